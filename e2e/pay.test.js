@@ -21,7 +21,8 @@ let sandbox, bank, account, browser, secrets;
 
 before(async () => {
   // Logs every response, so that the last test can check the log.
-  sandbox = await Sandbox.start({ env: { RUST_LOG: 'info,service::around=debug' } });
+  const env = { RUST_LOG: 'info,service::around=debug', CORRIDOR_CHAIN__SPONSOR__ENABLED: 'true' };
+  sandbox = await Sandbox.start({ env });
   bank = new Bank(sandbox);
   [account, secrets, browser] = [await Account.funded(bank), await bank.secrets(), await launch()];
 });
@@ -34,7 +35,7 @@ after(async () => {
 // A sender's page under watch, which must never show confidential data.
 async function open(url, options = {}) {
   const { page, context, close } = await visit(browser, new URL(sandbox.url).origin, options);
-  const wallet = options.wallet && await Wallet.injected(page, account, options.wallet);
+  const wallet = options.wallet && await Wallet.injected(page, options.account ?? account, options.wallet);
   await page.goto(url);
   const end = async () => {
     const shown = (await page.content()).toLowerCase();
@@ -91,7 +92,7 @@ describe('a sender pays', { concurrency: AT_ONCE }, () => {
     const request = await bank.request('12.34');
     const { page, wallet, close } = await open(request.payment_link, { wallet: {} });
     await introduces(page, 'MetaMask', 'phone');
-    const pay = page.getByRole('button', { name: 'Pay with Test <Wallet>' });
+    const pay = page.getByRole('button', { name: 'Pay with Test <Wallet>', exact: true });
     await pay.waitFor();
     assert.ok(await isOpen(page, 'browser') && !await isOpen(page, 'phone'), 'who has a wallet here is led to it');
     const address = await payable(page);
@@ -105,6 +106,35 @@ describe('a sender pays', { concurrency: AT_ONCE }, () => {
     assert.equal(sent.to.toLowerCase(), bank.keys.tokens.USDC.toLowerCase());
     const words = [address.slice(2).toLowerCase(), (12_340_000).toString(16)];
     assert.equal(sent.data, `0xa9059cbb${words.map((word) => word.padStart(64, '0')).join('')}`);
+    await close();
+  });
+
+  it('by a signature alone, from a wallet without gas', async () => {
+    const request = await bank.request('12.50');
+    const penniless = await Account.penniless(bank, account, 'USDC', 12_500_000);
+    const { page, wallet, close } = await open(request.payment_link, { wallet: { refusals: 1 }, account: penniless });
+    await introduces(page, 'MetaMask', 'phone');
+    const pay = page.getByRole('button', { name: 'Pay with Test <Wallet>, no network fee' });
+    await pay.click();
+    await page.getByText('You did not confirm. Nothing was sent.').waitFor();
+    await everywhere(page, 'without a network fee');
+    await pay.click();
+    await sees(page, 'Thank you, your payment is complete');
+    assert.deepEqual(wallet.called('eth_sendTransaction'), []);
+    assert.equal(await penniless.balance('USDC'), 0n);
+    assert.equal(BigInt(await penniless.rpc('eth_getBalance', [penniless.address, 'latest'])), 0n);
+    await close();
+  });
+
+  it('by a signature that cannot be sent: the page names the other ways', async () => {
+    const request = await bank.request('12.75');
+    const penniless = await Account.penniless(bank, account, 'USDC', 1);
+    const options = { wallet: { knows: true }, account: penniless, expected: [/status of 409/] };
+    const { page, wallet, close } = await open(await introduced(request, 'Rabby'), options);
+    await page.getByRole('button', { name: /no network fee$/ }).click();
+    await page.getByText('This payment cannot be sent without ETH right now. Nothing was sent.').waitFor();
+    assert.equal(wallet.called('eth_signTypedData_v4').length, 1);
+    assert.ok(await page.getByRole('button', { name: 'Pay with Test <Wallet>', exact: true }).isVisible());
     await close();
   });
 

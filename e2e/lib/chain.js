@@ -1,6 +1,6 @@
 // An account with tokens on the sandbox's chain, which pays like any wallet or exchange: signed
 // bytes to its JSON-RPC.
-import { addr, Transaction } from 'micro-eth-signer';
+import { addr, signTyped, Transaction } from 'micro-eth-signer';
 
 const TRANSFER = 'a9059cbb';
 const BALANCE_OF = '70a08231';
@@ -33,6 +33,24 @@ export class Account {
     const { result, error } = await answer.json();
     if (error) throw new Error(`${method}: ${error.message}`);
     return result;
+  }
+
+  // Without gas: the faucet funds every account that it gives tokens to.
+  static async penniless(bank, richer, coin, minor) {
+    const { privateKey, address } = addr.random();
+    const account = Object.assign(new Account(), { keys: bank.keys, privateKey, address, chainId: richer.chainId });
+    await richer.pay(coin, address, minor);
+    return account;
+  }
+
+  // Signs typed data (EIP-712) as browser wallets do.
+  sign(typed) {
+    const message = Object.entries(typed.message).map(([name, value]) => {
+      const { type } = typed.types[typed.primaryType].find((field) => field.name === name);
+      return [name, type.startsWith('uint') ? BigInt(value) : value];
+    });
+    const domain = { ...typed.domain, chainId: BigInt(typed.domain.chainId) };
+    return signTyped({ ...typed, domain, message: Object.fromEntries(message) }, this.privateKey);
   }
 
   // Signs and sends a call of a contract, after those before it; returns the transaction hash.

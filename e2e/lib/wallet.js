@@ -13,7 +13,7 @@ export class Wallet {
     await page.exposeFunction('askWallet', async (method, params) => {
       try {
         wallet.calls.push({ method, params });
-        return { result: await wallet.answer(method, params?.[0]) };
+        return { result: await wallet.answer(method, ...params ?? []) };
       } catch (fault) {
         return { code: fault.code ?? -32603, message: fault.message };
       }
@@ -43,7 +43,7 @@ export class Wallet {
     return this.calls.filter((call) => call.method === method).map((call) => call.params?.[0]);
   }
 
-  async answer(method, asked) {
+  async answer(method, asked, typed) {
     const fail = (code, message) => { throw Object.assign(new Error(message), { code }); };
     switch (method) {
       case 'eth_requestAccounts':
@@ -62,6 +62,10 @@ export class Wallet {
         if (asked.from !== this.account.address || BigInt(asked.value) !== 0n) fail(-32602, 'another transaction');
         if (this.chain !== this.account.chainId) fail(-32603, 'another chain');
         return this.account.send(asked.to, asked.data);
+      case 'eth_signTypedData_v4':
+        if (this.refusals-- > 0) fail(REFUSED, 'refused');
+        if (asked !== this.account.address) fail(-32602, 'another account');
+        return this.account.sign(JSON.parse(typed));
       default:
         return fail(-32601, `${method} is not there`);
     }

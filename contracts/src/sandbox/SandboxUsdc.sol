@@ -5,7 +5,7 @@ pragma solidity 0.8.37;
 /// from its interface and its behaviour. Worthless, never deployed where real money is.
 ///
 /// Error texts, events and the order of the checks are FiatToken's: a test compares both. Omitted:
-/// the proxy, `permit`, EIP-3009 authorizations and the rescuer, which no flow uses.
+/// the proxy, `permit`, signatures of contracts (EIP-1271) and the rescuer, which no flow uses.
 ///
 /// Surprising, but intended:
 /// - A blacklisted account neither sends nor receives, but can still approve.
@@ -19,6 +19,14 @@ contract SandboxUsdc {
     string public constant currency = "USD";
     string public constant version = "2";
     uint8 public constant decimals = 6;
+
+    bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
+    bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
+        keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
+    /// Half the order of secp256k1: of the two signatures of a digest, only the lower one counts.
+    uint256 private constant S_MAX = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     /// FiatToken keeps the blacklist in the highest bit of a balance.
     uint256 private constant BALANCE_MAX = (1 << 255) - 1;
@@ -35,9 +43,13 @@ contract SandboxUsdc {
     mapping(address account => bool) public isBlacklisted;
     mapping(address account => bool) public isMinter;
     mapping(address minter => uint256) public minterAllowance;
+    /// EIP-3009: whether an authorization was used or canceled.
+    mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
+    event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+    event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
     event Mint(address indexed minter, address indexed to, uint256 amount);
     event Burn(address indexed burner, uint256 amount);
     event MinterConfigured(address indexed minter, uint256 minterAllowedAmount);
@@ -144,6 +156,53 @@ contract SandboxUsdc {
         require(decrement <= allowed, "ERC20: decreased allowance below zero");
         _approve(spender, allowed - decrement);
         return true;
+    }
+
+    // --- authorizations (EIP-3009) -----------------------------------------------------------------------------------
+
+    function DOMAIN_SEPARATOR() public view returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),
+                keccak256(bytes(name)),
+                keccak256(bytes(version)),
+                block.chainid,
+                address(this)
+            )
+        );
+    }
+
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external whenNotPaused notBlacklisted(from) notBlacklisted(to) {
+        require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
+        require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
+        _requireUnused(from, nonce);
+        bytes32 authorization = keccak256(
+            abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
+        );
+        _requireSigned(from, authorization, v, r, s);
+        authorizationState[from][nonce] = true;
+        emit AuthorizationUsed(from, nonce);
+        _transfer(from, to, value);
+    }
+
+    function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)
+        external
+        whenNotPaused
+    {
+        _requireUnused(authorizer, nonce);
+        _requireSigned(authorizer, keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce)), v, r, s);
+        authorizationState[authorizer][nonce] = true;
+        emit AuthorizationCanceled(authorizer, nonce);
     }
 
     // --- minting -----------------------------------------------------------------------------------------------------
@@ -259,6 +318,18 @@ contract SandboxUsdc {
         require(spender != address(0), "ERC20: approve to the zero address");
         allowance[msg.sender][spender] = value;
         emit Approval(msg.sender, spender, value);
+    }
+
+    function _requireUnused(address authorizer, bytes32 nonce) private view {
+        require(!authorizationState[authorizer][nonce], "FiatTokenV2: authorization is used or canceled");
+    }
+
+    function _requireSigned(address signer, bytes32 message, uint8 v, bytes32 r, bytes32 s) private view {
+        require(uint256(s) <= S_MAX, "ECRecover: invalid signature 's' value");
+        require(v == 27 || v == 28, "ECRecover: invalid signature 'v' value");
+        address recovered = ecrecover(keccak256(abi.encodePacked("\x19\x01", DOMAIN_SEPARATOR(), message)), v, r, s);
+        require(recovered != address(0), "ECRecover: invalid signature");
+        require(recovered == signer, "FiatTokenV2: invalid signature");
     }
 
     function _setBalance(address account, uint256 balance) private {

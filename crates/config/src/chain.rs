@@ -13,6 +13,7 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::policy::Environment;
+use domain::sponsor::{PER_REQUEST_MAX, SponsorTerms};
 use domain::time::Span;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -36,6 +37,8 @@ const FEE_CAP_MOST: i64 = 100_000_000_000_000;
 const GAS_COIN: &str = "ETH";
 /// Decimals of an amount of a stablecoin or US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
+/// Maximum of a daily gas budget.
+const DAILY_GAS_MAX: u64 = 1_000_000_000_000;
 
 /// `release_min` for the cost of a release.
 const RELEASE_COST: &str = "cost";
@@ -173,7 +176,19 @@ pub struct Chain {
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
+    pub sponsor: Sponsor,
     pub tenants: Vec<TenantEntry>,
+}
+
+/// The section `[chain.sponsor]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sponsor {
+    pub enabled: bool,
+    pub min_amount: Exact,
+    pub max_fee_percent: u8,
+    pub per_request: u8,
+    pub daily_gas: u64,
 }
 
 /// A chain, with the section that configures it.
@@ -289,6 +304,7 @@ impl Config {
             release_min: self.release_min(),
             max_tip_cap: wei(&chain.max_tip_gwei),
             gas_coin: self.gas_coin(),
+            sponsor: self.sponsor(),
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
@@ -303,6 +319,21 @@ impl Config {
         let named = Some(chain.gas_coin.clone()).filter(|name| !name.is_empty());
         let known = || presets::known_gas_coin(chain.chain_id);
         named.or_else(known).unwrap_or_else(|| GAS_COIN.to_owned())
+    }
+
+    /// Gas is free on the built-in chain.
+    fn sponsor(&self) -> Option<SponsorTerms> {
+        let Sponsor { min_amount, max_fee_percent, per_request, daily_gas, .. } =
+            &self.chain.sponsor;
+        let gas_coin_micros =
+            if self.chain_is_embedded() { 0 } else { minor(&self.chain.gas_coin_usd) };
+        self.chain.sponsor.enabled.then(|| SponsorTerms {
+            min_minor: minor(min_amount),
+            per_request: *per_request,
+            daily_gas: *daily_gas,
+            max_fee_percent: *max_fee_percent,
+            gas_coin_micros,
+        })
     }
 
     /// Gas is free on the built-in chain.
@@ -497,10 +528,22 @@ fn chain_faults(config: &Config, faults: &mut Faults) {
         "must be an amount with at most 6 decimals",
     );
     faults.within("chain.sweep_every_s", chain.sweep_every_s, 1, 2_592_000);
+    sponsor(&chain.sponsor, faults);
     keys(&chain.keys, faults);
     for tenant in &chain.tenants {
         tenant_faults(tenant, faults);
     }
+}
+
+fn sponsor(sponsor: &Sponsor, faults: &mut Faults) {
+    faults.check(
+        "chain.sponsor.min_amount",
+        exact_minor(&sponsor.min_amount).is_some(),
+        "must be more than 0, with at most 6 decimals",
+    );
+    faults.within("chain.sponsor.max_fee_percent", sponsor.max_fee_percent, 1, 100);
+    faults.within("chain.sponsor.per_request", sponsor.per_request, 1, PER_REQUEST_MAX.into());
+    faults.within("chain.sponsor.daily_gas", sponsor.daily_gas, 1, DAILY_GAS_MAX);
 }
 
 fn keys(keys: &Keys, faults: &mut Faults) {

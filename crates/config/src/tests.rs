@@ -3,6 +3,7 @@
 use domain::chain::{ChainNumber, Depth, Fees, ReleaseMin};
 use domain::country::Country;
 use domain::policy::Environment;
+use domain::sponsor::SponsorTerms;
 use domain::time::Span;
 
 use super::*;
@@ -363,6 +364,40 @@ fn the_release_minimum_is_a_cost_or_an_amount() {
             .to_string()
             .contains("chain.gas_coin_usd")
     );
+}
+
+#[test]
+fn transfers_are_sponsored_only_if_that_is_enabled_and_within_its_limits() {
+    let terms = |more: &[(&str, &str)]| {
+        load("", &[], more)
+            .map(|it| it.chain_config(ChainNumber::FIRST, &[], String::new()).sponsor)
+    };
+    assert_eq!(terms(&[]).expect("valid"), None);
+    let enabled = ("chain.sponsor.enabled", "true");
+    let node = ("chain.node_url", "https://node.example");
+    let expected = SponsorTerms {
+        min_minor: 10_000_000,
+        per_request: 3,
+        daily_gas: 5_000_000,
+        max_fee_percent: 2,
+        gas_coin_micros: 3_000_000_000,
+    };
+    assert_eq!(terms(&[enabled, node]).expect("valid"), Some(expected));
+    let free = SponsorTerms { gas_coin_micros: 0, ..expected };
+    assert_eq!(terms(&[enabled]).expect("valid"), Some(free), "on the built-in chain");
+    for (key, wrong) in [
+        ("chain.sponsor.min_amount", "0"),
+        ("chain.sponsor.min_amount", "0.0000001"),
+        ("chain.sponsor.max_fee_percent", "0"),
+        ("chain.sponsor.max_fee_percent", "101"),
+        ("chain.sponsor.per_request", "0"),
+        ("chain.sponsor.per_request", "11"),
+        ("chain.sponsor.daily_gas", "0"),
+        ("chain.sponsor.daily_gas", "1000000000001"),
+    ] {
+        let faults = terms(&[(key, wrong)]).expect_err("wrong").to_string();
+        assert!(faults.contains(key), "{key} = {wrong}: {faults}");
+    }
 }
 
 #[test]

@@ -4,14 +4,17 @@
 //! Token amounts are minor units (10^-6): both stablecoins have six decimals. Gas amounts are wei.
 
 use crate::currency::StableCoin;
+use crate::sponsor::SponsorTerms;
 use crate::time::Span;
 
+mod authorization;
 mod call;
 mod names;
 mod seen;
 mod sent;
 pub mod vault;
 
+pub use authorization::{Authorization, EcdsaSignature, SignatureViolation, SigningDomain};
 pub use call::{Call, IntentKind, Movement, Plan};
 pub use names::{Address, BlockHash, ChainNumber, TxHash, Word};
 pub use seen::{
@@ -102,6 +105,8 @@ pub struct ChainConfig {
     pub release_min: ReleaseMin,
     /// Symbol of the chain's native currency, which pays for gas (`ETH`).
     pub gas_coin: String,
+    /// Limits of sponsored transfers; `None` = not offered.
+    pub sponsor: Option<SponsorTerms>,
 }
 
 /// Minimum value of a released deposit: smaller deposits accumulate in their vault.

@@ -61,6 +61,7 @@ pub mod risk;
 pub mod route;
 pub mod screening;
 pub mod sender_limit;
+pub mod sponsor;
 #[cfg(test)]
 mod states_doc;
 pub mod sweep;

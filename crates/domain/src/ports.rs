@@ -8,9 +8,9 @@ use std::pin::Pin;
 
 use crate::account_check::{AccountAnswer, AccountQuestion};
 use crate::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
-    KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed, Simulated,
-    TransferAt, TxHash, Unsigned,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, EcdsaSignature,
+    Fees, Heads, KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed,
+    SigningDomain, Simulated, TransferAt, TxHash, Unsigned, Word,
 };
 use crate::currency::{Currency, StableCoin};
 use crate::decimal::Decimal;
@@ -298,6 +298,29 @@ pub trait Chain: Send + Sync {
     ) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether the token contract's transfers are paused.
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    /// EIP-712 domain of a token with EIP-3009 authorizations. `None` if the token has none, or its
+    /// contract's domain is not that of its name, version, chain and address.
+    fn signing_domain(
+        &self,
+        _token: Address,
+    ) -> Answer<'_, Result<Option<SigningDomain>, ChainFault>> {
+        Box::pin(async { Ok(None) })
+    }
+    /// Whether the token has executed or cancelled an authorization of this account and nonce.
+    fn is_authorization_used(
+        &self,
+        token: Address,
+        _authorizer: Address,
+        _nonce: Word,
+    ) -> Answer<'_, Result<bool, ChainFault>> {
+        Box::pin(
+            async move { Err(ChainFault::Unreachable(format!("{token} has no authorizations"))) },
+        )
+    }
+    /// The account that signed a digest; `None` if the signature is not valid.
+    fn signer_of(&self, _digest: &Word, _signature: &EcdsaSignature) -> Option<Address> {
+        None
+    }
     /// Whether a controller accepts an account as its tenant's operator (`hasRole`).
     fn is_operator(
         &self,

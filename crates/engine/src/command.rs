@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use domain::attempt::Doubt;
 use domain::audit::Deed;
-use domain::chain_tx::{ChainTx, TxRefusal};
+use domain::chain_tx::{ChainTx, Intent, TxRefusal};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::delivery::Delivery;
@@ -22,6 +22,7 @@ use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
 use domain::recall::{NewRecall, Recall, RecallRefusal};
 use domain::screening::Screened;
 use domain::sender_limit::Tally;
+use domain::sponsor::SponsorRefusal;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
 use domain::wallet_event::Aggregate;
@@ -281,6 +282,8 @@ pub enum Outcome {
     Request(Box<PaymentRequest>),
     /// The sender's details were stored.
     Submitted(Box<SenderInfo>),
+    /// The sender's transfer will be sent.
+    Sponsored(Box<Intent>),
     /// A deposit was changed.
     Deposit(Box<Deposit>),
     /// The order was created or changed.
@@ -347,6 +350,9 @@ pub enum Refused {
     /// The payment request accepts no further sender details.
     #[error(transparent)]
     Submissions(#[from] TooManySubmissions),
+    /// A limit does not allow a sponsored transfer.
+    #[error(transparent)]
+    Sponsor(#[from] SponsorRefusal),
     /// Another worker holds the job, or another node the role.
     #[error("job or role is held under fence {current}, not {held}")]
     Fenced {

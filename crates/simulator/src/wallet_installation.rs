@@ -60,6 +60,7 @@ pub fn config(random: &mut Random, wishes: &Wishes) -> ChainConfig {
         max_fee_cap: FEE_CAP,
         max_tip_cap: FEE_CAP,
         gas_coin: "ETH".to_owned(),
+        sponsor: None,
         sweep: SweepTerms {
             at_minor: random.pick(&[1, 100 * COIN, 10_000 * COIN]),
             every: random.pick(&[Span::secs(10), Span::mins(5), Span::hours(2)]),

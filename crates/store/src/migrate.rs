@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 31] = [
+const MIGRATIONS: [Migration; 32] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -132,6 +132,11 @@ const MIGRATIONS: [Migration; 31] = [
         version: 31,
         name: "wallet_chains",
         text: include_str!("../migrations/0031_wallet_chains.sql"),
+    },
+    Migration {
+        version: 32,
+        name: "sponsored transfers",
+        text: include_str!("../migrations/0032_sponsored_transfers.sql"),
     },
 ];
 
@@ -657,6 +662,27 @@ mod tests {
         );
         let again = "INSERT INTO chain_intent VALUES (x'01', x'0e', 'deploy', x'01', NULL, 0, 'waiting', NULL, 1, x'00', 2)";
         assert!(database.execute_batch(again).is_err(), "one per chain");
+    }
+
+    #[test]
+    fn existing_intents_outlive_a_further_kind() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let at = MIGRATIONS.iter().position(|it| it.name == "sponsored transfers").expect("there");
+        MIGRATIONS[..at].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        let add = |id: &str, kind: &str| {
+            let row = format!("x'01', {id}, '{kind}', {id}, NULL, 0, 'waiting', NULL, 1, x'00', 2");
+            database.execute_batch(&format!("INSERT INTO chain_intent VALUES ({row})"))
+        };
+        add("x'0a'", "deploy").expect("added");
+        assert!(add("x'0b'", "sponsored_transfer").is_err());
+        apply(&MIGRATIONS[at].script(Dialect::Sqlite, Timestamp(0)));
+        add("x'0b'", "sponsored_transfer").expect("added");
+        let kept = "SELECT COUNT(*) FROM chain_intent WHERE chain = 2";
+        assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)), Ok(2));
+        let again = "INSERT INTO chain_intent VALUES (x'01', x'0c', 'deploy', x'0a', NULL, 0, 'waiting', NULL, 1, x'00', 2)";
+        assert!(database.execute_batch(again).is_err(), "one per kind, subject and chain");
     }
 
     #[test]

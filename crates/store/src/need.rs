@@ -92,6 +92,8 @@ need! {
     chain_txs: ChainTxId,
     /// Signers of a chain.
     signers: (ChainNumber, Address),
+    /// Gas of a chain's sponsored transfers, by number of the UTC day.
+    sponsored_gas: (ChainNumber, i64),
     /// Accounts of one request or wallet; all others are loaded with their tenant.
     accounts: AccountCode,
     /// Delivery positions of aggregates, by the aggregates' ids.

@@ -2,7 +2,7 @@
 //!
 //! USDT's `transfer` returns nothing, so its result is never decoded: only bools of getters are.
 
-use domain::chain::{Address, Movement, Word, vault};
+use domain::chain::{Address, Authorization, EcdsaSignature, Movement, Word, vault};
 use domain::currency::StableCoin;
 
 /// The first four bytes of call data: the selector of a function or an error.
@@ -19,6 +19,13 @@ const BALANCE_OF: &str = "balanceOf(address)";
 const IS_BLACKLISTED_USDC: &str = "isBlacklisted(address)";
 const IS_BLACKLISTED_USDT: &str = "isBlackListed(address)";
 const PAUSED: &str = "paused()";
+const NAME: &str = "name()";
+const VERSION: &str = "version()";
+
+// Tokens with EIP-3009.
+const DOMAIN_SEPARATOR: &str = "DOMAIN_SEPARATOR()";
+const AUTHORIZATION_STATE: &str = "authorizationState(address,bytes32)";
+const TRANSFER_WITH_AUTHORIZATION: &str = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)";
 
 /// The selector of a function or error with this signature.
 pub(super) fn selector(signature: &str) -> Selector {
@@ -119,6 +126,32 @@ fn operator_role() -> Word {
 
 pub(super) fn paused() -> Vec<u8> {
     Input::call(PAUSED).finish()
+}
+
+/// Getters of a token's EIP-712 domain: name, version, separator.
+pub(super) fn signing_domain() -> [Vec<u8>; 3] {
+    [NAME, VERSION, DOMAIN_SEPARATOR].map(|getter| Input::call(getter).finish())
+}
+
+pub(super) fn authorization_state(authorizer: &Address, nonce: &Word) -> Vec<u8> {
+    Input::call(AUTHORIZATION_STATE).address(authorizer).word(nonce).finish()
+}
+
+pub(super) fn transfer_with_authorization(
+    authorization: &Authorization,
+    signature: &EcdsaSignature,
+) -> Input {
+    let Authorization { from, to, value, valid_after, valid_before, nonce } = authorization;
+    Input::call(TRANSFER_WITH_AUTHORIZATION)
+        .address(from)
+        .address(to)
+        .number((*value).into())
+        .number((*valid_after).into())
+        .number((*valid_before).into())
+        .word(nonce)
+        .number(signature.v.into())
+        .word(&signature.r)
+        .word(&signature.s)
 }
 
 /// Decodes a result of exactly one word.

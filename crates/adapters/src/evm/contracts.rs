@@ -11,7 +11,7 @@ use domain::ids::TenantId;
 use domain::ports::{Contracts, Controller};
 use secrecy::SecretString;
 
-use super::abi::Input;
+use super::abi::{self, Input};
 use super::artifact::{self, Artifact, ArtifactError};
 use super::reverts::Reverts;
 use super::signers::{KeyError, LocalKey, TenantKeys, derive};
@@ -191,6 +191,9 @@ impl EvmContracts {
             Call::One(Plan::SetLegalHold { vault, held, case }) => {
                 let input = Input::call("setLegalHold(address,bool,bytes32)");
                 (controller, input.address(vault).flag(*held).word(case))
+            }
+            Call::One(Plan::SponsoredTransfer { token, authorization, signature, .. }) => {
+                (*token, abi::transfer_with_authorization(authorization, signature))
             }
             Call::One(Plan::Blacklist { coin, token, account }) => {
                 let function = match coin {

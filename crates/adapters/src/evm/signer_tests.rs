@@ -24,6 +24,7 @@ fn config() -> ChainConfig {
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
         gas_coin: "ETH".to_owned(),
+        sponsor: None,
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }

@@ -72,6 +72,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("tenant.create", "created the tenant {name}"),
     ("tenant.set_policy", "changed the tenant’s policy"),
     ("token.accept_code", "accepted the contract code {}"),
+    ("transfer.sponsor", "signed a sponsored transfer of {amount} {coin} for {}"),
     ("user.bind", "bound {} to an account of the identity provider"),
     ("user.create", "added the user {}"),
     ("user.disable", "disabled the user {}"),

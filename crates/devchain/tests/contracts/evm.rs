@@ -15,7 +15,7 @@ use crate::artifacts;
 
 /// Maximum gas of one transaction (EIP-7825).
 pub const GAS_MAX: u64 = 1 << 24;
-const START: u64 = 1_800_000_000;
+pub const START: u64 = 1_800_000_000;
 
 /// A chain state; clones are independent of each other.
 #[derive(Clone)]

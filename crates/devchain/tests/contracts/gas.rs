@@ -2,17 +2,20 @@
 
 use std::fmt::Write as _;
 
-use revm::primitives::{Address, U256};
+use revm::primitives::{Address, U256, keccak256};
 
+use crate::abi;
+use crate::authorizations::{self, Holder};
 use crate::circle::{self, Roles};
 use crate::evm::Evm;
 use crate::tenant::{
-    self, ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, intent,
-    reference,
+    self, ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, PAYER, STRANGER, TREASURY, Tenant,
+    intent, reference,
 };
 
 const README: &str = include_str!("../../../../contracts/README.md");
 const BATCH: u64 = 20;
+const SPONSORED: &str = "sponsored transfer to a new escrow";
 
 fn wallet(n: u64) -> Address {
     Address::left_padding_from(&(0x1000 + n).to_be_bytes())
@@ -43,11 +46,15 @@ fn measure(mut tenant: Tenant, token: Address) -> Vec<(&'static str, u64)> {
     ));
     let twenty: Vec<Item> = (100..100 + BATCH).map(|n| escrow_item(&mut tenant, n)).collect();
     rows.push(("release, each of 20", tenant.release(OPERATOR, &twenty).must().gas / BATCH));
+    let twenty = again_of(&twenty);
+    rows.push(("release again, each of 20", tenant.release(OPERATOR, &twenty).must().gas / BATCH));
 
     let debit = wallet_item(&mut tenant, 3);
     rows.push(("debit, one", tenant.debit(OPERATOR, &[debit]).must().gas));
     let twenty: Vec<Item> = (200..200 + BATCH).map(|n| wallet_item(&mut tenant, n)).collect();
     rows.push(("debit, each of 20", tenant.debit(OPERATOR, &twenty).must().gas / BATCH));
+    let twenty = again_of(&twenty);
+    rows.push(("debit again, each of 20", tenant.debit(OPERATOR, &twenty).must().gas / BATCH));
     rows.push((
         "return of a debit",
         tenant.return_debit(OPERATOR, debit.intent, intent(4)).must().gas,
@@ -64,6 +71,22 @@ fn measure(mut tenant: Tenant, token: Address) -> Vec<(&'static str, u64)> {
     rows
 }
 
+/// The same movements under other intents: vaults are deployed, and payees have a balance.
+fn again_of(items: &[Item]) -> Vec<Item> {
+    items.iter().map(|item| Item { intent: keccak256(item.intent), ..*item }).collect()
+}
+
+/// Gas of a sponsored transfer to an escrow without a balance.
+fn sponsored(tenant: &Tenant) -> u64 {
+    let (mut evm, token, holder) = (tenant.evm.clone(), tenant.usdc, Holder::new(0x11));
+    let pay = [holder.address.into(), 200.into()];
+    evm.send(PAYER, token, abi::call("transfer(address,uint256)", &pay)).must();
+    let authorization = authorizations::authorization(&holder, wallet(7), 100);
+    let digest = authorizations::signing_domain(token).digest(&authorization);
+    let call = authorizations::call(&authorization, &holder.sign(digest));
+    evm.send(OPERATOR, token, call).must().gas
+}
+
 fn controller_gas() -> u64 {
     let people = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY];
     Evm::new().try_deploy(tenant::DEPLOYER, tenant::controller_code(people)).must().gas
@@ -76,7 +99,8 @@ fn the_readme_matches_the_measurements() -> std::io::Result<()> {
     let usdc = measure(ours.clone(), ours.usdc);
     let circles = testkit::circle::for_tests("gas of the controller's functions")?
         .map(|token| Tenant::with_usdc(|evm| circle::deploy(evm, &token, Roles::one(ISSUER))))
-        .map(|tenant| measure(tenant.clone(), tenant.usdc));
+        .map(|tenant| (sponsored(&tenant), measure(tenant.clone(), tenant.usdc)));
+    let (of_circle, circles) = circles.unzip();
     let mut table = String::new();
     for (at, (name, gas)) in usdt.iter().enumerate() {
         // Without Circle's token its column is taken from the table: the others are still compared.
@@ -87,6 +111,8 @@ fn the_readme_matches_the_measurements() -> std::io::Result<()> {
         writeln!(table, "| {name} | {} | {} | {circles} |", grouped(*gas), grouped(usdc[at].1))
             .unwrap();
     }
+    let of_circle = of_circle.map_or_else(|| cell(SPONSORED, 4), grouped);
+    writeln!(table, "| {SPONSORED} | – | {} | {of_circle} |", grouped(sponsored(&ours))).unwrap();
     writeln!(table, "| controller, deployed | {0} | {0} | {0} |", grouped(controller_gas()))
         .unwrap();
     assert!(README.contains(&table), "contracts/README.md should have these rows:\n{table}");

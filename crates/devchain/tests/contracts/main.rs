@@ -7,6 +7,7 @@
 mod abi;
 mod admin;
 mod artifacts;
+mod authorizations;
 mod batch;
 mod circle;
 mod differential;

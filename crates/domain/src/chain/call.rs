@@ -3,7 +3,7 @@
 
 use std::slice;
 
-use super::{Address, KeyRole, LogEvent, Word};
+use super::{Address, Authorization, EcdsaSignature, KeyRole, LogEvent, Word};
 use crate::currency::StableCoin;
 
 /// A movement out of a vault: to its fixed recipient, or as a refund.
@@ -86,11 +86,27 @@ pub enum Plan {
         /// Address that goes on the blacklist.
         account: Address,
     },
+    /// Token `transferWithAuthorization`: a sender's own transfer, whose gas the tenant pays.
+    SponsoredTransfer {
+        /// ERC-20 contract of the tokens.
+        token: Address,
+        /// The transfer that the sender authorized.
+        authorization: Authorization,
+        /// The sender's signature.
+        signature: EcdsaSignature,
+        /// Gas limit of the transaction, counted in the tenant's daily budget.
+        gas_limit: u64,
+    },
     /// Deploy the tenant's controller through the deterministic CREATE2 deployer.
     Deploy,
 }
 
 impl Plan {
+    /// Whether it submits this authorization.
+    pub fn authorizes(&self, wanted: &Authorization) -> bool {
+        matches!(self, Plan::SponsoredTransfer { authorization, .. } if authorization == wanted)
+    }
+
     /// Purpose of the call.
     pub const fn kind(&self) -> IntentKind {
         match self {
@@ -104,6 +120,7 @@ impl Plan {
             Plan::SetLegalHold { .. } => IntentKind::SetLegalHold,
             Plan::Blacklist { coin: StableCoin::Usdc, .. } => IntentKind::BlacklistUsdc,
             Plan::Blacklist { coin: StableCoin::Usdt, .. } => IntentKind::BlacklistUsdt,
+            Plan::SponsoredTransfer { .. } => IntentKind::SponsoredTransfer,
             Plan::Deploy => IntentKind::Deploy,
         }
     }
@@ -124,7 +141,7 @@ impl Plan {
                 Some(LogEvent::FrozenSet { account, frozen })
             }
             Plan::SetLegalHold { vault, held, .. } => Some(LogEvent::LegalHoldSet { vault, held }),
-            Plan::Blacklist { .. } | Plan::Deploy => None,
+            Plan::Blacklist { .. } | Plan::SponsoredTransfer { .. } | Plan::Deploy => None,
         }
     }
 }
@@ -153,6 +170,8 @@ names! {
         BlacklistUsdc = "blacklist_usdc",
         /// Add an address to USDT's own blacklist.
         BlacklistUsdt = "blacklist_usdt",
+        /// Submit a sender's own transfer and pay its gas.
+        SponsoredTransfer = "sponsored_transfer",
         /// Deploy the tenant's controller.
         Deploy = "deploy",
     }
@@ -166,6 +185,7 @@ impl IntentKind {
             | IntentKind::Debit
             | IntentKind::ReturnDebit
             | IntentKind::Sweep
+            | IntentKind::SponsoredTransfer
             | IntentKind::Deploy => KeyRole::Operator,
             IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => {
                 KeyRole::Compliance
@@ -201,6 +221,14 @@ impl Call {
             Call::Release(movements) | Call::Debit(movements) => movements,
             Call::One(Plan::Release(movement) | Plan::Debit(movement)) => slice::from_ref(movement),
             Call::One(_) | Call::Cancel => &[],
+        }
+    }
+
+    /// Gas limit that was fixed with the call; `None` = it follows from the simulation.
+    pub const fn gas_limit(&self) -> Option<u64> {
+        match self {
+            Call::One(Plan::SponsoredTransfer { gas_limit, .. }) => Some(*gas_limit),
+            _ => None,
         }
     }
 

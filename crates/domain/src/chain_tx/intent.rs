@@ -4,7 +4,7 @@ use super::states::{IntentTrigger, Move};
 use super::{Intent, IntentState};
 use crate::chain::{ChainNumber, IntentKind, vault};
 use crate::decision::JobChange;
-use crate::ids::{IntentId, TenantId};
+use crate::ids::{IntentId, PaymentRequestId, TenantId};
 use crate::job::JobKind;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
@@ -32,7 +32,17 @@ pub const PAUSE_PATIENCE: Span = Span::hours(24);
 /// Id of the intent that deploys a tenant's controller on a chain: derived, so that there is only
 /// one. Has the form of a version 4 UUID.
 pub fn deploy_id(tenant: TenantId, chain: ChainNumber) -> IntentId {
-    let word = vault::hash(&[b"corridor.deploy", tenant.0.as_bytes(), &chain.id_part()]);
+    derived(&[b"corridor.deploy", tenant.0.as_bytes(), &chain.id_part()])
+}
+
+/// Id of the intent of a payment request's sponsored transfer with this number: derived, so that
+/// each number is used once.
+pub fn sponsored_id(tenant: TenantId, request: PaymentRequestId, number: u8) -> IntentId {
+    derived(&[b"corridor.sponsor", tenant.0.as_bytes(), request.0.as_bytes(), &[number]])
+}
+
+fn derived(parts: &[&[u8]]) -> IntentId {
+    let word = vault::hash(parts);
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&word.0[..16]);
     IntentId(uuid::Builder::from_random_bytes(bytes).into_uuid())

@@ -14,6 +14,8 @@ pub fn lane_of(intent: &Intent, lanes: usize, vault_of: impl Fn(&Movement) -> Ad
     match &intent.plan {
         Plan::Release(movement) | Plan::Debit(movement) => spread(&vault_of(movement).0, lanes),
         Plan::ReturnDebit { debit, .. } => spread(&debit.0, lanes),
+        // The lane of the releases from the same escrow.
+        Plan::SponsoredTransfer { authorization, .. } => spread(&authorization.to.0, lanes),
         _ => 0,
     }
 }

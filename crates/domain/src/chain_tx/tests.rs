@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::states::{IntentTrigger, Move, TxTrigger};
 use super::*;
-use crate::chain::{Call, ChainNumber, Movement, Signed, Word};
+use crate::chain::{Authorization, Call, ChainNumber, EcdsaSignature, Movement, Signed, Word};
 use crate::decision::JobChange;
 use crate::deposit::tests::config;
 use crate::job::JobKind;
@@ -48,9 +48,18 @@ fn intent_of(kind: IntentKind) -> Intent {
         IntentKind::SetLegalHold => Plan::SetLegalHold { vault: address, held: true, case: word },
         IntentKind::BlacklistUsdc => blacklist(StableCoin::Usdc),
         IntentKind::BlacklistUsdt => blacklist(StableCoin::Usdt),
+        IntentKind::SponsoredTransfer => sponsored(address, word),
         IntentKind::Deploy => Plan::Deploy,
     };
     Intent { plan, ..intent(1) }
+}
+
+fn sponsored(address: Address, word: Word) -> Plan {
+    let (from, to, nonce) = (address, address, word);
+    let authorization =
+        Authorization { from, to, value: 1, valid_after: 0, valid_before: 1, nonce };
+    let signature = EcdsaSignature { r: word, s: word, v: 27 };
+    Plan::SponsoredTransfer { token: address, authorization, signature, gas_limit: 1 }
 }
 
 fn taking() -> Taking {
@@ -129,7 +138,9 @@ fn each_kind_is_signed_by_its_own_key() {
         assert_eq!(intent_of(kind).kind(), kind);
         let role = match kind {
             IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit => KeyRole::Operator,
-            IntentKind::Sweep | IntentKind::Deploy => KeyRole::Operator,
+            IntentKind::Sweep | IntentKind::SponsoredTransfer | IntentKind::Deploy => {
+                KeyRole::Operator
+            }
             IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => {
                 KeyRole::Compliance
             }

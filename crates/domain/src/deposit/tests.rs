@@ -53,6 +53,7 @@ pub fn config() -> ChainConfig {
         max_fee_cap: 1_000_000_000_000,
         max_tip_cap: 1_000_000_000_000,
         gas_coin: "ETH".to_owned(),
+        sponsor: None,
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },
         release_min: crate::chain::ReleaseMin::Fixed(0),
     }

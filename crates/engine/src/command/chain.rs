@@ -24,6 +24,8 @@ pub enum Subject {
     Sweep(SweepId, ChainNumber, StableCoin),
     /// Legal hold of a request's escrow, caused by a deposit.
     Hold(PaymentRequestId, DepositId),
+    /// A sender's transfer for a payment request.
+    Sponsored(PaymentRequestId),
     /// A record whose state does not depend on the intent: its owner polls for the result.
     Other,
 }
@@ -72,6 +74,9 @@ impl IntentKey {
                 Some(request) => Subject::Hold(request, DepositId(intent.subject)),
                 None => Subject::Other,
             },
+            (IntentKind::SponsoredTransfer, ..) => {
+                intent.request.map_or(Subject::Other, Subject::Sponsored)
+            }
             (IntentKind::Sweep, _, Some(coin)) => {
                 Subject::Sweep(SweepId(intent.subject), intent.chain, coin)
             }
@@ -94,6 +99,7 @@ impl IntentKey {
                 need.requests.insert((tenant, *request));
                 need.jobs.insert((tenant, deposit.0));
             }
+            Subject::Sponsored(request) => _ = need.requests.insert((tenant, *request)),
             Subject::Other => {}
         }
     }

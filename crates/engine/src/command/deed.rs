@@ -69,6 +69,7 @@ impl Action {
             Action::Delivery(_, DeliveryAction::Replay { by, .. }) => Some(by),
             Action::Request(_, RequestAction::Cancel { by, .. }) => by.as_deref(),
             Action::Request(_, RequestAction::RefundTo(answer)) => Some(&answer.by),
+            Action::Request(_, RequestAction::Sponsor(sponsoring)) => Some(&sponsoring.by),
             Action::CreateQuote { .. }
             | Action::AcceptPayment { .. }
             | Action::ExpireQuotes(_)

@@ -1,7 +1,8 @@
 //! Commands about wallets, payment requests and deliveries.
 
 use domain::audit::Deed;
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
+use domain::chain_tx;
 use domain::currency::StableCoin;
 use domain::delivery::Delivery;
 use domain::ids::{
@@ -9,6 +10,7 @@ use domain::ids::{
 };
 use domain::payment_request::{NewRequest, SenderDetails};
 use domain::screening::Screened;
+use domain::sponsor::{self, SponsorOrder, SponsorTerms};
 use domain::time::Timestamp;
 use domain::wallet::{BlacklistOrder, BlockOrder, KycLevel, Provision, Wallet};
 use domain::wallet_event::Aggregate;
@@ -114,6 +116,22 @@ pub enum RequestAction {
     },
     /// A sender entered a refund address.
     RefundTo(Box<RefundAnswer>),
+    /// A sender signed a transfer for the tenant to submit.
+    Sponsor(Box<Sponsoring>),
+}
+
+/// A signed transfer that was checked.
+#[derive(Clone, Debug)]
+pub struct Sponsoring {
+    /// The request's chain.
+    pub chain: ChainNumber,
+    /// Number of the UTC day whose budget pays for it.
+    pub day: i64,
+    pub order: SponsorOrder,
+    /// The chain's limits.
+    pub terms: SponsorTerms,
+    /// Actor and context for the audit log.
+    pub by: Deed,
 }
 
 /// The refund address of a sender.
@@ -224,6 +242,12 @@ impl RequestAction {
             RequestAction::RefundTo(answer) => {
                 need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id)))
             }
+            RequestAction::Sponsor(sponsoring) => {
+                let (chain, day) = (sponsoring.chain, sponsoring.day);
+                let id = |number| (tenant, chain_tx::sponsored_id(tenant, request, number));
+                need.intents.extend((0..sponsor::PER_REQUEST_MAX).map(id));
+                need.sponsored_gas.insert((tenant, (chain, day)));
+            }
         }
     }
 
@@ -233,6 +257,7 @@ impl RequestAction {
             RequestAction::Cancel { .. }
                 | RequestAction::Sender { .. }
                 | RequestAction::RefundTo(_)
+                | RequestAction::Sponsor(_)
         )
     }
 }

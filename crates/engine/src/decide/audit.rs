@@ -9,6 +9,7 @@ use domain::ids::TenantId;
 use domain::ledger::AccountCode;
 use domain::rail::{Finding, RailStatus};
 use domain::screening::Screened;
+use domain::sponsor::SponsorOrder;
 use store::working_set::WorkingSet;
 
 use crate::command::deposits::{DepositAction, DepositRef};
@@ -97,6 +98,9 @@ fn note(command: &Command) -> Option<Note> {
         Action::Request(id, RequestAction::RefundTo(_)) => {
             Note::new("refund.address", "request", id)
         }
+        Action::Request(id, RequestAction::Sponsor(_)) => {
+            Note::new("transfer.sponsor", "request", id)
+        }
         Action::Delivery(named, DeliveryAction::Replay { .. }) => {
             Note::new("webhook.redeliver", "event", named.event)
         }
@@ -165,6 +169,12 @@ fn added(facts: Facts, action: &Action) -> Facts {
         }
         Action::Request(_, RequestAction::RefundTo(answer)) => {
             screened(facts.text("refund_to", answer.to), &answer.screened)
+        }
+        Action::Request(_, RequestAction::Sponsor(sponsoring)) => {
+            let SponsorOrder { coin, authorization, .. } = &sponsoring.order;
+            let minor = i64::try_from(authorization.value).unwrap_or(i64::MAX);
+            let facts = facts.text("from", authorization.from).text("to", authorization.to);
+            facts.text("coin", coin.currency().code()).text("amount", coin_amount::show(minor))
         }
         Action::Deposit(
             _,

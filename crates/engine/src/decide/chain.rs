@@ -34,6 +34,11 @@ pub(super) fn act(
         ChainAction::Take { taking, intents } => take(ws, **taking, intents, rules, cx),
         ChainAction::PutOff { intent, fence, until, halt } => {
             let held = held(ws, tenant, intent, *fence)?;
+            // An authorization expires while it waits.
+            if held.kind() == IntentKind::SponsoredTransfer && !is_wanted(ws, tenant, intent, cx) {
+                stop(ws, intent, held, rules, cx)?;
+                return Ok(Outcome::Done);
+            }
             if let Some(halt) = *halt
                 && cx.now - held.created_at >= PAUSE_PATIENCE
             {

@@ -7,6 +7,7 @@ use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::TenantId;
+use domain::sponsor;
 use domain::sweep::SweepState;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use domain::wallet_event::FailureReason;
@@ -49,6 +50,12 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             Plan::SetLegalHold { vault, held, .. } => request.wants_told(intent.id, &vault, held),
             _ => true,
         }),
+        Subject::Sponsored(of) => match (&intent.plan, ws.requests.get(&(tenant, *of))) {
+            (Plan::SponsoredTransfer { authorization, .. }, Some(request)) => {
+                sponsor::is_wanted(request, authorization, cx.now)
+            }
+            _ => false,
+        },
         Subject::Other => match intent.plan {
             // A freeze that a reorganization undid, and that a later one replaced, is obsolete.
             Plan::SetFrozen { frozen, .. } => {
@@ -147,7 +154,7 @@ pub(super) fn stop(
                 WalletEffects::default()
             }
         }),
-        Subject::Sweep(..) | Subject::Hold(..) | Subject::Other => {}
+        Subject::Sweep(..) | Subject::Hold(..) | Subject::Sponsored(_) | Subject::Other => {}
     }
     effects::write(ws, tenant, effects)
 }
@@ -229,6 +236,8 @@ pub(super) fn fail(
     let is_there = |case: &Case| kind != IntentKind::Release || case.deposit.place.is_some();
     let owed = matches!(&key.subject, Subject::Deposit(of)
         if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case)));
+    // A sender who waits is better served by another way to pay.
+    let at_once = at_once || kind == IntentKind::SponsoredTransfer;
     let patience = match (owed, at_once) {
         (true, _) => Patience::Endless,
         (false, true) => Patience::Over,
@@ -261,6 +270,8 @@ pub(super) fn fail(
             });
         }
         (Subject::Sweep(of, ..), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),
+        // Senders can cause it at will; their page says what to do.
+        (Subject::Sponsored(_), true) => {}
         (Subject::Hold(..) | Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
@@ -311,7 +322,7 @@ pub(super) fn finish(
                 deposit::put(&mut ws.requests, (tenant, *of), request);
             }
         }
-        Subject::Other => {}
+        Subject::Sponsored(_) | Subject::Other => {}
     }
     effects::write(ws, tenant, effects)?;
     if let Subject::Sweep(_, chain, coin) = &key.subject {

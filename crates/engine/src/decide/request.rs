@@ -1,16 +1,19 @@
 //! Commands about payment requests.
 
-use domain::decision::Cx;
+use domain::chain_tx::{self, Intent};
+use domain::decision::{Cx, JobChange};
 use domain::deposit::Asking;
 use domain::ids::{PaymentRequestId, TenantId};
+use domain::job::JobKind;
 use domain::payment_request::{PaymentRequest, RefundTo};
+use domain::sponsor::{self, Sponsored};
 use domain::wallet::WalletState;
 use domain::wallet_effects::WalletEffects;
-use store::working_set::{Made, WorkingSet};
+use store::working_set::{Made, SponsoredGas, WorkingSet};
 
 use super::quote::{remember, replayed};
 use super::{effects, holds};
-use crate::command::wallets::{RefundAnswer, RequestAction};
+use crate::command::wallets::{RefundAnswer, RequestAction, Sponsoring};
 use crate::command::{Outcome, Refused};
 
 pub(super) fn act(
@@ -58,10 +61,40 @@ pub(super) fn act(
             ws.add_refund_address(refund_to(ws, &request, answer, cx)?);
             WalletEffects::default()
         }
+        RequestAction::Sponsor(sponsoring) => return sponsor(ws, &request, sponsoring, cx),
     };
     ws.requests.put(key, request.clone());
     effects::write(ws, tenant, effects)?;
     Ok(Outcome::Request(Box::new(request)))
+}
+
+/// Accepts a signed transfer within the limits, and reserves its gas.
+fn sponsor(
+    ws: &mut WorkingSet,
+    request: &PaymentRequest,
+    Sponsoring { chain, day, order, terms, .. }: &Sponsoring,
+    cx: &Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let tenant = request.tenant;
+    // At midnight: the other day's budget was not loaded.
+    if *day != sponsor::day_of(cx.now) || *chain != request.chain {
+        return Err(Refused::Moved);
+    }
+    let known = (0..sponsor::PER_REQUEST_MAX).map_while(|number| {
+        ws.intents.get(&(tenant, chain_tx::sponsored_id(tenant, request.id, number))).cloned()
+    });
+    let known: Vec<Intent> = known.collect();
+    let budget = (tenant, (*chain, *day));
+    let spent = ws.sponsored_gas.get(&budget).map_or(0, |row| row.gas);
+    match sponsor::accept(request, order, &known, spent, terms, cx.now)? {
+        Sponsored::Known(_) => Ok(Outcome::Unchanged),
+        Sponsored::New(intent, gas) => {
+            ws.sponsored_gas.put(budget, SponsoredGas { gas });
+            ws.intents.put((tenant, intent.id), (*intent).clone());
+            ws.set_job(tenant, intent.id.0, JobChange::Set(JobKind::SendIntent, cx.now));
+            Ok(Outcome::Sponsored(intent))
+        }
+    }
 }
 
 /// Stores a sender's answer while at least one of the deposits in question still needs it.

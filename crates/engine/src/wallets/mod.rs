@@ -37,6 +37,7 @@ mod recover;
 mod refund_address;
 mod requests;
 mod reviews;
+mod sponsor;
 
 pub use exchange::NewOrderAsked;
 pub use pay_page::{Arrival, BrandHead, Found, PayPage, PaySender};
@@ -45,6 +46,7 @@ pub use recover::{Lost, RECOVERED_MAX};
 pub use refund_address::Answered;
 pub use requests::NewRequestAsked;
 pub use reviews::ReviewAsked;
+pub use sponsor::{SponsorAsk, SponsorDenied};
 
 /// Maximum age of a rate used for valuations.
 const RATE_AGE_MAX: Span = Span::hours(24);
@@ -95,12 +97,13 @@ pub struct Wallets {
     world: Arc<World>,
     /// Controllers known to be deployed; deployment is permanent.
     deployed: Arc<Mutex<BTreeSet<(ChainNumber, Address)>>>,
+    tokens: Arc<Mutex<sponsor::TokenReadings>>,
 }
 
 impl Wallets {
     /// The service over its engine.
     pub fn new(store: Store, engine: Engine, world: Arc<World>) -> Wallets {
-        Wallets { store, engine, world, deployed: Arc::default() }
+        Wallets { store, engine, world, deployed: Arc::default(), tokens: Arc::default() }
     }
 
     /// The store, for reads without rules of their own.

@@ -2,6 +2,7 @@
 
 use domain::brand::Brand;
 use domain::chain::{Address, ChainLog, ChainNumber, Depth, LogEvent, TxHash};
+use domain::chain_tx::Intent;
 use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{PaymentRequestId, SenderInfoId, TenantId};
@@ -21,6 +22,8 @@ use crate::error::EngineError;
 use crate::rescan;
 
 const FIELD: &str = "token";
+/// Leading characters of a submission's id that identify its sender in the audit log.
+const NAMED_BY_CHARS: usize = 8;
 
 /// One payment as shown on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +71,12 @@ impl PaySender {
         may_have_paid(&self.submission, deposit)
     }
 
+    /// The submission as the audit log names it.
+    pub(super) fn name_in_audit(&self) -> String {
+        let name: String = self.id.to_string().chars().take(NAMED_BY_CHARS).collect();
+        format!("submission {name}")
+    }
+
     /// Whether they may still give another answer.
     pub const fn may_answer(&self) -> bool {
         self.answers < ANSWERS_MAX
@@ -108,6 +117,8 @@ pub struct PayPage {
     pub arrivals: Vec<Arrival>,
     /// Senders' submissions, in order: each is for its own sender only.
     pub senders: Vec<PaySender>,
+    /// The request's sponsored transfers, by number.
+    pub sponsored: Vec<Intent>,
 }
 
 impl PayPage {
@@ -189,12 +200,14 @@ impl Wallets {
         };
         let senders = self.store.sender_infos(tenant, request.id).await?.into_iter();
         let senders = senders.map(|info| PaySender::of(info, &given)).collect();
+        let sponsored = self.sponsored(&request).await?;
         Ok(PayPage {
             request,
             tenant: owner,
             closed: state == WalletState::Blacklisted,
             arrivals,
             senders,
+            sponsored,
         })
     }
 

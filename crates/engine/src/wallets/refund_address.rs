@@ -16,8 +16,6 @@ use crate::command::{Action, Refused};
 /// The actor of an answer in the audit log.
 const WHO: &str = "payment link";
 const ROLE: &str = "sender";
-/// Leading characters of a submission's id that identify its sender in the audit log.
-const NAMED_BY_CHARS: usize = 8;
 /// An address with this many leading zeros is a precompile or unowned: funds sent there are lost.
 const NOBODYS_ZEROS: usize = 16;
 
@@ -64,9 +62,7 @@ impl Wallets {
             return Ok(Answered::Unusable);
         }
         let screened = self.screen_address(page.request.chain, &to).await?;
-        let name: String = sender.to_string().chars().take(NAMED_BY_CHARS).collect();
-        let by =
-            Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(format!("submission {name}"));
+        let by = Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(known.name_in_audit());
         let id = RefundToId(fresh_id(&self.store));
         let answer = Box::new(RefundAnswer { id, sender, to, screened, deposits, by });
         match self

@@ -270,7 +270,18 @@ impl Workers {
         }
         let lane = &self.on_duty(wallets, lane).await?;
         match wallets.chain.simulate(lane.tenant, lane.signer, lane.controller, &call).await? {
+            // Its gas limit is in the budget.
+            Simulated::Works { gas, .. } if call.gas_limit().is_some_and(|limit| gas > limit) => {
+                for one in held {
+                    self.tell_why(wallets, lane, one, "it needs more gas than was reserved")
+                        .await?;
+                }
+                Ok(())
+            }
             Simulated::Works { gas, each } => {
+                let gas_limit = call
+                    .gas_limit()
+                    .unwrap_or_else(|| gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN));
                 let works = |at: usize| each.get(at).copied().unwrap_or(true);
                 let mut taken = Vec::with_capacity(held.len());
                 for (at, one) in held.iter().enumerate() {
@@ -282,7 +293,7 @@ impl Workers {
                         self.tell_why(wallets, lane, one, "the controller rejects it").await?;
                     }
                 }
-                self.take(wallets, lane, gas, taken).await
+                self.take(wallets, lane, gas_limit, taken).await
             }
             // They fail together: each is diagnosed on its own.
             Simulated::Reverts(why) => {
@@ -481,6 +492,10 @@ impl Workers {
         let Some(token) = intent.coin.and_then(|coin| wallets.config.token(coin)) else {
             return Ok(fails(FailureReason::OnChainRevert, false));
         };
+        // Its sender waits on the page, where other ways to pay are shown.
+        if intent.kind() == IntentKind::SponsoredTransfer {
+            return Ok(fails(FailureReason::OnChainRevert, true));
+        }
         if wallets.chain.is_paused(token).await? {
             return Ok(Verdict::PutOff { after: PAUSED, halt: Some(Halt::Paused) });
         }
@@ -496,7 +511,7 @@ impl Workers {
         &self,
         wallets: &WalletWorld,
         lane: &Lane,
-        gas: u64,
+        gas_limit: u64,
         intents: Vec<(IntentKey, i64)>,
     ) -> Result<(), ChainFault> {
         if intents.is_empty() {
@@ -505,7 +520,6 @@ impl Workers {
         let asked = wallets.chain.fees().await?;
         self.compare_fees(wallets, lane.tenant, asked).await;
         let fees = capped(asked, wallets.config.most_fees());
-        let gas_limit = gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN);
         let needed =
             u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;

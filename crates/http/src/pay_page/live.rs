@@ -3,6 +3,7 @@
 
 use askama::Template;
 use domain::payment_request::RequestException;
+use domain::sponsor::SponsoredState;
 
 use super::view::{self, Incoming, Progress, View};
 use super::words::{Markup, Words};
@@ -104,6 +105,11 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
             _ => "notice-other",
         };
         return words.with(key, &[("amount", &other.amount())]).map(Some);
+    }
+    match view.sponsored() {
+        Some(SponsoredState::Sending) => return words.say("notice-sending").map(Some),
+        Some(SponsoredState::Failed) => return words.say("notice-unsent").map(Some),
+        None => {}
     }
     if let Some(part) = view.part() {
         let amounts = [part.have, part.whole].map(|minor| view::amount(part.coin, minor));

@@ -4,6 +4,7 @@
 
 mod answers;
 pub mod assets;
+mod authorization;
 mod back;
 mod brand;
 mod cookie;

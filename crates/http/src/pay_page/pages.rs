@@ -5,6 +5,7 @@ use askama::Template;
 use domain::currency::StableCoin;
 use domain::payment_request::{Asked, PaymentRequest};
 use domain::phone::{DIAL_COUNTRIES, DialCountry};
+use domain::sponsor::SponsoredState;
 use domain::time::Timestamp;
 
 use super::assets::{ASSETS, Assets};
@@ -251,6 +252,9 @@ struct SendPage<'a> {
     others: Vec<(Markup, String)>,
     again: String,
     back: Option<BackForm<'a>>,
+    sponsored: Option<SponsoredState>,
+    /// Path of the transfer to sign; `None` = the bank pays for none.
+    authorization: Option<String>,
 }
 
 impl SendPage<'_> {
@@ -268,6 +272,11 @@ impl SendPage<'_> {
             ("wallet", ""),
         ];
         self.base.t.with(key, &values)
+    }
+
+    /// Whether the bank is sending the visitor's own transfer.
+    const fn is_sending(&self) -> bool {
+        matches!(self.sponsored, Some(SponsoredState::Sending))
     }
 
     fn opens(&self, way: &str) -> bool {
@@ -423,6 +432,10 @@ impl Page<'_> {
             others,
             again,
             back: self.back()?,
+            sponsored: self.view.sponsored(),
+            authorization: target
+                .is_sponsored
+                .then(|| self.here.link_from("/authorization", None, Some(target.coin()), None)),
         }
         .render()
     }

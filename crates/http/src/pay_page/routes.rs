@@ -32,6 +32,7 @@ pub fn router(wallets: Wallets, settings: Settings) -> Router {
         .route("/pay/{token}/status", get(status))
         .route("/pay/{token}/stream", get(follow))
         .route("/pay/{token}/{submission}", get(show_known).post(answer_back))
+        .route("/pay/{token}/{submission}/authorization", get(authorization).post(authorize))
         .route("/pay/{token}/{submission}/status", get(status_known))
         .route("/pay/{token}/{submission}/stream", get(follow_known))
         .with_state(pages)
@@ -88,6 +89,23 @@ async fn answer_back(
     let visit = Visit::of(&request);
     let (token, submission) = both(path);
     respond(pages.take_address(token, submission, &visit, request).await, &visit)
+}
+
+async fn authorization(
+    State(pages): State<Arc<Pages>>,
+    path: TokenAnd,
+    request: Request<Body>,
+) -> Response {
+    pages.authorization(both(path), &Visit::of(&request)).await
+}
+
+async fn authorize(
+    State(pages): State<Arc<Pages>>,
+    path: TokenAnd,
+    request: Request<Body>,
+) -> Response {
+    let visit = Visit::of(&request);
+    pages.take_authorization(both(path), &visit, request).await
 }
 
 async fn link_code(

@@ -68,10 +68,10 @@ pub struct Settings {
 }
 
 /// A page that was found, for its visitor.
-struct Shown {
-    page: PayPage,
-    known: Option<PaySender>,
-    view: View,
+pub(super) struct Shown {
+    pub(super) page: PayPage,
+    pub(super) known: Option<PaySender>,
+    pub(super) view: View,
 }
 
 impl Pages {
@@ -109,7 +109,7 @@ impl Pages {
         typed: Option<Field>,
     ) -> Result<String, Stopped> {
         let network = self.network(&shown.page.request)?;
-        let target = self.target(shown, here, &network)?;
+        let target = self.target(shown, here, &network).await?;
         let known = shown.known.as_ref();
         let kept = known.and_then(|sender| sender.back_to).map(|address| address.to_string());
         let answer =
@@ -136,7 +136,7 @@ impl Pages {
         visit: &Visit,
         request: Request<Body>,
     ) -> Result<Response, Stopped> {
-        let body = self.form_body(visit, request).await?;
+        let body = self.form_body(visit, "form", request).await?;
         let shown = self.shown(&token, Some(&submission)).await?;
         let here = &visit.here;
         let Some(sender) = shown.known.as_ref().map(|sender| sender.id) else {
@@ -160,9 +160,14 @@ impl Pages {
         ))
     }
 
-    /// The body of a form from this site, within the rate limit.
-    async fn form_body(&self, visit: &Visit, request: Request<Body>) -> Result<Vec<u8>, Stopped> {
-        self.count(visit, "form", FORMS_PER_WINDOW)?;
+    /// The body of a form from this site, within the rate limit of its group.
+    pub(super) async fn form_body(
+        &self,
+        visit: &Visit,
+        group: &'static str,
+        request: Request<Body>,
+    ) -> Result<Vec<u8>, Stopped> {
+        self.count(visit, group, FORMS_PER_WINDOW)?;
         if is_cross_site(request.headers()) {
             return Err(Stopped::Refused(StatusCode::FORBIDDEN));
         }
@@ -181,7 +186,7 @@ impl Pages {
         request: Request<Body>,
     ) -> Result<Response, Stopped> {
         let before = cookie::submission(request.headers());
-        let body = self.form_body(visit, request).await?;
+        let body = self.form_body(visit, "form", request).await?;
         let shown = self.shown(&token, None).await?;
         let here = &visit.here;
         match (&shown.view, Form::read(&body)) {
@@ -301,6 +306,10 @@ impl Pages {
         Ok(live::status(&shown.view, followed.words)?)
     }
 
+    pub(super) const fn wallets(&self) -> &Wallets {
+        &self.wallets
+    }
+
     /// The wall clock, which streams use whatever the business clock shows.
     pub(super) fn wall_clock(&self) -> Arc<dyn Clock> {
         self.wallets.world().wall_clock.clone()
@@ -311,7 +320,12 @@ impl Pages {
         self.settings.stopping.clone()
     }
 
-    fn count(&self, visit: &Visit, group: &'static str, limit: u32) -> Result<(), Stopped> {
+    pub(super) fn count(
+        &self,
+        visit: &Visit,
+        group: &'static str,
+        limit: u32,
+    ) -> Result<(), Stopped> {
         let now = self.wallets.world().wall_clock.now();
         let allowance = self.addresses.take(visit.peer, group, limit, now);
         if allowance.is_granted() { Ok(()) } else { Err(Stopped::TooMany(allowance)) }
@@ -326,7 +340,11 @@ impl Pages {
     }
 
     /// The view for a visitor, known or unknown.
-    async fn shown(&self, token: &str, submission: Option<&str>) -> Result<Shown, Stopped> {
+    pub(super) async fn shown(
+        &self,
+        token: &str,
+        submission: Option<&str>,
+    ) -> Result<Shown, Stopped> {
         self.seen(self.find(token).await?, submission.and_then(SenderInfoId::parse))
     }
 
@@ -347,7 +365,10 @@ impl Pages {
         };
         let arrived = own_or_good(page.arrivals.iter().filter_map(told).collect());
         let now = self.wallets.world().clock.now();
-        let view = View::of(&page.request, arrived, !page.closed, known.is_some(), now);
+        let mut view = View::of(&page.request, arrived, !page.closed, known.is_some(), now);
+        if let (View::Send { sponsored, .. }, Some(sender)) = (&mut view, &known) {
+            *sponsored = self.wallets.sponsored_state(&page, sender);
+        }
         if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
     }
 
@@ -379,7 +400,7 @@ impl Pages {
         Ok(Network::of(config, rpc_url))
     }
 
-    fn target(
+    async fn target(
         &self,
         shown: &Shown,
         here: &Here,
@@ -391,7 +412,13 @@ impl Pages {
         let Some(escrow) = &sender.escrow else { return Ok(None) };
         let config = &self.wallets.offered_on(shown.page.request.chain)?.config;
         let way = here.from.unwrap_or_else(|| Way::of(sender.provider.as_deref()));
-        Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
+        let target = Target::of(offers, here.coin, config, network.clone(), escrow, way);
+        let Some(target) = target else { return Ok(None) };
+        let is_sponsored = match shown.asks_for(sender, target.offer) {
+            Some(ask) => self.wallets.sponsors(ask).await,
+            None => false,
+        };
+        Ok(Some(Target { is_sponsored, ..target }))
     }
 
     /// Looks up the entered transaction if the page shows the lookup form.

@@ -77,6 +77,8 @@ pub struct Target {
     pub link: String,
     /// The selected way to pay.
     pub way: Way,
+    /// Whether the sender may sign the transfer and the bank pays its gas.
+    pub is_sponsored: bool,
 }
 
 impl Target {
@@ -100,7 +102,8 @@ impl Target {
             link.push_str(&format!("&uint256={minor}"));
         }
         let call = offer.minor.map(|minor| transfer(escrow, minor));
-        Some(Target { offer, others, network, address, token, code, call, link, way })
+        let is_sponsored = false;
+        Some(Target { offer, others, network, address, token, code, call, link, way, is_sponsored })
     }
 
     /// The currency code of the token.
@@ -155,6 +158,7 @@ pub(crate) mod tests {
             max_fee_cap: 1,
             max_tip_cap: 1,
             gas_coin: "ETH".to_owned(),
+            sponsor: None,
             sweep: domain::chain::SweepTerms {
                 at_minor: i64::MAX,
                 every: domain::time::Span::days(1),

@@ -9,6 +9,7 @@ use domain::deposit::{Asking, Deposit, DepositState};
 use domain::payment_request::{
     Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
 };
+use domain::sponsor::SponsoredState;
 use domain::time::Timestamp;
 use unicode_normalization::char::is_combining_mark;
 
@@ -211,6 +212,8 @@ pub enum View {
         part: Option<Part>,
         /// The state of the refund question.
         back: Back,
+        /// The visitor's transfer that the bank sends, if it is not a payment yet.
+        sponsored: Option<SponsoredState>,
     },
     /// The progress is shown.
     Status {
@@ -244,7 +247,10 @@ impl View {
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
             (true, _) => View::Status { arrived, notice, back },
-            (false, true) => View::Send { part: part(request, &offers), offers, arrived, back },
+            (false, true) => {
+                let (part, sponsored) = (part(request, &offers), None);
+                View::Send { part, offers, arrived, back, sponsored }
+            }
             (false, false) => View::Details { part: part(request, &offers), arrived },
         }
     }
@@ -278,20 +284,33 @@ impl View {
         match self {
             View::Closed => "closed".to_owned(),
             View::Details { .. } => "details".to_owned(),
-            View::Send { offers, back, .. } => {
+            View::Send { offers, back, sponsored, .. } => {
                 let shape = offers.iter().fold("send".to_owned(), |shape, offer| {
                     format!(
                         "{shape}-{}",
                         offer.minor.map_or_else(|| "any".to_owned(), render::coin)
                     )
                 });
-                format!("{shape}{}", back.shape())
+                let sponsored = match sponsored {
+                    None => "",
+                    Some(SponsoredState::Sending) => "-sending",
+                    Some(SponsoredState::Failed) => "-unsent",
+                };
+                format!("{shape}{}{sponsored}", back.shape())
             }
             View::Status { arrived, back, .. } => {
                 let followed =
                     if self.is_followed() == self.is_waiting() { "" } else { "-followed" };
                 format!("status-{}-{}{}{followed}", self.step(), arrived.len(), back.shape())
             }
+        }
+    }
+
+    /// The visitor's transfer that the bank sends, if it is not a payment yet.
+    pub const fn sponsored(&self) -> Option<SponsoredState> {
+        match self {
+            View::Send { sponsored, .. } => *sponsored,
+            View::Closed | View::Details { .. } | View::Status { .. } => None,
         }
     }
 

@@ -38,7 +38,7 @@ fn the_address_comes_after_the_details() {
     let offers = vec![Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
     assert_eq!(
         view(&asked, &[], true),
-        View::Send { offers, arrived: vec![], part: None, back: Back::No }
+        View::Send { offers, arrived: vec![], part: None, back: Back::No, sponsored: None }
     );
 }
 
@@ -48,7 +48,13 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });
     assert_eq!(
         view(&flexible, &[], true),
-        View::Send { offers: any.to_vec(), arrived: vec![], part: None, back: Back::No }
+        View::Send {
+            offers: any.to_vec(),
+            arrived: vec![],
+            part: None,
+            back: Back::No,
+            sponsored: None
+        }
     );
     let asked = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
@@ -148,7 +154,7 @@ fn amounts_are_grouped_and_converted() {
 #[test]
 fn what_is_left_of_a_partial_payment_can_be_sent() {
     let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
-    let View::Send { offers, arrived, part, back: Back::No } =
+    let View::Send { offers, arrived, part, back: Back::No, sponsored: None } =
         view(&partial, &[DepositState::Completed], true)
     else {
         panic!("the address is shown");

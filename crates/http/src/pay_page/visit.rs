@@ -65,6 +65,8 @@ pub struct Visit {
     pub here: Here,
     /// `?tx=`: the entered transaction hash; never empty.
     pub typed: Option<String>,
+    /// `?account=`: the account of a browser wallet; never empty.
+    pub account: Option<String>,
 }
 
 impl Visit {
@@ -81,12 +83,13 @@ impl Visit {
             .and_then(|code| StableCoin::parse(&code))
             .map(|coin| coin.currency().code());
         let from = choice("from").and_then(|code| Way::parse(&code));
-        let typed = choice("tx");
+        let (typed, account) = (choice("tx"), choice("account"));
         let accepted =
             request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let language = chosen.or_else(|| accepted.and_then(Language::accepted)).unwrap_or_default();
         let path = request.uri().path().to_owned();
-        Visit { peer, here: Here { path, language, chosen: chosen.is_some(), coin, from }, typed }
+        let here = Here { path, language, chosen: chosen.is_some(), coin, from };
+        Visit { peer, here, typed, account }
     }
 }
 

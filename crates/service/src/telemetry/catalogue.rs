@@ -129,6 +129,7 @@ const ALERTS: Values = Values::Known(&[
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);
+const SPONSOR_OUTCOMES: Values = Values::Known(&["accepted", "refused", "budget", "unavailable"]);
 const ACCOUNT_RESULTS: Values = Values::Known(&[
     "match",
     "close_match",
@@ -367,6 +368,12 @@ pub const METRICS: &[Metric] = &[
         Kind::Gauge,
         &[("chain", Values::Chains), ("role", SIGNER_ROLES), ("signer", Values::Signers)],
         "Gas balance of a signing key at its last use, in 10^-6 of the chain's currency",
+    ),
+    metric(
+        "corridor_sponsored_transfers_total",
+        Kind::Counter,
+        &[("chain", Values::Chains), ("outcome", SPONSOR_OUTCOMES)],
+        "Signed transfers that senders asked to be sent; budget: the day's gas is used up, unavailable: they could not be checked",
     ),
     metric(
         "corridor_chain_reorgs_total",

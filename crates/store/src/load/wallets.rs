@@ -85,6 +85,12 @@ static SIGNERS: Stmt = Stmt::by_keys(
     "SELECT {{chain_signer s}} FROM {{keys}} JOIN chain_signer s \
      ON s.tenant = k.tenant AND s.chain = k.chain AND s.signer = k.signer",
 );
+static SPONSORED_GAS: Stmt = Stmt::by_keys(
+    "load.sponsored_gas",
+    &[("tenant", Uuid), ("chain", Int), ("day", Int)],
+    "SELECT {{sponsored_gas s}} FROM {{keys}} JOIN sponsored_gas s \
+     ON s.tenant = k.tenant AND s.chain = k.chain AND s.day = k.day",
+);
 static ACCOUNTS: Stmt = Stmt::by_keys(
     "load.own_accounts",
     &[("tenant", Uuid), ("code", Text)],
@@ -120,6 +126,7 @@ pub(super) static ALL: &[&Stmt] = &[
     &CHAIN_TXS,
     &CHAIN_ATTEMPTS,
     &SIGNERS,
+    &SPONSORED_GAS,
     &ACCOUNTS,
     &STREAMS,
     &DELIVERIES,
@@ -170,6 +177,9 @@ pub(super) fn loads(need: &Need, load: &mut Loader<'_>) -> Result<(), StoreError
     let signers = need.signers.iter();
     let signers = signers.map(|(tenant, (chain, signer))| (*tenant, *chain, signer));
     load.add(&SIGNERS, signers, into!(signers))?;
+    let gas = need.sponsored_gas.iter();
+    let gas = gas.map(|(tenant, (chain, day))| (*tenant, *chain, *day));
+    load.add(&SPONSORED_GAS, gas, into!(sponsored_gas))?;
     let accounts = need.accounts.iter().map(|(tenant, code)| (*tenant, code));
     load.add(&ACCOUNTS, accounts, into!(accounts, it: Account => (it.tenant, it.code.clone())))?;
     load.add(&RECEIVERS, need.receivers.iter().map(|(tenant, ())| *tenant), into!(receivers))

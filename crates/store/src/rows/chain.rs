@@ -16,7 +16,7 @@ use super::Keys;
 use super::column::{Digits, Put as _, Raw, Written};
 use super::record::record;
 use crate::sql::Columns;
-use crate::working_set::SignerRow;
+use crate::working_set::{SignerRow, SponsoredGas};
 
 record! {
     WATCHED_ADDRESS = "watched_address" of it: Watched {
@@ -72,6 +72,15 @@ record! {
     } {
         Kept { role: KeyRole }
         Guard { next_nonce: u64 }
+    }
+}
+
+record! {
+    SPONSORED_GAS = "sponsored_gas" of it: SponsoredGas
+    by key: (TenantId, (ChainNumber, i64)) {
+        tenant: TenantId = key.0, chain: ChainNumber = key.1.0, day: i64 = key.1.1,
+    } {
+        Guard { gas: u64 }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Intents as rows. The call is sealed with the rest, so that no other program can change it.
 
-use domain::chain::{Address, ChainNumber, IntentKind, Movement, Plan, Word};
+use domain::chain::{
+    Address, Authorization, ChainNumber, EcdsaSignature, IntentKind, Movement, Plan, Word,
+};
 use domain::chain_tx::{Intent, IntentState};
 use domain::currency::StableCoin;
 use domain::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
@@ -14,6 +16,10 @@ use crate::error::StoreError;
 stored_struct! { Movement as MovementDoc {
     intent: Word, reference: Word, recipient: Address, token: Address, amount: u64,
 } }
+stored_struct! { Authorization as AuthorizationDoc {
+    from: Address, to: Address, value: u64, valid_after: u64, valid_before: u64, nonce: Word,
+} }
+stored_struct! { EcdsaSignature as EcdsaSignatureDoc { r: Word, s: Word, v: u8 } }
 // The column `kind` tells a release from a debit, and names a blacklist's coin: their documents do
 // not. See [`of_kind`].
 stored_enum! { Plan as PlanDoc {
@@ -28,6 +34,9 @@ stored_enum! { Plan as PlanDoc {
     SetFrozen { account: Address, frozen: bool, case: Word },
     SetLegalHold { vault: Address, held: bool, case: Word },
     Blacklist { #[serde(skip, default = "any_coin")] coin: StableCoin, token: Address, account: Address },
+    SponsoredTransfer {
+        token: Address, authorization: Authorization, signature: EcdsaSignature, gas_limit: u64,
+    },
     Deploy {},
 } }
 

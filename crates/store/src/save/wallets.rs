@@ -28,6 +28,8 @@ statements! {
     SIGNED_INSERT = insert("save.chain_attempt_insert", rows::chain_tx::CHAIN_ATTEMPT);
     SIGNER_UPDATE = update("save.signer_update", rows::chain::CHAIN_SIGNER);
     SIGNER_INSERT = insert("save.signer_insert", rows::chain::CHAIN_SIGNER);
+    SPONSORED_GAS_UPDATE = update("save.sponsored_gas_update", rows::chain::SPONSORED_GAS);
+    SPONSORED_GAS_INSERT = insert("save.sponsored_gas_insert", rows::chain::SPONSORED_GAS);
     STREAM_UPDATE = update("save.stream_update", rows::delivery::DELIVERY_STREAM);
     STREAM_INSERT = insert("save.stream_insert", rows::delivery::DELIVERY_STREAM);
     DELIVERY_UPDATE = update("save.delivery_update", rows::delivery::DELIVERY);
@@ -54,6 +56,7 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
     saver.changed(&ws.chain_txs, (&TX_UPDATE, &TX_INSERT))?;
     save_signed(ws, saver)?;
     saver.changed_by(&ws.signers, (&SIGNER_UPDATE, &SIGNER_INSERT))?;
+    saver.changed_by(&ws.sponsored_gas, (&SPONSORED_GAS_UPDATE, &SPONSORED_GAS_INSERT))?;
     saver.changed(&ws.streams, (&STREAM_UPDATE, &STREAM_INSERT))?;
     saver.changed(&ws.deliveries, (&DELIVERY_UPDATE, &DELIVERY_INSERT))?;
     save_receivers(ws, saver)?;

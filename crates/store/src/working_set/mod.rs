@@ -39,7 +39,7 @@ use uuid::Uuid;
 use crate::need::{Customer, IdempotencyKey};
 
 pub use table::{Log, Table};
-pub use wallets::{ReceiverRow, SignerRow};
+pub use wallets::{ReceiverRow, SignerRow, SponsoredGas};
 
 /// The row that serializes a tenant's writes and numbers its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,6 +157,8 @@ working_set! {
     /// Our transactions with all their signed attempts.
     chain_txs: Table<(TenantId, ChainTxId), ChainTx>,
     signers: Table<(TenantId, (ChainNumber, Address)), SignerRow>,
+    /// By chain and number of the UTC day.
+    sponsored_gas: Table<(TenantId, (ChainNumber, i64)), SponsoredGas>,
     /// Delivery positions of aggregates, by the aggregates' ids.
     streams: Table<(TenantId, Uuid), DeliveryStream>,
     /// Deliveries, by their events.

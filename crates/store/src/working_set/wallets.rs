@@ -23,6 +23,13 @@ pub struct SignerRow {
     pub next_nonce: u64,
 }
 
+/// The gas that a tenant's sponsored transfers of one day and chain may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SponsoredGas {
+    /// Sum of their gas limits.
+    pub gas: u64,
+}
+
 /// A tenant's webhook endpoint, as far as batches need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverRow {

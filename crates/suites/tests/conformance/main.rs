@@ -254,6 +254,7 @@ conformance! {
         a_deposit_is_loaded_as_it_was_saved
         an_exchange_order_is_loaded_with_its_attempts
         every_plan_of_an_intent_is_kept
+        the_gas_of_sponsored_transfers_is_kept_by_chain_and_day
         a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin
         a_transaction_keeps_all_that_was_signed
         accounts_of_vaults_are_loaded_by_name

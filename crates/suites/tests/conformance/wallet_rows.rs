@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use domain::chain::{Address, ChainNumber, KeyRole, Plan, TxHash, Word};
+use domain::chain::{
+    Address, Authorization, ChainNumber, EcdsaSignature, KeyRole, Plan, TxHash, Word,
+};
 use domain::chain_tx::{Intent, IntentState, Mined, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -29,7 +31,7 @@ use domain::wallet::{
 use domain::wallet_event::{Aggregate, FailureReason};
 use store::ExecuteError;
 use store::need::{IdempotencyKey, Need};
-use store::working_set::{IdempotencyRecord, Made, SignerRow, Table, WorkingSet};
+use store::working_set::{IdempotencyRecord, Made, SignerRow, SponsoredGas, Table, WorkingSet};
 use uuid::Uuid;
 
 use crate::wallet_world::{
@@ -334,6 +336,24 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
     assert_eq!(world.store.exchange(tenant, full.id).await, Ok(Some(full)));
 }
 
+fn sponsored_transfer() -> Plan {
+    let authorization = Authorization {
+        from: Address([1; 20]),
+        to: Address([2; 20]),
+        value: u64::MAX,
+        valid_after: 0,
+        valid_before: 1_800_000_000,
+        nonce: Word([3; 32]),
+    };
+    let signature = EcdsaSignature { r: Word([4; 32]), s: Word([5; 32]), v: 28 };
+    Plan::SponsoredTransfer {
+        token: Address([6; 20]),
+        authorization,
+        signature,
+        gas_limit: 130_000,
+    }
+}
+
 pub async fn every_plan_of_an_intent_is_kept(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
@@ -357,6 +377,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
         hold(true),
         blacklist(StableCoin::Usdc),
         blacklist(StableCoin::Usdt),
+        sponsored_transfer(),
         Plan::Deploy,
     ];
     let made = world
@@ -441,6 +462,26 @@ pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) 
     finds(&world, &need, |ws| &ws.sweeps, (tenant, done.id), &done).await;
     assert_eq!(world.store.sweep(tenant, done.id).await, Ok(Some(done)));
     world.execute(&tenant_need(tenant), put(another)).await.expect("the next one");
+}
+
+pub async fn the_gas_of_sponsored_transfers_is_kept_by_chain_and_day(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let key = |chain, day| (tenant, (ChainNumber(chain), day));
+    let mut need = tenant_need(tenant);
+    need.sponsored_gas.extend([key(1, 20_000), key(1, 20_001), key(2, 20_000)]);
+    for gas in [130_000, 260_000] {
+        let spend = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+            ws.sponsored_gas.put(key(1, 20_000), SponsoredGas { gas });
+            ws.keep();
+        };
+        world.execute(&need, spend).await.expect("saved");
+        finds(&world, &need, |ws| &ws.sponsored_gas, key(1, 20_000), &SponsoredGas { gas }).await;
+    }
+    let others = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
+        assert_eq!(ws.sponsored_gas.get(&key(1, 20_001)), None);
+        assert_eq!(ws.sponsored_gas.get(&key(2, 20_000)), None);
+    };
+    world.execute(&need, others).await.expect("loaded");
 }
 
 pub async fn a_transaction_keeps_all_that_was_signed(world: World) {

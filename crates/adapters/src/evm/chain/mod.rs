@@ -1,6 +1,7 @@
 //! The port `Chain` over the configured nodes. Plain reads use the first healthy node; results that
 //! move money require agreement of a quorum. Every answer is checked against the request.
 
+mod authorizations;
 mod broadcast;
 mod entries;
 mod fees;
@@ -13,8 +14,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog, Fees,
-    Heads, NodeReport, NonceReports, Receipt, Sighting, Simulated, Token, TransferAt, TxHash,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog,
+    EcdsaSignature, Fees, Heads, NodeReport, NonceReports, Receipt, Sighting, SigningDomain,
+    Simulated, Token, TransferAt, TxHash, Word,
 };
 use domain::ids::TenantId;
 use domain::ports::{Answer, Chain, Clock};
@@ -23,6 +25,7 @@ use super::bloom::Bloom;
 use super::contracts::EvmContracts;
 use super::logs::Ours;
 use super::rpc::{Endpoint, RpcFault, Transport};
+use super::signers;
 use super::wire::Header;
 
 /// Cached headers: hardly any other block is requested between a block and its logs.
@@ -33,6 +36,7 @@ pub struct EvmChain {
     /// In the configured order of preference.
     nodes: Vec<Endpoint>,
     tokens: Vec<Token>,
+    chain_id: u64,
     contracts: Arc<EvmContracts>,
     /// Blooms of the newest headers.
     blooms: Mutex<VecDeque<(Block, Option<Bloom>)>>,
@@ -55,7 +59,8 @@ impl EvmChain {
             Endpoint::new(name(at), transport, config.chain_id, Arc::clone(clock))
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
-        EvmChain { nodes, tokens: config.tokens.clone(), contracts, blooms: Mutex::default() }
+        let (tokens, chain_id) = (config.tokens.clone(), config.chain_id);
+        EvmChain { nodes, tokens, chain_id, contracts, blooms: Mutex::default() }
     }
 
     const fn ours<'a>(&'a self, controllers: &'a [Address]) -> Ours<'a> {
@@ -231,6 +236,26 @@ impl Chain for EvmChain {
 
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_paused(token))
+    }
+
+    fn signing_domain(
+        &self,
+        token: Address,
+    ) -> Answer<'_, Result<Option<SigningDomain>, ChainFault>> {
+        Box::pin(self.read_signing_domain(token))
+    }
+
+    fn is_authorization_used(
+        &self,
+        token: Address,
+        authorizer: Address,
+        nonce: Word,
+    ) -> Answer<'_, Result<bool, ChainFault>> {
+        Box::pin(self.read_authorization_used(token, authorizer, nonce))
+    }
+
+    fn signer_of(&self, digest: &Word, signature: &EcdsaSignature) -> Option<Address> {
+        signers::signer_of(digest, signature)
     }
 
     fn is_operator(

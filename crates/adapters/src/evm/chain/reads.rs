@@ -242,7 +242,7 @@ pub(super) async fn is_operator(
     flag(node, controller, &hex::data(&abi::is_operator(&account))).await
 }
 
-async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
+pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
     let call = json!({"to": contract.to_string(), "data": data});
     let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
     abi::flag(&one_word(contract, &answer)?)

@@ -125,6 +125,7 @@ fn config() -> ChainConfig {
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
         gas_coin: "ETH".to_owned(),
+        sponsor: None,
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
@@ -417,6 +418,68 @@ async fn token_answers_must_be_one_word() {
         .on("eth_getTransactionCount", json!("0x3"));
     assert_eq!(chain(&first).gas_balance(USDC).await, Ok(1_000_000_000_000_000_000));
     assert_eq!(chain(&first).nonce(USDC).await, Ok(3));
+}
+
+/// A node's answers about a token's name, version, separator and the state of an authorization.
+fn token_answers(answers: [Value; 4]) -> Arc<Node> {
+    // A scripted node answers a batch from its end.
+    answers.into_iter().rev().fold(node(), |node, answer| node.on("eth_call", answer))
+}
+
+#[tokio::test]
+async fn a_signing_domain_is_only_what_its_parts_make() {
+    let text = |text: &str| {
+        let word = |number: usize| format!("{number:064x}");
+        let bytes: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+        json!(format!("0x{}{}{bytes:0<64}", word(32), word(text.len())))
+    };
+    let (name, version) = ("USD Coin".to_owned(), "2".to_owned());
+    let domain = SigningDomain { name, version, chain_id: CHAIN_ID, token: USDC };
+    let separator = json!(domain.separator().to_string());
+    let unused = json!(format!("0x{:064x}", 0));
+    let right = [text("USD Coin"), text("2"), separator.clone(), unused.clone()];
+    let told = chain(&token_answers(right.clone())).signing_domain(USDC).await;
+    assert_eq!(told, Ok(Some(domain)));
+    for (at, wrong) in [
+        (0, text("Other Coin")),
+        (0, text("")),
+        (0, text(&"x".repeat(65))),
+        (0, json!("0x")),
+        (1, text("1")),
+        (2, json!(Word([7; 32]).to_string())),
+        (2, json!("0x")),
+        (3, json!("0x")),
+        (3, json!(format!("0x{:064x}", 2))),
+    ] {
+        let mut answers = right.clone();
+        answers[at] = wrong.clone();
+        let told = chain(&token_answers(answers)).signing_domain(USDC).await;
+        assert_eq!(told, Ok(None), "{at}: {wrong}");
+    }
+    let reverts = node().refusing("eth_call", 3, "execution reverted");
+    assert_eq!(chain(&reverts).signing_domain(USDC).await, Ok(None), "it has no such functions");
+    let busy = node().refusing("eth_call", -32000, "header not found");
+    is_unreachable(chain(&busy).signing_domain(USDC).await);
+    let mut lie = right.clone();
+    lie[0] = text("Other Coin");
+    let told =
+        chain_of(&token_answers(right), Some(&token_answers(lie))).signing_domain(USDC).await;
+    assert!(matches!(told, Err(ChainFault::Disagreement(_))), "{told:?}");
+}
+
+#[test]
+fn the_signer_of_typed_data_is_recovered() {
+    // Computed by `micro-eth-signer` 0.20.1, as in `domain`.
+    let digest = "0xd8bdcb13296409593e953c120447fd082f76177dfa0d331e6add908342513e5e";
+    let digest = Word::parse(digest).expect("a word");
+    let text = "0xfc9b5db1dd43da40e936e7a12845e2721c27b9cb76ab00a858353bc0410b92ad7b067b2876ce73574b8a1a5b3a4c8373216bc989813cc45b9d015ecf676832401b";
+    let signature = EcdsaSignature::parse(text).expect("a signature");
+    let signer = Address::parse("0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A");
+    let chain = chain(&node());
+    assert_eq!(chain.signer_of(&digest, &signature), signer);
+    assert_ne!(chain.signer_of(&digest, &EcdsaSignature { v: 28, ..signature }), signer);
+    let none = EcdsaSignature { r: Word([0; 32]), ..signature };
+    assert_eq!(chain.signer_of(&digest, &none), None);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ mod pkcs11;
 mod remote;
 mod tenant_keys;
 
-use domain::chain::{Address, SignFault, vault};
+use domain::chain::{Address, EcdsaSignature, SignFault, Word, vault};
 use domain::ports;
 use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey};
 
@@ -123,6 +123,15 @@ fn recoverable(
         }
     }
     Err(failed("a signature of another key"))
+}
+
+/// The account whose signature of a digest this is.
+pub(super) fn signer_of(digest: &Word, signature: &EcdsaSignature) -> Option<Address> {
+    let EcdsaSignature { r, s, v } = signature;
+    let signature = Ecdsa::from_scalars(r.0, s.0).ok()?;
+    let parity = RecoveryId::new(*v == 28, false);
+    let key = VerifyingKey::recover_from_prehash(&digest.0, &signature, parity).ok()?;
+    Some(address_of(&key))
 }
 
 /// A big-endian integer of at most 32 bytes, with or without leading zeros.

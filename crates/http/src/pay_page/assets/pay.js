@@ -125,12 +125,14 @@
     if (sent) return say('sent');
     if (!wallets.size) return say('none');
     say('');
-    const made = [...wallets.values()].map((wallet) => {
-      const button = place.querySelector('template').content.firstElementChild.cloneNode(true);
+    // Without a network fee comes first.
+    const made = [...wallets.values()].flatMap((wallet) => [['free', payFree], ['usual', pay]].flatMap(([kind, run]) => {
+      const button = place.querySelector('template.' + kind)?.content.firstElementChild.cloneNode(true);
+      if (!button) return [];
       button.querySelector('bdi').textContent = wallet.name;
-      button.onclick = () => pay(wallet.provider);
-      return button;
-    });
+      button.onclick = () => run(wallet.provider);
+      return [button];
+    }));
     buttons.replaceChildren(...made);
     if (id('phone').open && !id('phone').dataset.seen) {
       id('phone').open = false;
@@ -170,7 +172,25 @@
     return is();
   }
 
-  async function pay(provider) {
+  // Has the wallet's account do something on the right chain, and reports the outcome.
+  async function withAccount(provider, failed, act) {
+    const place = id('wallet');
+    let outcome;
+    asking = true;
+    for (const button of place.querySelectorAll('button')) button.disabled = true;
+    say('wait');
+    try {
+      const [from] = await provider.request({ method: 'eth_requestAccounts' });
+      outcome = await onChain(provider, place) ? await act(from, place) : 'network';
+    } catch (fault) {
+      outcome = fault?.code === REFUSED ? 'refused' : failed;
+    }
+    asking = false;
+    offer();
+    say(outcome);
+  }
+
+  function pay(provider) {
     const place = id('wallet');
     const data = call(place);
     if (!data) {
@@ -178,25 +198,30 @@
       return id('much').focus();
     }
     const shape = id('main').dataset.shape;
-    let outcome = 'sent';
-    asking = true;
-    for (const button of place.querySelectorAll('button')) button.disabled = true;
-    say('wait');
-    try {
-      const [from] = await provider.request({ method: 'eth_requestAccounts' });
-      if (await onChain(provider, place)) {
-        const transaction = { from, to: place.dataset.token, data, value: '0x0' };
-        await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
-        sessionStorage.setItem(sentKey, shape + ' ' + Date.now());
-      } else {
-        outcome = 'network';
-      }
-    } catch (fault) {
-      outcome = fault?.code === REFUSED ? 'refused' : 'failed';
-    }
-    asking = false;
-    offer();
-    say(outcome);
+    return withAccount(provider, 'failed', async (from) => {
+      const transaction = { from, to: place.dataset.token, data, value: '0x0' };
+      await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
+      sessionStorage.setItem(sentKey, shape + ' ' + Date.now());
+      return 'sent';
+    });
+  }
+
+  // The wallet only signs (EIP-712); the bank sends the transfer and pays its gas (EIP-3009).
+  function payFree(provider) {
+    return withAccount(provider, 'unsent', async (from, { dataset: { authorization, to, token } }) => {
+      const asked = await fetch(authorization + '&account=' + from, { cache: 'no-store' });
+      if (!asked.ok) return 'unsent';
+      const typed = await asked.json();
+      if (typed.message.to !== to || typed.domain.verifyingContract !== token) return 'unsent';
+      const signature = await provider.request({ method: 'eth_signTypedData_v4', params: [from, JSON.stringify(typed)] });
+      const body = JSON.stringify({ ...typed.message, signature });
+      const headers = { 'content-type': 'application/json' };
+      const taken = await fetch(authorization, { method: 'POST', headers, body });
+      if (!taken.ok) return 'unsent';
+      // The page then shows it as being sent.
+      look(id('main').dataset.status);
+      return 'signed';
+    });
   }
 
   // --- following the payment --------------------------------------------------------------------------------------------

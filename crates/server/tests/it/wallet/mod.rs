@@ -36,6 +36,7 @@ mod restarts;
 mod reviews;
 mod risk;
 mod roles;
+mod sponsored;
 mod table;
 mod tokens;
 mod unlimited;

@@ -261,7 +261,7 @@ impl Blocks {
             };
             fates.push((included.hash, fate));
             match (included.tx, fate) {
-                (Tx::Ours(tx), Displaced::Waits) => self.pool.put_back(included.hash, tx),
+                (Tx::Ours(tx), Displaced::Waits) => self.pool.put_back(included.hash, *tx),
                 (Tx::Ours(_), _) | (Tx::Theirs(Deed::Pay(_)), Displaced::Dropped) => {}
                 (Tx::Theirs(deed @ Deed::Pay(_)), Displaced::Late) => {
                     let later = u64::try_from(self.random.between(5, 200)).unwrap_or(5);

@@ -229,6 +229,8 @@ impl Run<'_> {
                 self.logs.push((controller, LogEvent::LegalHoldSet { vault: *vault, held: *held }));
                 Ok(Vec::new())
             }
+            // The simulated installations sponsor no transfers.
+            Call::One(Plan::SponsoredTransfer { .. }) => Err("no such function"),
             Call::One(Plan::Blacklist { .. } | Plan::Deploy) | Call::Cancel => Ok(Vec::new()),
         }
     }

@@ -10,7 +10,7 @@ use super::contracts::Deed;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tx {
     /// The service signed it.
-    Ours(Unsigned),
+    Ours(Box<Unsigned>),
     /// A third party sent it; its nonce and fee do not matter here.
     Theirs(Deed),
 }
@@ -92,7 +92,9 @@ impl Pool {
             let pays = self.ours.get(&place).is_some_and(|(_, tx)| tx.fees.max_fee >= base_fee);
             if nonce == due && pays && taken.len() < most {
                 nonces.insert(signer, nonce + 1);
-                taken.extend(self.ours.remove(&place).map(|(hash, tx)| (hash, Tx::Ours(tx))));
+                taken.extend(
+                    self.ours.remove(&place).map(|(hash, tx)| (hash, Tx::Ours(Box::new(tx)))),
+                );
             }
         }
         while taken.len() < most
