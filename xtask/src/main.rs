@@ -5,6 +5,7 @@
 //! workspace.
 
 mod bench_report;
+mod chaos;
 mod house;
 mod package;
 mod planted;
@@ -43,6 +44,14 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Kill, freeze and disconnect real processes under load, and judge them from outside
+    #[command(disable_help_flag = true)]
+    Chaos {
+        /// Passed through unchanged (`--store postgres`, `--nodes 2`, `--seconds 60`, `--kills 20`,
+        /// `--seed 7`, `--replay 7`, `--help`)
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Benchmark the program beside pgbench and write `docs/performance.md` (needs PostgreSQL and
     /// some minutes)
     BenchReport {
@@ -62,6 +71,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Tidy => tidy::run(&root),
         Chore::House => house::run(&root),
         Chore::Simulate { args } => simulate::run(&root, &args),
+        Chore::Chaos { args } => chaos::run(&root, &args),
         Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
         Chore::Package(args) => package::run(&root, &args),
         Chore::Sbom => {

@@ -59,7 +59,8 @@ pub fn service_address(
     if let Some(address) = known {
         return Ok(address);
     }
-    let mut listen = config.load()?.http.listen;
+    let config = config.load()?;
+    let mut listen = config.ops_listen().unwrap_or(config.http.listen);
     if listen.ip().is_unspecified() {
         listen.set_ip(if listen.is_ipv4() {
             [127, 0, 0, 1].into()

@@ -342,6 +342,11 @@ fn run_async<T>(command: impl Future<Output = Result<T, Failure>>) -> Result<T, 
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }
 
+/// Everything that this process writes is its owner's alone, whatever the mask of its starter.
+fn keep_files_private() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
 /// Parses a duration such as `24h` into seconds.
 fn seconds(text: &str) -> Result<u32, String> {
     let wrong = || "must be a number with s, m, h or d, for example 24h".to_owned();

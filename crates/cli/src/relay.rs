@@ -103,6 +103,7 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
     refuse_for(&refused)?;
     arm_failpoint(&config)?;
     let data_dir = context.data_dir()?;
+    super::keep_files_private();
     data_dir.create()?;
     run_async(async {
         let telemetry =

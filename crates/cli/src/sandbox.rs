@@ -72,6 +72,7 @@ pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
     if let Some(SandboxCommand::Reset) = args.command {
         return reset(&data_dir);
     }
+    super::keep_files_private();
     data_dir.create()?;
     let config = config(args)?;
     run_async(serve(args, context, &data_dir, &config))

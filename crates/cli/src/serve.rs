@@ -10,6 +10,7 @@ use domain::policy::Environment;
 use engine::failpoint;
 use service::service_manager::{News, ServiceManager};
 use service::{Role, Service, Start, sandbox, telemetry};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::config::ConfigArgs;
 use super::failure::Failure;
@@ -44,6 +45,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     refuse(&config)?;
     arm_failpoint(&config)?;
     let data_dir = context.data_dir()?;
+    super::keep_files_private();
     data_dir.create()?;
     run_async(async {
         let telemetry =
@@ -91,6 +93,7 @@ pub fn arm_failpoint(config: &Config) -> Result<(), Failure> {
 pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
+    super::keep_files_private();
     data_dir.create()?;
     run_async(async {
         let store =
@@ -132,23 +135,21 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     telemetry::install_recorder(&rails, &chains).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Completes at SIGTERM or SIGINT.
+/// Completes at SIGTERM, SIGINT, or SIGHUP: a terminal that closes ends a service as orderly as the
+/// others do.
 async fn terminated() {
-    let mut terminate =
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
-    let terminated = async {
-        match &mut terminate {
-            Some(signal) => drop(signal.recv().await),
-            None => std::future::pending().await,
-        }
+    let came = async |kind| match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
     };
     tokio::select! {
-        () = terminated => {}
+        () = came(SignalKind::terminate()) => {}
+        () = came(SignalKind::hangup()) => {}
         _ = tokio::signal::ctrl_c() => {}
     }
 }
 
-/// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both. If a part of
+/// Serves until SIGTERM, SIGINT or SIGHUP, then drains; notifies the service manager of both. If a part of
 /// the service ends by itself, it drains and fails, so that the process is started again.
 pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), Failure> {
     let ended = until_ended(service.ended()).await;
@@ -157,7 +158,7 @@ pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), 
     of_ended(ended)
 }
 
-/// Waits for SIGTERM, SIGINT or the end of a part, and notifies the service manager of both ends;
+/// Waits for SIGTERM, SIGINT, SIGHUP or the end of a part, and notifies the service manager of both ends;
 /// returns the part that ended by itself.
 pub async fn until_ended<T>(ended: impl Future<Output = T>) -> Option<T> {
     let manager = ServiceManager::of_process();

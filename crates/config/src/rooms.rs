@@ -1,5 +1,6 @@
 //! Converts the configuration to the settings of the engine and the HTTP crate.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use adapters::webhooks::Reach;
@@ -87,11 +88,18 @@ impl Config {
         (!networks.is_empty()).then_some(TrustedProxies { networks, header })
     }
 
+    /// Where health and metrics are served instead of `http.listen`.
+    pub fn ops_listen(&self) -> Option<SocketAddr> {
+        self.http.ops_listen.parse().ok()
+    }
+
     /// Settings of the HTTP server; plain HTTP.
     pub fn server_settings(&self) -> server::Settings {
         server::Settings {
             tls: None,
             connections_max: self.http.max_connections,
+            connections_per_address_max: self.http.max_connections_per_address,
+            proxies: self.trusted_proxies().map(|it| it.networks).unwrap_or_default(),
             head_read_timeout: Duration::from_secs(self.http.header_timeout_s),
             idle_timeout: Duration::from_secs(self.http.idle_timeout_s),
             drain_timeout: Duration::from_secs(self.http.drain_timeout_s),

@@ -67,6 +67,8 @@ pub struct Http {
     pub body_timeout_s: u64,
     pub max_body_bytes: usize,
     pub max_connections: usize,
+    pub max_connections_per_address: usize,
+    pub ops_listen: String,
     pub drain_timeout_s: u64,
     pub heartbeat_s: u64,
     pub trusted_proxies: Vec<String>,

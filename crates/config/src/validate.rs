@@ -88,6 +88,17 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.within("http.body_timeout_s", http.body_timeout_s, 1, 300);
     faults.within("http.max_body_bytes", http.max_body_bytes, 1_024, 1_048_576);
     faults.within("http.max_connections", http.max_connections, 1, 1_000_000);
+    faults.within(
+        "http.max_connections_per_address",
+        http.max_connections_per_address,
+        1,
+        1_000_000,
+    );
+    faults.check(
+        "http.ops_listen",
+        http.ops_listen.is_empty() || config.ops_listen().is_some_and(|it| it != http.listen),
+        "must be an address with a port other than http.listen, or \"\"",
+    );
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
     faults.within("http.heartbeat_s", http.heartbeat_s, 1, 15);
     let networks = http.trusted_proxies.iter().all(|network| network.parse::<Network>().is_ok());

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::decision::IdSource;
 use domain::ids::{BatchId, TenantId};
@@ -34,6 +35,8 @@ use crate::world::World;
 
 /// Delay before retrying a store that could not be reached, or a commit check that failed.
 const STORE_RETRY: Span = Span::millis(200);
+/// A first try that failed after so long was waited out: the callers do not wait a second time.
+const WAITED_OUT: Span = Span::secs(1);
 /// Checks of an unknown commit before its callers receive `CommitUnknown`.
 const UNKNOWN_ASKS_MAX: u32 = 150;
 
@@ -51,8 +54,9 @@ impl Engine {
         let (sender, commands) = inbox(world.tuning.clone());
         let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
         let feed = Feed::default();
-        let (listeners, memory) = (Listeners::default(), Arc::default());
-        let runner = Runner { store, world, feed: feed.clone(), listeners, memory, answers };
+        let (listeners, memory, outage) = (Listeners::default(), Arc::default(), Arc::default());
+        let runner =
+            Runner { store, world, feed: feed.clone(), listeners, memory, outage, answers };
         let batches = Batches { runner, commands, answered: None };
         (Engine { commands: sender, feed }, Batcher { batches, told })
     }
@@ -188,7 +192,28 @@ struct Runner {
     feed: Feed,
     listeners: Listeners,
     memory: Arc<Memory>,
+    outage: Arc<Outage>,
     answers: mpsc::Sender<Answers>,
+}
+
+/// Batches that the store did not take since it last took one: an outage is two lines in the log,
+/// however many batches it meets.
+#[derive(Debug, Default)]
+struct Outage(AtomicU64);
+
+impl Outage {
+    fn met(&self, error: &ExecuteError) {
+        if self.0.fetch_add(1, Ordering::Relaxed) == 0 {
+            tracing::error!(%error, "batch commit failed; until one succeeds, further failures are only counted");
+        }
+    }
+
+    fn is_over(&self) {
+        if self.0.load(Ordering::Relaxed) > 0 {
+            let failed = self.0.swap(0, Ordering::Relaxed);
+            tracing::info!(failed, "batches are committed again");
+        }
+    }
 }
 
 impl Runner {
@@ -238,6 +263,7 @@ impl Runner {
             }
             match executed {
                 Ok(()) => {
+                    self.outage.is_over();
                     seen.record(&self.world.pace);
                     self.feed.announce_jobs(&seen.due);
                     return Ok(outcomes);
@@ -249,7 +275,11 @@ impl Runner {
                         return Ok(outcomes);
                     }
                 }
-                Err(error) => return Err(Trouble::from_store(&error)),
+                Err(ExecuteError::Contended) => return Err(Trouble::Contended),
+                Err(error) => {
+                    self.outage.met(&error);
+                    return Err(Trouble::Unavailable);
+                }
             }
         }
     }
@@ -261,12 +291,16 @@ impl Runner {
         need: &Need,
         trial: &mut Trial<'_>,
     ) -> Result<(), ExecuteError> {
+        let (clock, begun) = (&self.world.clock, self.world.clock.now());
         match self.execute_remembering(batch, need, trial).await {
+            Err(ExecuteError::Unavailable(why)) if clock.now() - begun >= WAITED_OUT => {
+                return Err(ExecuteError::Unavailable(why));
+            }
             // Nothing was written. If an idle connection had died, loading starts with a fresh one.
             Err(ExecuteError::Contended | ExecuteError::Unavailable(_)) => {}
             other => return other,
         }
-        let (clock, asked) = (&self.world.clock, self.world.clock.now());
+        let asked = clock.now();
         let decide = &mut |rows: &mut WorkingSet| {
             self.memory.look(rows, asked..clock.now());
             trial.decide(rows);
@@ -374,19 +408,6 @@ enum Trouble {
     Contended,
     Unavailable,
     Unknown,
-}
-
-impl Trouble {
-    fn from_store(error: &ExecuteError) -> Trouble {
-        match error {
-            ExecuteError::CommitUnknown(_) => Trouble::Unknown,
-            ExecuteError::Contended => Trouble::Contended,
-            other => {
-                tracing::error!(error = %other, "batch commit failed");
-                Trouble::Unavailable
-            }
-        }
-    }
 }
 
 fn answers(

@@ -236,6 +236,32 @@ async fn an_idle_connection_is_closed_and_a_slow_answer_is_not() {
     assert!(until_closed(&mut waiting).await.ends_with("held"));
 }
 
+/// Frames without requests keep no connection open.
+#[tokio::test]
+async fn an_idle_http2_connection_is_closed_although_its_client_pings() {
+    let server = start(Settings { idle_timeout: SHORT, ..Settings::default() }).await;
+    let (mut from, mut to) = connect(&server).await.into_split();
+    to.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("a write");
+    // SETTINGS without values, then PINGs.
+    to.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.expect("a write");
+    let pinging = async {
+        let mut tick = tokio::time::interval(SHORT / 10);
+        let mut ping = vec![0, 0, 8, 6, 0, 0, 0, 0, 0];
+        ping.extend([7; 8]);
+        while to.write_all(&ping).await.is_ok() {
+            tick.tick().await;
+        }
+    };
+    let closed = async {
+        let mut buffer = [0; 4_096];
+        while from.read(&mut buffer).await.is_ok_and(|count| count > 0) {}
+    };
+    let ended = async {
+        tokio::select! { () = pinging => {}, () = closed => {} }
+    };
+    tokio::time::timeout(PATIENCE, ended).await.expect("it is closed");
+}
+
 #[tokio::test]
 async fn a_client_that_takes_nothing_of_its_answer_is_cut() {
     let server = start(Settings { write_timeout: SHORT, ..Settings::default() }).await;

@@ -7,17 +7,24 @@ use std::panic::AssertUnwindSafe;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::Response;
+use domain::ports::Clock as _;
 use futures_util::FutureExt as _;
-use http_api::problem::Problem;
+use http_api::problem::{Problem, WalletProblem};
 use http_api::request_id::RequestId;
+use http_api::server::deadline::{self, Deadline};
 use tracing::Instrument as _;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
+use crate::clock::WallClock;
 use crate::telemetry::continue_trace;
+
+/// When a client may try again.
+const RETRY_AFTER_S: i64 = 1;
 
 /// Middleware: everything logged or traced within it belongs to the request.
 pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     let id = RequestId::settle(&mut request);
+    let own_id = id.clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let span = tracing::info_span!(
         "request",
@@ -29,9 +36,20 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
         request_id = id.as_str(),
     );
     continue_trace(&span, request.headers());
+    let (request, deadline) = Deadline::of(request, deadline::ANSWER_WITHIN);
+    let is_wallets = request.uri().path().starts_with("/v1/");
+    let answering = async move {
+        match deadline {
+            None => next.run(request).await,
+            Some(deadline) => tokio::select! {
+                biased;
+                answer = next.run(request) => answer,
+                () = deadline.passed() => too_late(is_wallets, &own_id),
+            },
+        }
+    };
     // A panic leaves no shared state half-done: commands are decided elsewhere.
-    let answered =
-        AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
+    let answered = AssertUnwindSafe(answering).catch_unwind().instrument(span.clone()).await;
     let mut response = answered.unwrap_or_else(|_| {
         span.in_scope(|| tracing::error!("a request panicked"));
         Problem::internal().respond(&id)
@@ -42,6 +60,17 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     span.in_scope(|| tracing::debug!(status = status.as_u16(), "answered"));
     id.write(response.headers_mut());
     response
+}
+
+/// The answer to a request that waits for the store. What it asked for may still be done: a repeat with
+/// its key tells.
+fn too_late(is_wallets: bool, id: &RequestId) -> Response {
+    tracing::debug!("request reached its deadline");
+    if is_wallets {
+        WalletProblem::store_away(RETRY_AFTER_S).respond(id, WallClock.now())
+    } else {
+        Problem::store_away(RETRY_AFTER_S).respond(id)
+    }
 }
 
 #[cfg(test)]

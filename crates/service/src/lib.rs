@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use adapters::screening::ListBook;
 use anyhow::Context as _;
 use domain::chain::ChainNumber;
 use domain::ids::BatchId;
@@ -45,6 +46,7 @@ pub mod ops;
 pub mod preflight;
 pub mod rail_preview;
 pub mod rate_test;
+pub mod readiness;
 pub mod relay;
 mod routes;
 pub mod samples;
@@ -64,6 +66,7 @@ use self::chain::ChainSide;
 use self::clock::{BusinessClock, WallClock};
 use self::engine_room::EngineRoom;
 use self::only_worker::OnlyWorker;
+use self::ops::Ops;
 use self::scenarios::Scenarios;
 use self::sender::Sender;
 use self::world::{Ground, Surroundings};
@@ -229,10 +232,11 @@ impl Service {
             }
         }
         tasks.extend(name_chains(&store, &world, &chains, &stopping));
-        let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
+        let node = node_name(&store);
+        let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node.clone());
         let mut only_worker = None;
         if role != Role::Api {
-            only_worker = only_worker::take_over(config, data_dir, &store).await?;
+            only_worker = only_worker::take_over(config, data_dir, &store, &node).await?;
             let notary = audit::Notary::of(&store, config, data_dir).await?;
             tasks.push(sign_audit_log(notary, config, &store, &clock, &stopping));
             tasks.extend(workers.tasks(&stopping).into_iter().map(spawned));
@@ -245,6 +249,8 @@ impl Service {
             let desk = engine::console::Console::new(payments.clone(), wallets.clone());
             tasks.push(keep_fresh::carry_out_approvals(desk, &stopping));
         }
+        let watched = OpsSide { payments: &payments, metrics, lists: &lists, stopping: &stopping };
+        let (ops, refusals) = watched.start(config, &mut tasks).await?;
         let docs = Arc::new(Site::default());
         let router = routes::router(&routes::Parts {
             config,
@@ -254,7 +260,7 @@ impl Service {
             wallets: wallets.clone(),
             public_url: &public_url,
             role,
-            metrics,
+            ops,
             lists: lists.clone(),
             identity_provider,
             bank: bank.clone(),
@@ -265,7 +271,6 @@ impl Service {
             scenarios,
             docs: docs.clone(),
         });
-        let refusals = Refusals::new(payments.world().wall_clock.clone());
         let serving = serve(listener, router, config.server_settings(), refusals, stopping);
         tasks.push(("HTTP server".to_owned(), tokio::spawn(serving)));
         Ok(Service {
@@ -372,6 +377,42 @@ fn simulated_sender(
     let paying = sender.pay_links(after, stopping.clone());
     (config.environment == Environment::Mock)
         .then(|| ("simulated sender".to_owned(), tokio::spawn(paying)))
+}
+
+/// What health and metrics are about.
+struct OpsSide<'a> {
+    payments: &'a Payments,
+    metrics: Exposition,
+    lists: &'a Arc<ListBook>,
+    stopping: &'a watch::Receiver<bool>,
+}
+
+impl OpsSide<'_> {
+    /// Starts to watch this node. Returns the routes for the service's own listener (unless there is
+    /// another one, which then serves them), and what answers malformed requests on either.
+    async fn start(
+        self,
+        config: &Config,
+        tasks: &mut Vec<Task>,
+    ) -> anyhow::Result<(axum::Router, Refusals)> {
+        let refusals = Refusals::new(self.payments.world().wall_clock.clone());
+        let (store, clock) = (self.payments.store(), &self.payments.world().wall_clock);
+        let (health, watching) = readiness::watch(store, clock, self.stopping.clone()).await;
+        tasks.push(("readiness".to_owned(), tokio::spawn(watching)));
+        let routes = ops::router(Arc::new(Ops {
+            payments: self.payments.clone(),
+            metrics: self.metrics,
+            lists: self.lists.clone(),
+            health,
+            stopping: self.stopping.clone(),
+        }));
+        let Some(address) = config.ops_listen() else { return Ok((routes, refusals)) };
+        let listener = sandbox::listen_or(address, "http.ops_listen").await?;
+        let settings = http_api::server::Settings::default();
+        let serving = serve(listener, routes, settings, refusals.clone(), self.stopping.clone());
+        tasks.push(("health and metrics".to_owned(), tokio::spawn(serving)));
+        Ok((axum::Router::new(), refusals))
+    }
 }
 
 async fn serve(

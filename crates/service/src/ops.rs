@@ -19,6 +19,7 @@ use reqwest::StatusCode;
 use store::RelayCursor;
 use tokio::sync::watch;
 
+use crate::readiness::Health;
 use crate::telemetry::Exposition;
 
 /// The sources of the answers.
@@ -26,6 +27,7 @@ pub struct Ops {
     pub payments: Payments,
     pub metrics: Exposition,
     pub lists: Arc<ListBook>,
+    pub health: watch::Receiver<Health>,
     /// Whether the service is stopping.
     pub stopping: watch::Receiver<bool>,
 }
@@ -40,13 +42,10 @@ pub fn router(ops: Arc<Ops>) -> Router {
 }
 
 async fn ready(State(ops): State<Arc<Ops>>) -> Response {
-    let checks = [
-        ("store", ops.payments.store().ready().await.map_err(|error| error.to_string())),
-        (
-            "draining",
-            if *ops.stopping.borrow() { Err("the service is stopping".to_owned()) } else { Ok(()) },
-        ),
-    ];
+    let draining =
+        if *ops.stopping.borrow() { Err("the service is stopping".to_owned()) } else { Ok(()) };
+    let mut checks: Vec<_> = ops.health.borrow().checks().collect();
+    checks.push(("draining", draining));
     let now = ops.payments.world().clock.now();
     let healthy = checks.iter().all(|(_, check)| check.is_ok());
     let body = write::object(|out| {

@@ -35,12 +35,10 @@ use super::chain::ChainSide;
 use super::chain_api;
 use super::clock::BusinessClock;
 use super::console_outside;
-use super::ops::{self, Ops};
 use super::sandbox_api::{self, SandboxApi};
 use super::sandbox_chain_api::ChainApi;
 use super::scenarios::Scenarios;
 use super::world::FreshRates;
-use crate::telemetry::Exposition;
 use config::Config;
 
 /// The sources of the routes.
@@ -52,7 +50,8 @@ pub(super) struct Parts<'a> {
     pub workers: Arc<Workers>,
     pub public_url: &'a str,
     pub role: Role,
-    pub metrics: Exposition,
+    /// Health and metrics; empty if they have a listener of their own.
+    pub ops: Router,
     pub lists: Arc<ListBook>,
     pub identity_provider: Option<Arc<oidc::Provider>>,
     pub bank: Option<Arc<SimulatedBank>>,
@@ -66,13 +65,7 @@ pub(super) struct Parts<'a> {
 }
 
 pub(super) fn router(parts: &Parts<'_>) -> Router {
-    let ops = Ops {
-        payments: parts.payments.clone(),
-        metrics: parts.metrics.clone(),
-        lists: parts.lists.clone(),
-        stopping: parts.stopping.clone(),
-    };
-    let mut router = ops::router(Arc::new(ops));
+    let mut router = parts.ops.clone();
     if parts.role != Role::Worker {
         let api = Api::new(
             parts.payments.clone(),

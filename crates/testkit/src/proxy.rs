@@ -43,6 +43,8 @@ struct Shared {
     broken: watch::Sender<u64>,
     /// Whether nothing is forwarded in either direction.
     frozen: watch::Sender<bool>,
+    /// Whether the server's answers are held back.
+    held: watch::Sender<bool>,
 }
 
 /// A running proxy. Dropping it breaks every connection and stops listening.
@@ -67,6 +69,7 @@ impl Proxy {
             commits: AtomicU64::new(0),
             broken: watch::Sender::new(0),
             frozen: watch::Sender::new(false),
+            held: watch::Sender::new(false),
         });
         let task = tokio::spawn(accept(listener, shared.clone()));
         Ok(Proxy { shared, address, task })
@@ -100,6 +103,11 @@ impl Proxy {
     /// While frozen, connections stay open and nothing is forwarded.
     pub fn freeze(&self, frozen: bool) {
         self.shared.frozen.send_replace(frozen);
+    }
+
+    /// While held back, the server gets and executes everything, and its answers do not arrive.
+    pub fn hold_answers(&self, held: bool) {
+        self.shared.held.send_replace(held);
     }
 }
 
@@ -141,10 +149,11 @@ async fn line(client: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-async fn thawed(shared: &Shared) {
-    // The sender is in `shared`: it cannot be dropped first.
-    let mut frozen = shared.frozen.subscribe();
-    let _gone = frozen.wait_for(|frozen| !*frozen).await;
+/// Waits until a switch is off.
+async fn is_off(switch: &watch::Sender<bool>) {
+    // The sender is in `Shared`: it cannot be dropped first.
+    let mut switched = switch.subscribe();
+    let _gone = switched.wait_for(|on| !*on).await;
 }
 
 /// The client's messages, one by one.
@@ -161,7 +170,7 @@ async fn talk(
         if count == 0 {
             return Ok(());
         }
-        thawed(shared).await;
+        is_off(&shared.frozen).await;
         reader.push(chunk.get(..count).unwrap_or_default())?;
         while let Some((message, commits)) = reader.next() {
             if !commits {
@@ -206,7 +215,8 @@ async fn answer(
         if count == 0 {
             return Ok(());
         }
-        thawed(shared).await;
+        is_off(&shared.frozen).await;
+        is_off(&shared.held).await;
         let bytes = chunk.get(..count).unwrap_or_default();
         if !*swallowing.borrow() {
             to.write_all(bytes).await?;

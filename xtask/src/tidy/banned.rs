@@ -105,6 +105,7 @@ fn away_from_clocks(source: &RustSource, line: usize) -> bool {
         source.room(),
         "adapters"
             | "bench"
+            | "chaos"
             | "cli"
             | "client"
             | "config"
@@ -120,7 +121,8 @@ fn away_from_clocks(source: &RustSource, line: usize) -> bool {
 
 fn in_libraries(source: &RustSource, line: usize) -> bool {
     let binary = source.path.ends_with("/build.rs") || source.path.contains("/src/bin/");
-    let prints = matches!(source.room(), "cli" | "server" | "simulator" | "xtask") || binary;
+    let prints =
+        matches!(source.room(), "chaos" | "cli" | "server" | "simulator" | "xtask") || binary;
     outside_tests(source, line) && !prints
 }
 

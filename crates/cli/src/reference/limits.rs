@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use domain::delivery::SCHEDULE;
 use domain::time::Span;
+use http_api::server::deadline;
 use http_api::wallet_v1::limits::{Group, GroupLimits};
 use http_api::{address_windows, auth, json, payments_v2, rail_callbacks, request_id, server};
 
@@ -69,6 +70,11 @@ fn requests() -> Vec<(&'static str, String)> {
         ("Time to send the body", of("http.body_timeout_s", "s")),
         ("Streams of one HTTP/2 connection", server::HTTP2_STREAMS_MAX.to_string()),
         ("Connections", of("http.max_connections", "")),
+        ("Connections from one address", of("http.max_connections_per_address", "")),
+        (
+            "Time until an answer, or a 503 if the database delays it",
+            format!("{} s", deadline::ANSWER_WITHIN.as_secs()),
+        ),
         ("Tolerated clock skew for tokens", format!("{} s", auth::LEEWAY_S)),
         ("Token lifetime, payment API in production", of("security.token_max_age_s", "s")),
         ("Token lifetime, wallet API in production", of("wallets.token_max_age_s", "s")),

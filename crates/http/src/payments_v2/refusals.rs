@@ -26,12 +26,13 @@ pub fn problem(denied: Denied) -> Problem {
         Denied::RateUnavailable(..) => Problem::bad_request("rate_unavailable", denied.to_string()),
         Denied::Refused(refused) => refused_problem(refused),
         Denied::Engine(EngineError::Internal) => Problem::internal(),
-        Denied::Engine(
-            EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown,
-        ) => Problem::unavailable(RETRY_AFTER_S),
+        Denied::Engine(EngineError::Busy) => Problem::unavailable(RETRY_AFTER_S),
+        Denied::Engine(EngineError::Unavailable | EngineError::CommitUnknown) => {
+            Problem::store_away(RETRY_AFTER_S)
+        }
         Denied::Store(error) => {
             tracing::error!(%error, "reading from the store failed");
-            Problem::unavailable(RETRY_AFTER_S)
+            Problem::store_away(RETRY_AFTER_S)
         }
     }
 }

@@ -18,6 +18,10 @@ use crate::decode::{Place, Rejection};
 use crate::request_id::RequestId;
 use crate::write::{self, ArrayWriter, ObjectWriter};
 
+/// The message of a 503 whose cause is the store.
+const STORE_AWAY: &str =
+    "The database cannot be reached or does not answer in time; repeat the request with its key";
+
 /// An error response of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment
 /// Service v2").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +110,12 @@ impl Problem {
             "The service is busy; retry later",
         )
         .retry_after(retry_after_s)
+    }
+
+    /// 503: the store is away or does not answer in time.
+    pub fn store_away(retry_after_s: i64) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", STORE_AWAY)
+            .retry_after(retry_after_s)
     }
 
     /// Adds a member to `detail` (`payment_id` …). In a list of errors it becomes context of the

@@ -114,6 +114,11 @@ impl WalletProblem {
         .retry_after(retry_after_s)
     }
 
+    /// 503: the store is away or does not answer in time.
+    pub fn store_away(retry_after_s: i64) -> WalletProblem {
+        WalletProblem::unavailable(retry_after_s).saying(super::STORE_AWAY)
+    }
+
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> WalletProblem {
         self.message = message.into();

@@ -16,12 +16,12 @@ use tokio::time::{Instant, Sleep};
 use super::refusal::{Refusals, Refused};
 use super::scanner::{Scanner, Seen};
 
-/// Timeouts of an HTTP/1 client.
+/// Timeouts of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waits {
     /// From the first byte of a head, or the start of the connection, to the end of the head.
     pub(super) head: Duration,
-    /// From the end of a response to the first byte of the next head.
+    /// From the end of a response to the first byte of the next head; in HTTP/2, to the next request.
     pub(super) idle: Duration,
 }
 
@@ -58,7 +58,7 @@ enum Awaits {
     Head,
     /// The head of the next request.
     Next,
-    /// Nothing with a timeout: a request is open, or the connection uses HTTP/2.
+    /// Nothing with a timeout: a request is open.
     Nothing,
 }
 
@@ -127,8 +127,9 @@ impl<S> Guard<S> {
         match scanner.read(bytes) {
             Seen::Fine => {}
             Seen::Http2 => {
+                // From here on only requests count: frames alone keep no connection open.
                 self.scanner = None;
-                self.wait_for(Awaits::Nothing);
+                self.wait_for(Awaits::Next);
                 return None;
             }
             Seen::FramedTwice => {
@@ -154,8 +155,7 @@ impl<S> Guard<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
     /// No bytes arrived: checks the timeout.
     fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Some(scanner) = &self.scanner else { return Poll::Pending };
-        let may_be_http2 = scanner.may_be_http2();
+        let may_be_http2 = self.scanner.as_ref().is_none_or(Scanner::may_be_http2);
         if self.awaits == Awaits::Nothing {
             if self.is_answering() {
                 return Poll::Pending;

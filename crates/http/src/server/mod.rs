@@ -7,6 +7,8 @@
 
 pub mod body;
 mod connection;
+mod crowds;
+pub mod deadline;
 mod guard;
 mod refusal;
 mod scanner;
@@ -28,9 +30,11 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use self::connection::Terms;
+use self::crowds::Crowds;
 use self::guard::Waits;
 pub use self::refusal::Refusals;
 pub use self::tls::{TlsError, tls_config};
+use crate::auth::Network;
 
 /// Maximum size of a request's head (`decisions.md`, "Body").
 pub const HEAD_MAX_BYTES: usize = 16 * 1024;
@@ -38,13 +42,15 @@ pub const HEAD_MAX_BYTES: usize = 16 * 1024;
 pub const HEADERS_MAX: usize = 100;
 /// Maximum time for a TLS handshake, and for a head to arrive.
 pub const HEAD_READ_TIMEOUT_S: u64 = 10;
-/// Idle timeout of an HTTP/1 connection between requests. Longer than that of proxies and clients,
+/// Idle timeout of a connection between requests. Longer than that of proxies and clients,
 /// so that they close it and no request meets a closing connection.
 pub const IDLE_TIMEOUT_S: u64 = 75;
 /// Maximum time for which a client may read nothing of a ready response.
 pub const WRITE_TIMEOUT_S: u64 = 30;
 /// Maximum number of connections; more wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 10_000;
+/// Maximum number of connections from one address; those beyond it are closed at once.
+pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_000;
 /// Maximum number of concurrent requests on an HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 256;
 /// Interval and timeout of HTTP/2 keep-alive pings.
@@ -62,9 +68,13 @@ pub struct Settings {
     pub tls: Option<Arc<ServerConfig>>,
     /// Maximum number of connections.
     pub connections_max: usize,
+    /// Maximum number of connections from one address, except those in `proxies`.
+    pub connections_per_address_max: usize,
+    /// Addresses that many clients share: the proxies in front, and this machine.
+    pub proxies: Vec<Network>,
     /// Maximum time for a handshake and for a head.
     pub head_read_timeout: Duration,
-    /// Idle timeout of an HTTP/1 connection between requests.
+    /// Idle timeout of a connection between requests, whatever else its client sends.
     pub idle_timeout: Duration,
     /// Maximum time for which a client may read nothing of a response; the connection is then
     /// closed.
@@ -78,6 +88,8 @@ impl Default for Settings {
         Settings {
             tls: None,
             connections_max: CONNECTIONS_MAX,
+            connections_per_address_max: CONNECTIONS_PER_ADDRESS_MAX,
+            proxies: Vec::new(),
             head_read_timeout: Duration::from_secs(HEAD_READ_TIMEOUT_S),
             idle_timeout: Duration::from_secs(IDLE_TIMEOUT_S),
             write_timeout: Duration::from_secs(WRITE_TIMEOUT_S),
@@ -115,9 +127,16 @@ pub async fn serve(
         };
         while connections.try_join_next().is_some() {}
         match accepted {
-            Ok((stream, peer, slot)) => {
-                connections.spawn(server.connection(stream, peer, slot));
-            }
+            Ok((stream, peer, slot)) => match server.crowds.admit(peer.ip()) {
+                Some(place) => {
+                    let serving = server.connection(stream, peer, slot);
+                    connections.spawn(async move {
+                        serving.await;
+                        drop(place);
+                    });
+                }
+                None => metrics::counter!("corridor_connections_refused_total").increment(1),
+            },
             Err(error) => {
                 tracing::warn!(%error, "accepting a connection failed, will retry");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -151,6 +170,7 @@ struct Server {
     tls: Option<TlsAcceptor>,
     terms: Terms,
     slots: Arc<Semaphore>,
+    crowds: Crowds,
     graceful: GracefulShutdown,
 }
 
@@ -166,6 +186,7 @@ impl Server {
                 refusals,
             },
             slots: Arc::new(Semaphore::new(settings.connections_max)),
+            crowds: Crowds::new(settings.connections_per_address_max, settings.proxies.clone()),
             graceful: GracefulShutdown::new(),
         }
     }

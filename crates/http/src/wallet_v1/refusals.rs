@@ -79,9 +79,10 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
         Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
-        Denied::Engine(
-            EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown,
-        ) => WalletProblem::unavailable(RETRY_AFTER_S),
+        Denied::Engine(EngineError::Busy) => WalletProblem::unavailable(RETRY_AFTER_S),
+        Denied::Engine(EngineError::Unavailable | EngineError::CommitUnknown) => {
+            WalletProblem::store_away(RETRY_AFTER_S)
+        }
         Denied::WebhooksOff => {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("Webhooks are disabled")
         }
@@ -96,7 +97,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         }
         Denied::Store(error) => {
             tracing::error!(%error, "reading from the store failed");
-            WalletProblem::unavailable(RETRY_AFTER_S)
+            WalletProblem::store_away(RETRY_AFTER_S)
         }
     }
 }

@@ -231,6 +231,18 @@ pub const METRICS: &[Metric] = &[
         &[("coin", Values::Known(&["USDC", "USDT"]))],
         "1 while a stablecoin has no price in USD or one too far from 1 (rates.max_depeg_bps): no quotes and no exchanges with it",
     ),
+    metric(
+        "corridor_ready",
+        Kind::Gauge,
+        &[("check", Values::Known(&crate::readiness::CHECKS))],
+        "1 while the check succeeds: the store answers, it can be written, and its clock is this machine's. 0: /readyz says why",
+    ),
+    metric(
+        "corridor_connections_refused_total",
+        Kind::Counter,
+        &[],
+        "Connections closed at once because their address had too many (http.max_connections_per_address)",
+    ),
     // engine
     metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
     metric(

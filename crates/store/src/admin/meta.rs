@@ -1,12 +1,13 @@
 //! Named values of the installation, and the cursors of rails' report collectors.
 
 use domain::rail::RailId;
+use domain::time::Timestamp;
 
 use crate::chain_view::HeldRole;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sql::Stmt;
-use crate::store::Store;
+use crate::store::{Store, read};
 
 /// Name of the value with the offset of this service's clock to the database's, in microseconds.
 pub const CLOCK_OFFSET: &str = "clock_offset_us";
@@ -29,7 +30,11 @@ static SET_CURSOR: Stmt = Stmt::written(
      ON CONFLICT (rail) DO UPDATE SET mark = excluded.mark, at = excluded.at",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CHANGE, &CURSOR, &SET_CURSOR];
+/// Name of the value that readiness checks write.
+const PROBE: &str = "last_write_check";
+static NOW: Stmt = Stmt::written("meta.now", "SELECT CAST({{now}} AS BIGINT)");
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CHANGE, &CURSOR, &SET_CURSOR, &NOW];
 
 impl Store {
     /// Returns a named value.
@@ -54,6 +59,22 @@ impl Store {
             self.driver().set_clock_offset(micros);
         }
         Ok(())
+    }
+
+    /// Writes, as every request that changes something has to; returns the time of the machine that the
+    /// database is on, if it has a clock of its own.
+    ///
+    /// # Errors
+    /// The reason why nothing can be written: the database is away, full, locked, or a standby.
+    pub async fn check_write(&self) -> Result<Option<Timestamp>, StoreError> {
+        let set = Step::any(&SET, vec![PROBE.into(), "".into()]);
+        let now = Step::any(&NOW, vec![self.now_param()]);
+        let mut answers = self.write(vec![set, now]).await?;
+        let keys = self.id_keys().await?;
+        let now = answers.pop().unwrap_or_default();
+        let now: Option<Timestamp> = read(&now, &keys)?.pop();
+        let now = now.ok_or_else(|| StoreError::Corrupt("the store has no time".to_owned()))?;
+        Ok(self.driver().own_time(now))
     }
 
     /// Sets a named value as the holder of a role.

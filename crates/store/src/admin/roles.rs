@@ -36,13 +36,29 @@ static RELEASE_JOBS: Stmt = Stmt::written(
     "role.release_jobs",
     "UPDATE job SET leased_until = NULL, leased_by = NULL WHERE leased_until > {{now}}",
 );
+static RELEASE_JOBS_OF: Stmt = Stmt::written(
+    "role.release_jobs_of",
+    "UPDATE job SET leased_until = NULL, leased_by = NULL WHERE leased_until > {{now}} AND leased_by = $2",
+);
+static RELEASE_ROLES_OF: Stmt = Stmt::written(
+    "role.release_roles_of",
+    "UPDATE role_lease SET leased_until = {{now}} WHERE leased_until > {{now}} AND owner = $2",
+);
 static RELEASE_ROLES: Stmt = Stmt::written(
     "role.release_roles",
     "UPDATE role_lease SET leased_until = {{now}} WHERE leased_until > {{now}}",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&IS_FREE, &LEASE, &ALL, &HOLDERS, &RELEASE_JOBS, &RELEASE_ROLES];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &IS_FREE,
+    &LEASE,
+    &ALL,
+    &HOLDERS,
+    &RELEASE_JOBS,
+    &RELEASE_ROLES,
+    &RELEASE_JOBS_OF,
+    &RELEASE_ROLES_OF,
+];
 
 /// The lease of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +111,13 @@ impl Store {
     pub async fn release_leases(&self) -> Result<(), StoreError> {
         let steps =
             [&RELEASE_JOBS, &RELEASE_ROLES].map(|stmt| Step::any(stmt, vec![self.now_param()]));
+        self.write(steps.into()).await.map(drop)
+    }
+
+    /// Releases every role and job that this node holds. Only for callers that know that it has ended.
+    pub async fn release_leases_of(&self, node: &str) -> Result<(), StoreError> {
+        let steps = [&RELEASE_JOBS_OF, &RELEASE_ROLES_OF]
+            .map(|stmt| Step::any(stmt, vec![self.now_param(), node.into()]));
         self.write(steps.into()).await.map(drop)
     }
 

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::ids::BatchId;
+use domain::time::{Span, Timestamp};
 
 use crate::error::{DbError, ExecuteError};
 use crate::load::Load;
@@ -188,6 +189,14 @@ impl Driver {
         match self {
             Driver::Sqlite(sqlite) => Value::Int(sqlite.now().0),
             Driver::Postgres(postgres) => Value::Int(postgres.clock_offset()),
+        }
+    }
+
+    /// The database's own time at the service's time `now`; `None` if it has no clock.
+    pub(crate) fn own_time(&self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Driver::Sqlite(_) => None,
+            Driver::Postgres(postgres) => Some(now - Span(postgres.clock_offset())),
         }
     }
 

@@ -289,6 +289,7 @@ pub async fn cursors_and_values_are_stored(world: World) {
     }
     assert_eq!(world.store.rail_cursor(&RailId::new("ind-imps")).await, Ok(None));
     assert_eq!(world.store.meta("theme").await, Ok(None));
+    world.store.check_write().await.expect("it can be written");
     world.store.set_meta("theme", "dark").await.expect("set");
     world.store.set_meta("theme", "light").await.expect("set");
     assert_eq!(world.store.meta("theme").await, Ok(Some("light".to_owned())));

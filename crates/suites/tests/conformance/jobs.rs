@@ -217,11 +217,18 @@ pub async fn leases_of_dead_nodes_can_be_released_at_once(world: World) {
     assert_eq!(store.lease_role("sweeper", "dead", LEASE).await, Ok(Some(1)));
     assert!(take("new").await.expect("asked").is_empty());
     assert_eq!(store.lease_role("sweeper", "new", LEASE).await, Ok(None));
+    // Another node's end releases nothing of this one, a known end of its own all.
+    assert_eq!(store.release_leases_of("other").await, Ok(()));
+    assert!(take("new").await.expect("asked").is_empty());
+    assert_eq!(store.release_leases_of("dead").await, Ok(()));
+    let held_again = take("dead").await.expect("taken");
+    assert_eq!(held_again[0].fence, held[0].fence + 1);
+    assert_eq!(store.lease_role("sweeper", "dead", LEASE).await, Ok(Some(1)));
     assert_eq!(store.release_leases().await, Ok(()));
     assert_eq!(store.job_holders().await, Ok(Vec::new()));
     let again = take("new").await.expect("taken");
     // A late result of the dead node is stale: the fences have increased.
-    assert_eq!((again[0].subject, again[0].fence), (held[0].subject, held[0].fence + 1));
+    assert_eq!((again[0].subject, again[0].fence), (held[0].subject, held[0].fence + 2));
     assert_eq!(store.lease_role("sweeper", "new", LEASE).await, Ok(Some(2)));
 }
 

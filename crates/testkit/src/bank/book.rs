@@ -320,7 +320,9 @@ impl Book for Journal {
             return Ok(());
         }
         if let Err(source) = file.append.0.write_all(&self.pending) {
-            return Err(self.fault(source));
+            // A part may have been written: the next try begins where this one did.
+            let undone = file.append.0.set_len(self.written);
+            return Err(self.fault(undone.err().unwrap_or(source)));
         }
         self.written += self.pending.len() as u64;
         self.pending.clear();
@@ -340,5 +342,31 @@ impl Book for Journal {
             }
             _ => Ok(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_full_disk_refused_is_written_once_later() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("book.jsonl");
+        let (mut journal, _) = Journal::open(&path, Timestamp(0)).unwrap();
+        journal.acknowledge("before", 1).unwrap();
+        journal.commit().unwrap();
+        // A file that only reads refuses every write.
+        let file = journal.file.as_mut().unwrap();
+        let writable = std::mem::replace(&mut file.append.0, File::open(&path).unwrap());
+        journal.acknowledge("during", 2).unwrap();
+        assert!(journal.commit().is_err() && journal.commit().is_err());
+        journal.file.as_mut().unwrap().append.0 = writable;
+        journal.acknowledge("after", 3).unwrap();
+        journal.commit().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let written: Vec<&str> = text.lines().skip(1).collect();
+        let acks = ["[\"before\",1]", "[\"during\",2]", "[\"after\",3]"];
+        assert_eq!(written, acks.map(|ack| format!("{{\"ack\":{ack}}}")));
     }
 }

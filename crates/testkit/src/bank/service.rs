@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,6 +22,8 @@ use super::server;
 
 /// Time for which the bank collects due events before it writes again.
 const TICK_MILLIS: u64 = 3;
+/// Pause before a book that could not be written is tried again.
+const UNWRITTEN_RETRY_MILLIS: i64 = 200;
 /// Time for open requests to end when the bank stops.
 const STOP_MILLIS: u64 = 2_000;
 /// Default time for which an answer is withheld before the connection closes: with the five seconds
@@ -93,7 +95,7 @@ pub(super) type Core = BankCore<Journal>;
 
 /// State shared by the tasks.
 pub(super) struct Shared {
-    /// `None` once the bank has stopped: a bank that cannot write its book must not continue.
+    /// `None` once the bank has stopped: a bank whose book is damaged must not continue.
     core: Mutex<Option<Core>>,
     pub clock: Arc<dyn Clock>,
     pub hang: Span,
@@ -106,6 +108,8 @@ pub(super) struct Shared {
     taken: Notify,
     started: Timestamp,
     messages: AtomicU64,
+    /// Whether the book's last write failed.
+    unwritten: AtomicBool,
 }
 
 impl Shared {
@@ -113,8 +117,9 @@ impl Shared {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on the core and makes the result durable before returning it. A failed book stops the
-    /// bank.
+    /// Works on the core and makes the result durable before returning it. While the book cannot be
+    /// written (a full disk), nothing is answered, and what was taken in waits to be written; a
+    /// damaged book stops the bank.
     pub fn with_core<T>(
         &self,
         work: impl FnOnce(&mut Core) -> Result<T, BookFault>,
@@ -122,9 +127,21 @@ impl Shared {
         let mut guard = self.lock();
         let core = guard.as_mut().ok_or(BankFault::Stopped)?;
         let result = work(core).and_then(|value| core.commit().map(|()| value));
-        if let Err(fault) = &result {
-            tracing::error!(%fault, "simulated bank book failed, stopping");
-            *guard = None;
+        match &result {
+            Ok(_) => {
+                if self.unwritten.swap(false, Ordering::Relaxed) {
+                    tracing::info!("simulated bank book is written again");
+                }
+            }
+            Err(fault @ BookFault::File { .. }) => {
+                if !self.unwritten.swap(true, Ordering::Relaxed) {
+                    tracing::error!(%fault, "simulated bank book cannot be written, will retry");
+                }
+            }
+            Err(fault) => {
+                tracing::error!(%fault, "simulated bank book failed, stopping");
+                *guard = None;
+            }
         }
         Ok(result?)
     }
@@ -169,6 +186,10 @@ async fn run_ticks(shared: Arc<Shared>) {
     loop {
         let next = match shared.tick() {
             Ok(next) => next,
+            Err(BankFault::Book(BookFault::File { .. })) => {
+                shared.reported.send_modify(|count| *count += 1);
+                Some(shared.clock.now() + Span::millis(UNWRITTEN_RETRY_MILLIS))
+            }
             Err(_stopped) => return,
         };
         let due = async {
@@ -213,6 +234,7 @@ impl SimulatedBank {
             taken: Notify::new(),
             started: now,
             messages: AtomicU64::new(0),
+            unwritten: AtomicBool::new(false),
         });
         let mut bank =
             SimulatedBank { shared: Arc::clone(&shared), address: None, tasks: Vec::new() };

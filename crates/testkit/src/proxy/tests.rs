@@ -93,6 +93,26 @@ async fn a_commit_with_a_lost_answer_takes_effect() {
     }
 }
 
+#[tokio::test]
+async fn held_back_answers_arrive_later() {
+    let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let proxy = Proxy::start(server.local_addr().unwrap()).await.unwrap();
+    proxy.hold_answers(true);
+    let mut client = TcpStream::connect(proxy.address()).await.unwrap();
+    client.write_all(&startup()).await.unwrap();
+    let (mut socket, _) = server.accept().await.unwrap();
+    let mut heard = vec![0; startup().len()];
+    socket.read_exact(&mut heard).await.unwrap();
+    assert_eq!(heard, startup(), "the server gets everything");
+    socket.write_all(b"R").await.unwrap();
+    let mut back = [0];
+    let early = tokio::time::timeout(Duration::from_millis(100), client.read_exact(&mut back));
+    assert!(early.await.is_err(), "nothing arrives while it is held back");
+    proxy.hold_answers(false);
+    client.read_exact(&mut back).await.unwrap();
+    assert_eq!(&back, b"R");
+}
+
 #[test]
 fn messages_are_found_however_the_bytes_are_split() {
     let all = prepared().concat();

@@ -10,11 +10,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
+pub use chaos::chain::node::{answer, serve};
+use chaos::chain::node::{node, serve_node};
 use devchain::{DevChain, Mining, Options, Reorg};
 use engine::reconcile;
 use serde_json::{Value, json};
 use service::clock::WallClock;
-use tokio::net::TcpListener;
 
 use super::client::WAIT_MAX;
 use super::service::{On, Running, Setup};
@@ -239,33 +240,9 @@ fn open(options: Options) -> DevChain {
     DevChain::open(options).expect("a chain in memory")
 }
 
-/// Starts a node over HTTP and returns its address.
-pub async fn serve(chain: DevChain) -> String {
-    serve_node(node(chain)).await
-}
-
-/// The same with answers that the test controls.
+/// Starts a node over HTTP, with answers that the test controls, and returns its address.
 pub async fn serve_tricked(chain: DevChain, tricks: &Tricks) -> String {
     serve_node(tricked(chain, tricks)).await
-}
-
-async fn serve_node(node: Router) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("bound");
-    tokio::spawn(async move { axum::serve(listener, node).await });
-    format!("http://{address}")
-}
-
-fn node(chain: DevChain) -> Router {
-    let answer =
-        |State(chain): State<DevChain>, body: Bytes| async move { answer(&chain, &body).await };
-    Router::new().route("/", post(answer)).with_state(chain)
-}
-
-/// A node's answers. Also understands other nodes' method for funding an address with gas.
-pub async fn answer(chain: &DevChain, body: &[u8]) -> Vec<u8> {
-    let body = String::from_utf8_lossy(body).replace("anvil_setBalance", "dev_setBalance");
-    chain.serve_bytes(body.as_bytes()).await
 }
 
 /// Replacements for a node's answers: each call passes through all of the test's replacements.

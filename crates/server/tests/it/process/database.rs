@@ -8,7 +8,7 @@ use testkit::postgres::{Cluster, Options};
 use testkit::proxy::{Cut, Proxy};
 use testkit::wait;
 
-use super::checker::judge;
+use super::judge::judge;
 use super::load::Load;
 use super::random::Random;
 use super::rig::Rig;
@@ -46,7 +46,7 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
-    let unclear = notes.unclear;
+    let unclear = notes.unclear();
     eprintln!(
         "{cuts} commits cut in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
         begun.elapsed()
@@ -82,7 +82,7 @@ async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
     }
     let notes = load.stop().await;
     rig.heal_bank();
-    let (verdict, unclear) = (judge(&rig, &node.address, &notes).await, notes.unclear);
+    let (verdict, unclear) = (judge(&rig, &node.address, &notes).await, notes.unclear());
     eprintln!(
         "a hanging line, {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
         begun.elapsed()
@@ -139,7 +139,7 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
-    let unclear = notes.unclear;
+    let unclear = notes.unclear();
     eprintln!(
         "{kills} kills in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
         begun.elapsed()

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use engine::failpoint::Failpoint;
 use testkit::wait;
 
-use super::checker::judge;
+use super::judge::judge;
 use super::load::Load;
 use super::random::Random;
 use super::rig::Rig;
@@ -80,7 +80,7 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
-    let (places, unclear) = (Failpoint::ALL.len(), notes.unclear);
+    let (places, unclear) = (Failpoint::ALL.len(), notes.unclear());
     eprintln!(
         "{places} places in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
         begun.elapsed()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::harness::{Finished, Installation, PROGRAM};
+use super::harness::{Finished, Installation, program};
 use super::readme::{bash, present};
 use super::sandbox::Sandbox;
 
@@ -228,7 +228,7 @@ fn run_behind(
     before(&installation);
     let directory = installation.path().join("reader");
     std::fs::create_dir_all(directory.join("bin")).expect("a directory");
-    std::os::unix::fs::symlink(PROGRAM, directory.join("bin/corridor")).expect("a link");
+    std::os::unix::fs::symlink(program(), directory.join("bin/corridor")).expect("a link");
     let script = format!("export PATH=\"$PWD/bin:$PATH\"\n{}", runnable(guide).join("\n"));
     let done = bash(&installation, &directory, &script);
     assert_eq!(done.code, 0, "{guide}: {}{}", done.stdout, done.stderr);

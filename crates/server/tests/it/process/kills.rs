@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use testkit::wait;
 
-use super::checker::judge;
+use super::judge::judge;
 use super::load::Load;
 use super::random::Random;
 use super::rig::Rig;
@@ -57,7 +57,7 @@ async fn killed(rig: &Rig, seed: u64, kills: u64) {
     let under_fire = begun.elapsed();
     rig.heal_bank();
     let verdict = judge(rig, &node.address, &notes).await;
-    let (unclear, repeated) = (notes.unclear, notes.repeated);
+    let (unclear, repeated) = (notes.unclear(), notes.repeated());
     eprintln!(
         "{kills} kills in {under_fire:?} (seed {seed}), {unclear} unclear writes, {repeated} repeated; all ended after {:?}: \
          {verdict:?}",

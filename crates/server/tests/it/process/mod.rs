@@ -1,30 +1,26 @@
 //! Real processes: the program is started, killed, frozen and disconnected from its database while
 //! clients pay. Its public API and the bank's own ledger then decide the result.
 
-mod api;
 mod bench;
-mod checker;
 mod cli;
 mod database;
 mod export;
 mod failpoints;
 mod guides;
-mod harness;
 mod kills;
-mod load;
 mod logs;
 mod nodes;
 mod outbound;
 mod production;
-mod random;
 mod readme;
 mod relay;
-mod rig;
 mod sandbox;
 mod snippets;
+mod steady;
 mod wallets;
 mod webhooks;
 
+use chaos::{api, harness, judge, load, random, rig};
 pub(crate) use readme::present;
 
 /// Number of faults of a kind in a run: many if `CORRIDOR_LONG_RUN` is set, else few enough for CI.

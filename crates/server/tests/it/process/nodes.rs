@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use testkit::wait;
 
-use super::checker::judge;
 use super::harness::Node;
+use super::judge::judge;
 use super::load::Load;
 use super::random::Random;
 use super::rig::{LEASE_S, Rig};
@@ -56,7 +56,7 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &first.address, &notes).await;
-    let unclear = notes.unclear;
+    let unclear = notes.unclear();
     eprintln!(
         "{rounds} rounds in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
         begun.elapsed()

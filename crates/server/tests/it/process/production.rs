@@ -26,7 +26,7 @@ async fn the_guide_leads_to_a_first_payment_over_a_directory_on_postgresql() {
     let root = installation.path().to_owned();
     let directory = root.join("reader");
     std::fs::create_dir_all(directory.join("bin")).expect("a directory");
-    std::os::unix::fs::symlink(super::harness::PROGRAM, directory.join("bin/corridor"))
+    std::os::unix::fs::symlink(super::harness::program(), directory.join("bin/corridor"))
         .expect("a link");
     let bank_files = root.join("bank");
     let _bank = SimulatedBank::start(BankConfig {

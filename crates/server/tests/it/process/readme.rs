@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use testkit::wait;
 
-use super::harness::{Finished, Installation, PROGRAM, READY_AT_MOST, finish};
+use super::harness::{Finished, Installation, READY_AT_MOST, finish, program};
 use super::sandbox::Sandbox;
 
 const README: &str = include_str!("../../../../../README.md");
@@ -52,7 +52,7 @@ fn checkout(installation: &Installation) -> PathBuf {
     let root = installation.path().join("checkout");
     let release = root.join("target/release");
     std::fs::create_dir_all(&release).expect("a directory");
-    std::os::unix::fs::symlink(PROGRAM, release.join("corridor")).expect("a link");
+    std::os::unix::fs::symlink(program(), release.join("corridor")).expect("a link");
     root
 }
 

@@ -73,6 +73,10 @@ fn class(reported: &Reported) -> &str {
 
 /// The server's message without its detail, which may quote personal data.
 fn words(reported: &Reported) -> String {
+    if *reported.code() == SqlState::READ_ONLY_SQL_TRANSACTION {
+        return "the database is read-only: a standby, or default_transaction_read_only (25006)"
+            .to_owned();
+    }
     format!("{} ({})", reported.message(), reported.code().code())
 }
 

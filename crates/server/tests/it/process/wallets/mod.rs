@@ -7,9 +7,10 @@ mod exceptions;
 mod failpoints;
 mod flow;
 mod freeze;
-mod ground;
 mod kills;
 mod remittances;
-pub mod rpc;
 mod verdict;
 mod world;
+
+use chaos::chain as ground;
+pub use chaos::chain::rpc;

@@ -1,5 +1,8 @@
 //! The chains under test, with tokens and a funded payer.
 
+pub mod node;
+pub mod rpc;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +21,7 @@ use testkit::anvil::Anvil;
 use testkit::circle::FiatToken;
 use tokio::task::JoinSet;
 
-use super::rpc::Rpc;
-use crate::harness::own_node;
+use self::rpc::Rpc;
 
 pub const CHAIN_ID: u64 = 31_337;
 const BLOCK: Duration = Duration::from_millis(50);
@@ -257,7 +259,7 @@ async fn embedded(mining: &mut JoinSet<()>) -> String {
     let chain = DevChain::open(options).expect("a chain in memory");
     let miner = chain.clone();
     mining.spawn(async move { miner.mine_forever(std::future::pending()).await });
-    own_node::serve(chain).await
+    node::serve(chain).await
 }
 
 /// anvil's interval is at least a whole second.

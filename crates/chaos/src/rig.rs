@@ -3,19 +3,22 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use config::REFERENCE;
 use domain::time::Span;
 use testkit::bank::{BankConfig, Behaviour, DelayRange, Faults, SimulatedBank};
 
-use super::api::Api;
-use super::harness::{Installation, Node};
+use crate::api::Api;
+use crate::harness::{Installation, Node};
 
 /// The tokens' audience: the nodes' addresses change with each start.
-const PUBLIC_URL: &str = "http://corridor.test";
+pub const PUBLIC_URL: &str = "http://corridor.test";
 pub const TENANT: &str = "demobank";
 /// Its initial prefund in USDT.
 const PREFUND: &str = "10000000";
+/// The same in minor units.
+pub const PREFUND_MINOR: i64 = 10_000_000_000_000;
 /// The lease of a job: the minimum that the configuration allows.
 pub const LEASE_S: u64 = 5;
 /// The rails. On those without duplicate detection, the bank pays a repeated message again.
@@ -24,6 +27,9 @@ pub const RAILS: [RailOfTest; 3] = [
     RailOfTest { id: "pak-ibft", detects_duplicates: true },
     RailOfTest { id: "ind-imps", detects_duplicates: false },
 ];
+
+/// File of the bank's book.
+const BOOK: &str = "book.jsonl";
 
 /// A rail of these tests.
 pub struct RailOfTest {
@@ -36,8 +42,8 @@ pub struct Rig {
     pub installation: Installation,
     pub bank: SimulatedBank,
     pub api: Api,
-    /// The directory of the bank's ledger; deleted with the rig.
-    _book: tempfile::TempDir,
+    /// The directory of the bank's book; deleted with the rig.
+    book: tempfile::TempDir,
 }
 
 impl Rig {
@@ -46,27 +52,25 @@ impl Rig {
     pub async fn start(seed: u64, store_url: Option<&str>) -> Rig {
         let book = tempfile::tempdir().expect("a directory");
         let bank = SimulatedBank::start(BankConfig {
-            behaviour: behaviour(seed),
-            book: Some(book.path().join("book.jsonl")),
+            behaviour: behaviour(seed, &RAILS),
+            book: Some(book.path().join(BOOK)),
             hang: Span::millis(700),
             ..BankConfig::default()
         });
         let bank = bank.await.expect("the bank starts");
-        let mut installation = Installation::configured(&configuration(&bank));
-        if let Some(url) = store_url {
-            installation.set("CORRIDOR_STORE__URL", url);
-        }
-        installation.ok(&["migrate"]);
-        installation.ok(&["tenants", "create", "--tag", TENANT, "--name", "Demo Bank"]);
-        installation
-            .ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
-        let keys = installation.json(&["keys", "create", "--tenant", TENANT]);
-        let api = Api::of(PUBLIC_URL, &keys[0], "");
-        Rig { installation, bank, api, _book: book }
+        let url = |rail: &str| bank.url(rail).expect("the bank listens");
+        let installation = Installation::configured(&configuration(&RAILS, url));
+        let (installation, api) = found(installation, store_url);
+        Rig { installation, bank, api, book }
     }
 
     pub fn node(&self, name: &str) -> Node {
         self.installation.serve(name, &[])
+    }
+
+    /// The bank's book.
+    pub fn book(&self) -> PathBuf {
+        self.book.path().join(BOOK)
     }
 
     /// Ends the bank's random faults.
@@ -75,9 +79,23 @@ impl Rig {
     }
 }
 
+/// Sets up the database (`None`: SQLite in the data directory), and a funded tenant with a key.
+pub fn found(mut installation: Installation, store_url: Option<&str>) -> (Installation, Api) {
+    if let Some(url) = store_url {
+        installation.set("CORRIDOR_STORE__URL", url);
+    }
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", TENANT, "--name", "Demo Bank"]);
+    installation
+        .ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
+    let keys = installation.json(&["keys", "create", "--tenant", TENANT]);
+    let api = Api::of(PUBLIC_URL, &keys[0], "");
+    (installation, api)
+}
+
 /// Fast, and faulty in every way that a bank can be.
-fn behaviour(seed: u64) -> Behaviour {
-    let blind = RAILS.iter().filter(|rail| !rail.detects_duplicates).map(|rail| rail.id.into());
+pub fn behaviour(seed: u64, rails: &[RailOfTest]) -> Behaviour {
+    let blind = rails.iter().filter(|rail| !rail.detects_duplicates).map(|rail| rail.id.into());
     Behaviour {
         seed,
         settle: DelayRange::millis(20, 400),
@@ -97,7 +115,8 @@ fn behaviour(seed: u64) -> Behaviour {
     }
 }
 
-fn configuration(bank: &SimulatedBank) -> String {
+/// The configuration of an installation with these rails, each at its URL.
+pub fn configuration(rails: &[RailOfTest], url: impl Fn(&str) -> String) -> String {
     let mut text = format!(
         "environment = \"test\"
         [http]
@@ -117,14 +136,14 @@ fn configuration(bank: &SimulatedBank) -> String {
     let known =
         reference["rails"].as_array().expect("rails").iter().filter_map(|rail| rail["id"].as_str());
     for id in known {
-        let _infallible = match RAILS.iter().find(|rail| rail.id == id) {
+        let _infallible = match rails.iter().find(|rail| rail.id == id) {
             None => write!(text, "[[rails]]\nid = \"{id}\"\nenabled = false\n"),
             Some(rail) => write!(
                 text,
                 "[[rails]]\nid = \"{id}\"\ntransport = \"https\"\nurl = \"{}\"\nduplicate_detection = {}\n\
                  window_s = 4\nreport_wait_s = 1\nrequest_timeout_ms = 3000\ndebtor_name = \"Demo Bank\"\n\
                  debtor_account = \"1\"\ndebtor_agent = \"DEMOAEAD\"\n",
-                bank.url(id).expect("the bank listens"),
+                url(id),
                 rail.detects_duplicates,
             ),
         };

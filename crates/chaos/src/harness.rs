@@ -10,14 +10,21 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::wait;
 
-/// The program under test.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_corridor");
 /// Timeout for a process to be ready: generous, because a loaded machine runs many tests at once.
 pub const READY_AT_MOST: Duration = Duration::from_secs(60);
 /// Timeout for a process to stop.
 pub const END_AT_MOST: Duration = Duration::from_secs(60);
 /// Lines of a log that a failure shows.
 const LOG_TAIL_LINES: usize = 30;
+
+/// The program under test: the one that was built with this executable, and so lies beside it.
+/// Test executables are in a directory below.
+pub fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("an executable");
+    let dir = own.parent().expect("a directory");
+    let dir = if dir.ends_with("deps") { dir.parent().expect("a directory") } else { dir };
+    dir.join("corridor")
+}
 
 /// The output and exit code of a command.
 #[derive(Debug)]
@@ -31,6 +38,12 @@ pub struct Finished {
 pub struct Installation {
     dir: TempDir,
     env: Vec<(String, String)>,
+}
+
+impl Default for Installation {
+    fn default() -> Installation {
+        Installation::new()
+    }
 }
 
 impl Installation {
@@ -60,7 +73,7 @@ impl Installation {
     /// A command of the program, not yet started. It inherits no `CORRIDOR_…` variable of the test
     /// run.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.args(args).stdin(Stdio::null());
         self.environment(&mut command);
         command
@@ -98,16 +111,9 @@ impl Installation {
 
     /// Starts a long-running command with its output in files.
     pub fn start(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Process {
-        let (out, err) =
-            (self.path().join(format!("{name}.out")), self.path().join(format!("{name}.log")));
-        // Appended, so that the log of a killed process precedes its successor's.
-        let open =
-            |path: &Path| File::options().create(true).append(true).open(path).expect("a log file");
-        let read_from = (length(&out), length(&err));
         let mut command = self.command(args);
-        command.envs(env.iter().copied()).stdout(open(&out)).stderr(open(&err));
-        let child = command.spawn().expect("the program starts");
-        Process { child, out, err, read_from, ended: None }
+        command.envs(env.iter().copied());
+        Process::spawn(command, self.path(), name)
     }
 
     /// Starts `serve` and waits until it is ready.
@@ -136,11 +142,7 @@ impl Installation {
         // belongs to one process.
         let env = [&[("CORRIDOR_WALLETS__ENABLED", "false")], env].concat();
         let mut process = self.start(name, &["serve", "--role", role], &env);
-        let mut address = None;
-        wait::until(READY_AT_MOST, || {
-            address = process.log().lines().find_map(serving_address);
-            address.is_some() || process.ended().is_some()
-        });
+        let address = process.serves();
         (process, address)
     }
 }
@@ -176,6 +178,28 @@ pub struct Process {
 }
 
 impl Process {
+    /// Starts a command with its output in files of `dir`.
+    pub fn spawn(mut command: Command, dir: &Path, name: &str) -> Process {
+        let (out, err) = (dir.join(format!("{name}.out")), dir.join(format!("{name}.log")));
+        // Appended, so that the log of a killed process precedes its successor's.
+        let open =
+            |path: &Path| File::options().create(true).append(true).open(path).expect("a log file");
+        let read_from = (length(&out), length(&err));
+        command.stdout(open(&out)).stderr(open(&err));
+        let child = command.spawn().expect("the program starts");
+        Process { child, out, err, read_from, ended: None }
+    }
+
+    /// The address of a `serve`, once it is ready; `None` if it has exited.
+    pub fn serves(&mut self) -> Option<String> {
+        let mut address = None;
+        wait::until(READY_AT_MOST, || {
+            address = self.log().lines().find_map(serving_address);
+            address.is_some() || self.ended().is_some()
+        });
+        address
+    }
+
     pub fn id(&self) -> u32 {
         self.child.id()
     }

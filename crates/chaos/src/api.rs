@@ -1,16 +1,21 @@
 //! The payment API as a client uses it, distinguishing success, refusal and unknown outcomes.
 //! Nothing is repeated automatically.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use client::{Credentials, PaymentRecord, mint};
 use config::Secret;
 use jiff::Timestamp;
-use reqwest::{Client, Method};
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
+use testkit::wait;
 
 /// Timeout of a response.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
+/// Timeout of a read that must succeed, and the pause between its tries.
+const FOUND_AT_MOST: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Page size of records and events.
 const PAGE: usize = 500;
 
@@ -83,15 +88,7 @@ impl Api {
         body: Option<&str>,
         key: Option<&str>,
     ) -> Answer {
-        let token =
-            mint(&self.credentials, Timestamp::now().as_second(), 60, body.map(str::as_bytes));
-        let mut request = self.http.request(method, format!("{address}{path}")).bearer_auth(token);
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body.to_owned());
-        }
-        if let Some(key) = key {
-            request = request.header("idempotency-key", key);
-        }
+        let request = self.request(method, address, path, body, key);
         let response = match request.send().await {
             Ok(response) => response,
             Err(error) => return Answer::Unclear(error.to_string()),
@@ -108,6 +105,48 @@ impl Api {
         }
     }
 
+    /// The answer to a read that must succeed, if not at once.
+    async fn found(&self, address: &str, path: &str) -> String {
+        let last = Mutex::new(None);
+        wait::until_async_every(LOOK_EVERY, FOUND_AT_MOST, || async {
+            let answer = self.get(address, path).await;
+            let is_clear = !matches!(answer, Answer::Unclear(_));
+            *last.lock().expect("not poisoned") = Some(answer);
+            is_clear
+        })
+        .await;
+        last.into_inner().expect("not poisoned").expect("an answer").done()
+    }
+
+    /// The status of a POST (0 without an answer), and whether it says when to come back.
+    pub async fn status(&self, address: &str, path: &str, body: &str) -> (u16, bool) {
+        let request = self.request(Method::POST, address, path, Some(body), None);
+        let answer = request.send().await;
+        answer.map_or((0, false), |answer| {
+            (answer.status().as_u16(), answer.headers().contains_key("retry-after"))
+        })
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        address: &str,
+        path: &str,
+        body: Option<&str>,
+        key: Option<&str>,
+    ) -> RequestBuilder {
+        let token =
+            mint(&self.credentials, Timestamp::now().as_second(), 60, body.map(str::as_bytes));
+        let mut request = self.http.request(method, format!("{address}{path}")).bearer_auth(token);
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_owned());
+        }
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        request
+    }
+
     /// All payments of a country, oldest first.
     pub async fn payments(&self, address: &str, country: &str) -> Vec<PaymentRecord> {
         let mut all: Vec<PaymentRecord> = Vec::new();
@@ -116,7 +155,7 @@ impl Api {
                 "/v2/payments?country={country}&sorting_order=asc&limit={PAGE}&offset={}",
                 all.len()
             );
-            let body = self.get(address, &path).await.done();
+            let body = self.found(address, &path).await;
             let page: Vec<PaymentRecord> = serde_json::from_str(&body).expect("a list of records");
             let count = page.len();
             all.extend(page);
@@ -130,7 +169,7 @@ impl Api {
     pub async fn events(&self, address: &str, after: i64, wait_s: u64) -> Vec<Value> {
         let path = format!("/v2/events?mode=poll&after={after}&limit={PAGE}&wait={wait_s}");
         let mut page: Value =
-            serde_json::from_str(&self.get(address, &path).await.done()).expect("a page of events");
+            serde_json::from_str(&self.found(address, &path).await).expect("a page of events");
         match page["events"].take() {
             Value::Array(events) => events,
             other => panic!("events must be an array: {other}"),
