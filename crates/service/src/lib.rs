@@ -21,7 +21,7 @@ use engine::workers::Workers;
 use engine::world::{ConfiguredChain, WalletWorlds, World};
 use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
-use store::{CLOCK_OFFSET, Store};
+use store::{CLOCK_OFFSET, Store, Tenant};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -227,10 +227,8 @@ impl Service {
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         for chain in &chains {
             tasks.extend(chain.tasks(&store, &stopping).into_iter().map(spawned));
-            if chain.config.number != ChainNumber::NONE {
-                chain.set_up(&tenants).await.with_context(|| chain.config.name.clone())?;
-            }
         }
+        set_up_named(&chains, &tenants).await?;
         tasks.extend(name_chains(&store, &world, &chains, &stopping));
         let node = node_name(&store);
         let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node.clone());
@@ -326,6 +324,13 @@ async fn first_to_end(tasks: &mut Vec<Task>) -> String {
         Err(error) => tracing::error!(%error, task = name, "task failed"),
     }
     name
+}
+
+async fn set_up_named(chains: &[ChainSide], tenants: &[Tenant]) -> anyhow::Result<()> {
+    for chain in chains.iter().filter(|chain| chain.config.number != ChainNumber::NONE) {
+        chain.set_up(tenants).await.with_context(|| chain.config.name.clone())?;
+    }
+    Ok(())
 }
 
 /// A task for each chain that no node has named yet: begins work on it once one has.
