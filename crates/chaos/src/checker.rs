@@ -39,8 +39,10 @@ pub struct Payment {
     pub account: String,
     /// In minor units of the destination's currency.
     pub minor: i64,
-    /// In minor units of the prefund's coin.
+    /// What the prefund is debited, and the part of it that is not returned with the payment, in minor
+    /// units of its coin.
     pub debit_minor: i64,
+    pub fee_minor: i64,
     pub members: BTreeMap<String, String>,
 }
 
@@ -455,12 +457,21 @@ fn totals(evidence: &Evidence) -> Vec<String> {
         }
     }
     if let Some(prefund) = evidence.prefund {
-        let taken = |status: &str| -> i64 {
-            let all = evidence.payments.iter().filter(|payment| payment.status == status);
-            all.map(|payment| payment.debit_minor).sum()
-        };
-        // What is unknown stays reserved until a reviewer decides.
-        let (spent, reserved) = (taken("succeeded"), taken("unknown"));
+        let paths = paths(&evidence.events);
+        let (mut spent, mut reserved) = (0, 0);
+        for payment in &evidence.payments {
+            let path = paths.get(payment.id.as_str());
+            match payment.status.as_str() {
+                "succeeded" => spent += payment.debit_minor,
+                // What came back after it had been paid has cost its fee.
+                "reversed" if path.is_some_and(|path| path.contains(&"succeeded")) => {
+                    spent += payment.fee_minor;
+                }
+                // What is unknown stays reserved until a reviewer decides.
+                "unknown" => reserved += payment.debit_minor,
+                _ => {}
+            }
+        }
         if (prefund.topped_up - spent, reserved) != (prefund.balance, prefund.reserved) {
             broken.push(format!(
                 "the prefund was {prefund:?}, payments took {spent} and wait for {reserved}"

@@ -91,12 +91,13 @@ fn payment(record: &PaymentRecord) -> Payment {
         Money::exact(amount, Currency::parse(currency?)?).map(|money| money.minor)
     };
     let paid = response.and_then(|it| minor(it.amount.as_ref(), it.amount_currency.as_ref()));
-    let debit = response.and_then(|it| {
-        let parts = [&it.wallet_amount, &it.wallet_premium, &it.wallet_txn_cost];
-        let minor =
-            |part: &Option<client::Exact>| minor(part.as_ref(), it.wallet_currency.as_ref());
-        parts.into_iter().map(minor).sum::<Option<i64>>()
+    let coins = |part: Option<&client::Exact>| {
+        minor(part, response.and_then(|it| it.wallet_currency.as_ref()))
+    };
+    let fee = response.and_then(|it| {
+        Some(coins(it.wallet_premium.as_ref())? + coins(it.wallet_txn_cost.as_ref())?)
     });
+    let debit = response.and_then(|it| Some(coins(it.wallet_amount.as_ref())? + fee?));
     Payment {
         id: record.id.clone(),
         end_to_end_id: end_to_end_id(&record.id),
@@ -106,6 +107,7 @@ fn payment(record: &PaymentRecord) -> Payment {
         account: record.order.text("beneficiary_account_number"),
         minor: paid.unwrap_or(-1),
         debit_minor: debit.unwrap_or(-1),
+        fee_minor: fee.unwrap_or(-1),
         members: KEPT
             .iter()
             .map(|name| ((*name).to_owned(), record.order.text(name)))

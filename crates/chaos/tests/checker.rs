@@ -64,6 +64,7 @@ fn good() -> Evidence {
         account: "PK1".to_owned(),
         minor: 500,
         debit_minor: 7,
+        fee_minor: 1,
         members: sent("first"),
     };
     let order = Order {
@@ -255,6 +256,18 @@ fn every_violation_is_found() {
         let broken = check(&evidence);
         assert!(broken.iter().any(|it| it.contains(words)), "{words}: {broken:?}");
     }
+}
+
+#[test]
+fn a_payment_that_came_back_has_cost_its_fee() {
+    let mut evidence = good();
+    evidence.payments[0].status = "reversed".to_owned();
+    evidence.events.push(event(4, "reversed"));
+    evidence.bookings.push(Booking { is_return: true, ..booking("e1", 500) });
+    evidence.nostros.insert("pak-raast".to_owned(), 300);
+    evidence.received = None;
+    evidence.prefund = Some(Prefund { topped_up: 100, balance: 99, reserved: 0 });
+    assert_eq!(check(&evidence), Vec::<String>::new());
 }
 
 #[test]
