@@ -66,6 +66,11 @@ pub struct Bank {
 
 impl Bank {
     pub fn start(dir: &Path, seed: u64) -> anyhow::Result<Bank> {
+        // Of an earlier run with the same seed.
+        let book = dir.join("book.jsonl");
+        if book.exists() {
+            std::fs::remove_file(&book)?;
+        }
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let (process, address) = spawn(dir, any, seed, false)?;
         Ok(Bank { process, dir: dir.to_owned(), address, seed })

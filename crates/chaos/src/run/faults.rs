@@ -165,10 +165,9 @@ impl Fault {
             }
             Fault::DiskFull => {
                 world.node(node)?.process.kill();
-                world.start_limited(node, world.log_bytes(node) + ROOM_BYTES)?;
+                world.start_limited(node, world.log_bytes(node) + ROOM_BYTES);
                 moved(world.addresses());
                 pass(AWAY).await;
-                world.node(node)?.process.kill();
                 restart(world, node, moved)?;
             }
             _ => self.happen_to_database(world, node, random).await?,

@@ -97,6 +97,7 @@ pub async fn run(plan: &Plan, dir: &Path) -> anyhow::Result<Report> {
     );
     let mut tale = Tale::default();
     let stormed = storm(plan, &mut world, &random, &load, &customers, &history, &mut tale).await;
+    world.revive()?;
     world.bank.restart(true)?;
     let notes = load.stop().await;
     let customers = customers.stop().await;

@@ -100,12 +100,21 @@ impl World {
         (process, address)
     }
 
-    /// Starts a node whose files cannot grow beyond this size, as on a full disk.
-    pub fn start_limited(&mut self, index: usize, file_max_bytes: u64) -> anyhow::Result<()> {
+    /// Starts a node whose files cannot grow beyond this size, as on a full disk; it may refuse to start.
+    pub fn start_limited(&mut self, index: usize, file_max_bytes: u64) {
         let command = self.command(index, Some(file_max_bytes));
         let mut process = Process::spawn(command, self.installation.path(), &name(index));
-        let address = process.serves().with_context(|| process.log_tail())?;
-        self.nodes[index] = Some(Node { process, address });
+        self.nodes[index] = process.serves().map(|address| Node { process, address });
+    }
+
+    /// Starts every node that has ended.
+    pub fn revive(&mut self) -> anyhow::Result<()> {
+        for index in 0..self.nodes.len() {
+            let runs = |node: &mut Node| node.process.ended().is_none();
+            if !self.nodes[index].as_mut().is_some_and(runs) {
+                self.start_node(index)?;
+            }
+        }
         Ok(())
     }
 
