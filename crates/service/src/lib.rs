@@ -212,9 +212,8 @@ impl Service {
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let (batches, answers) = batcher.in_two();
-        let batches = engine_room.handle().spawn(batches);
-        let mut tasks =
-            vec![("answers".to_owned(), tokio::spawn(answers)), ("batcher".to_owned(), batches)];
+        let batches = ("batcher".to_owned(), engine_room.handle().spawn(batches));
+        let mut tasks = vec![("answers".to_owned(), tokio::spawn(answers)), batches];
         let refreshing = keep_fresh::Fresh {
             rates: rates.clone(),
             lists: lists.clone(),
@@ -225,9 +224,8 @@ impl Service {
         };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
-        for chain in &chains {
-            tasks.extend(chain.tasks(&store, &stopping).into_iter().map(spawned));
-        }
+        let on_chains = chains.iter().flat_map(|chain| chain.tasks(&store, &stopping));
+        tasks.extend(on_chains.map(spawned));
         set_up_named(&chains, &tenants).await?;
         tasks.extend(name_chains(&store, &world, &chains, &stopping));
         let node = node_name(&store);
