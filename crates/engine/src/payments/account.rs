@@ -23,6 +23,8 @@ use crate::decide::payment::bound_faults;
 
 /// A client waits for a check: of all rails that are asked, with their logins.
 const CHECK_AT_MOST: Span = Span::secs(5);
+/// Same before a payment: its client has the answer of the store to wait for as well.
+const CHECK_BEFORE_PAYMENT_AT_MOST: Span = Span::secs(3);
 
 /// The parsed body of POST /v2/account-checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +94,7 @@ impl Payments {
         if !self.is_acceptable(tenant, submission).await? {
             return Ok(None);
         }
-        let until = self.world.wall_clock.now() + CHECK_AT_MOST;
+        let until = self.world.wall_clock.now() + CHECK_BEFORE_PAYMENT_AT_MOST;
         let answer = self.ask_bank(rail, &AccountQuestion::of_order(order), until).await;
         let (rule, message) = match answer {
             AccountAnswer::Closed => {

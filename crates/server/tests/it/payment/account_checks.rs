@@ -2,8 +2,11 @@
 
 use domain::country::Country;
 use domain::order::example;
+use http_api::server::deadline::ANSWER_WITHIN;
 use serde_json::json;
+use tokio::net::TcpListener;
 
+use crate::harness::connector::connected;
 use crate::harness::{Answer, Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -12,6 +15,7 @@ on_both_stores! {
     account_numbers_cannot_be_tried_out
     a_payment_to_a_closed_account_is_refused_where_the_rail_requires_the_check
     a_check_that_is_off_or_impossible_refuses_nothing
+    a_bank_that_is_silent_delays_a_payment_and_refuses_nothing
 }
 
 const PAK: Country = Country::Pak;
@@ -135,4 +139,17 @@ async fn a_check_that_is_off_or_impossible_refuses_nothing(on: On) {
         bank.reaches(PAK, &id, "failed").await;
         bank.finish().await;
     }
+}
+
+async fn a_bank_that_is_silent_delays_a_payment_and_refuses_nothing(on: On) {
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", silent.local_addr().expect("bound"));
+    let setup = Setup::new().set("rails_enabled", "[\"pak-raast\"]");
+    let setup = connected(setup, "pak-raast", &url, "whsec_c2lsZW50LXNpbGVudC1zaWxlbnQ=");
+    let bank = Bank::alone(on, setup.set("rails.pak-raast.verify_account", "require")).await;
+    let quote = bank.quote(PAK, domain::currency::Currency::Aed, "100").await;
+    let begun = std::time::Instant::now();
+    assert_eq!(bank.pay(&quote.order().ending(PAK, "6702")).await.status, 200);
+    assert!(begun.elapsed() < ANSWER_WITHIN, "{:?}", begun.elapsed());
+    bank.finish().await;
 }
