@@ -15,7 +15,7 @@ use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::people::reason;
-use super::serve::{arm_failpoint, metrics, of_ended, refuse_for, until_ended};
+use super::serve::{arm_failpoint, metrics, of_ended, refuse_for, stop_signal, until_ended};
 use super::store_commands::open;
 use super::table::{number, text};
 use super::tenants::StoreArgs;
@@ -111,8 +111,9 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
         let metrics = metrics(&config)?;
         let started = RelayService::start(&config, data_dir.path(), (name, entry), metrics).await;
         let mut relay = started.map_err(Failure::of_start)?;
+        let stopped = stop_signal();
         tracing::info!(relay = name, address = %relay.address, "relaying");
-        let ended = until_ended(relay.ended()).await;
+        let ended = until_ended(relay.ended(), stopped).await;
         relay.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
         drop(telemetry);
         of_ended(ended)

@@ -13,7 +13,7 @@ use super::colour::Tone;
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::serve::{metrics, until_stopped};
+use super::serve::{metrics, stop_signal, until_stopped};
 use super::table::short_id;
 use super::trigger::Triggers;
 use super::{Context, run_async};
@@ -115,6 +115,7 @@ async fn serve(
     };
     let sandbox = sandbox::start(config, &path, listener, metrics, &wanted);
     let sandbox = sandbox.await.map_err(Failure::of_start)?;
+    let stopped = stop_signal();
     let json = serde_json::to_value(&sandbox.printed)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
@@ -122,7 +123,7 @@ async fn serve(
         Output::Json => output::json(&json)?,
         Output::Table => output::raw(card(&sandbox.printed, began.elapsed()).as_bytes())?,
     }
-    let ended = until_stopped(sandbox.service, config).await;
+    let ended = until_stopped(sandbox.service, config, stopped).await;
     // A missing file is fine: the goal is its absence.
     drop(std::fs::remove_file(data_dir.sandbox_file()));
     drop(telemetry);

@@ -10,7 +10,7 @@ use domain::policy::Environment;
 use engine::failpoint;
 use service::service_manager::{News, ServiceManager};
 use service::{Role, Service, Start, sandbox, telemetry};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::config::ConfigArgs;
 use super::failure::Failure;
@@ -65,8 +65,9 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
             scenarios: Arc::new(Triggers),
         };
         let service = Service::start(start).await.map_err(Failure::of_start)?;
+        let stopped = stop_signal();
         tracing::info!(address = %service.address, url = %service.public_url, role = ?args.role, "serving");
-        let ended = until_stopped(service, &config).await;
+        let ended = until_stopped(service, &config, stopped).await;
         drop(telemetry);
         ended
     })
@@ -135,36 +136,49 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     telemetry::install_recorder(&rails, &chains).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Completes at SIGTERM, SIGINT, or SIGHUP: a terminal that closes ends a service as orderly as the
-/// others do.
-async fn terminated() {
-    let came = async |kind| match signal(kind) {
-        Ok(mut signal) => drop(signal.recv().await),
-        Err(_) => std::future::pending().await,
-    };
-    tokio::select! {
-        () = came(SignalKind::terminate()) => {}
-        () = came(SignalKind::hangup()) => {}
-        _ = tokio::signal::ctrl_c() => {}
+/// Completes at the next SIGTERM, SIGINT, or SIGHUP from now on, even before it is awaited: a service
+/// that says that it serves can be stopped in order. A terminal that closes does so as the others do.
+pub fn stop_signal() -> impl Future<Output = ()> {
+    let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+    let [mut terminate, mut interrupt, mut hangup] = kinds.map(|kind| signal(kind).ok());
+    async fn came(signal: &mut Option<Signal>) {
+        match signal {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
+    }
+    async move {
+        tokio::select! {
+            () = came(&mut terminate) => {}
+            () = came(&mut interrupt) => {}
+            () = came(&mut hangup) => {}
+        }
     }
 }
 
-/// Serves until SIGTERM, SIGINT or SIGHUP, then drains; notifies the service manager of both. If a part of
-/// the service ends by itself, it drains and fails, so that the process is started again.
-pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), Failure> {
-    let ended = until_ended(service.ended()).await;
+/// Serves until it is stopped, then drains; notifies the service manager of both. If a part of the
+/// service ends by itself, it drains and fails, so that the process is started again.
+pub async fn until_stopped(
+    mut service: Service,
+    config: &Config,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), Failure> {
+    let ended = until_ended(service.ended(), stopped).await;
     tracing::info!("draining");
     service.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
     of_ended(ended)
 }
 
-/// Waits for SIGTERM, SIGINT, SIGHUP or the end of a part, and notifies the service manager of both ends;
-/// returns the part that ended by itself.
-pub async fn until_ended<T>(ended: impl Future<Output = T>) -> Option<T> {
+/// Waits until it is stopped or a part ends, and notifies the service manager of both ends; returns the
+/// part that ended by itself.
+pub async fn until_ended<T>(
+    ended: impl Future<Output = T>,
+    stopped: impl Future<Output = ()>,
+) -> Option<T> {
     let manager = ServiceManager::of_process();
     manager.notify(News::Ready);
     let ended = tokio::select! {
-        () = terminated() => None,
+        () = stopped => None,
         ended = ended => Some(ended),
         () = manager.stay_alive() => None,
     };

@@ -14,7 +14,7 @@ use crate::workers::follow::blacklist_tokens;
 
 /// How long a blacklist request waits for the chain (`decisions.md`,
 /// "usdc_contract_blacklist_applied").
-const CHAIN_WAIT: Span = Span::secs(10);
+pub const CHAIN_WAIT: Span = Span::secs(10);
 /// How often the chain is polled during that time.
 const CHAIN_ASK: Span = Span::millis(250);
 

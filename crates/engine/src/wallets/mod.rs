@@ -39,6 +39,7 @@ mod requests;
 mod reviews;
 mod sponsor;
 
+pub use control::CHAIN_WAIT;
 pub use exchange::NewOrderAsked;
 pub use pay_page::{Arrival, BrandHead, Found, PayPage, PaySender};
 pub use provision::{Held, NewCustomer};

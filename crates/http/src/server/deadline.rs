@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::Request;
+use engine::wallets::CHAIN_WAIT;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
@@ -15,6 +16,8 @@ use tokio::time::Instant;
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// What may take longer: streams and long polls, and questions to a beneficiary's bank.
 const EXEMPT: [&str; 3] = ["/v2/events", "/v1/sdk/events", "/v2/account-checks"];
+/// What waits for the chain as well, by the end of its path.
+const WAITS_FOR_CHAIN: &str = "/blacklist";
 /// The APIs of clients. Pages and exports of the console have no limit of this kind.
 const APIS: [&str; 2] = ["/v2/", "/v1/"];
 
@@ -39,6 +42,9 @@ impl Deadline {
         if EXEMPT.contains(&path) || !APIS.iter().any(|api| path.starts_with(api)) {
             return (request, None);
         }
+        let chain = Duration::from_micros(CHAIN_WAIT.0.unsigned_abs());
+        let elsewhere = if path.ends_with(WAITS_FOR_CHAIN) { chain } else { Duration::ZERO };
+        let within = within + elsewhere;
         let work = Work { since: Instant::now(), waits_for_client: false };
         let deadline = Deadline { within, work: Arc::new(Mutex::new(work)) };
         let observed = deadline.clone();
@@ -147,5 +153,13 @@ mod tests {
         for path in ["/v2/events", "/v1/sdk/events", "/console/payments", "/readyz"] {
             assert!(request(path, Body::empty()).1.is_none(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_blacklist_has_the_time_of_the_chain_as_well() {
+        let within = |path| request(path, Body::empty()).1.expect("an API's").within;
+        assert_eq!(within("/v1/sdk/wallets/1/block"), WITHIN);
+        let chain = Duration::from_micros(CHAIN_WAIT.0.unsigned_abs());
+        assert_eq!(within("/v1/sdk/wallets/1/blacklist"), WITHIN + chain);
     }
 }
