@@ -7,6 +7,7 @@ use domain::ids::WalletId;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{BlacklistOrder, BlockOrder, Wallet, WalletState};
 
+use super::prompt::promptly;
 use super::{Caller, Denied, Reply, Wallets};
 use crate::command::wallets::WalletAction;
 use crate::command::{Action, Idempotency};
@@ -110,7 +111,7 @@ impl Wallets {
         let clock = &self.world.wall_clock;
         let until = clock.now() + wait;
         loop {
-            let shown = match wallets.chain.is_blacklisted(token, wallet.address).await {
+            let shown = match promptly(wallets.chain.is_blacklisted(token, wallet.address)).await {
                 Ok(shown) => Some(shown),
                 Err(error) => {
                     tracing::warn!(%error, "blacklist read failed, will retry");

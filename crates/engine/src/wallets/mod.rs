@@ -32,6 +32,7 @@ mod control;
 mod events;
 mod exchange;
 mod pay_page;
+mod prompt;
 mod provision;
 mod recover;
 mod refund_address;

@@ -8,6 +8,7 @@ use domain::ids::{DepositId, RefundToId, SenderInfoId};
 use domain::payment_request::{Named, PaymentRequest};
 use domain::screening::Screened;
 
+use super::prompt::promptly;
 use super::{Caller, Denied, PaySender, Wallets};
 use crate::batcher::fresh_id;
 use crate::command::wallets::{RefundAnswer, RequestAction};
@@ -99,7 +100,7 @@ impl Wallets {
         let world = self.offered_on(chain)?;
         let mut screened = world.addresses.screen(address, self.world.clock.now());
         for token in &world.config.tokens {
-            match world.chain.is_blacklisted(token.address, *address).await {
+            match promptly(world.chain.is_blacklisted(token.address, *address)).await {
                 Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
                 Ok(false) => {}
                 Err(fault) => {

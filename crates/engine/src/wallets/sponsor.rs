@@ -17,6 +17,7 @@ use domain::sponsor::{self, SponsorOrder, SponsorRefusal, SponsorTerms, Sponsore
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 
+use super::prompt::promptly;
 use super::{Denied, PayPage, PaySender, Wallets};
 use crate::alerts;
 use crate::command::wallets::{RequestAction, Sponsoring};
@@ -199,7 +200,7 @@ impl Wallets {
         }
         self.screen_sponsored(world, authorization.from, now).await?;
         let Authorization { from, nonce, .. } = authorization;
-        if world.chain.is_authorization_used(token, from, nonce).await? {
+        if promptly(world.chain.is_authorization_used(token, from, nonce)).await? {
             return Err(SponsorDenied::Field { field: "nonce", rule: "was used before" });
         }
         let gas = simulated_gas(world, request, &order).await?;
@@ -248,7 +249,7 @@ impl Wallets {
             return Err(SponsorDenied::Impossible);
         }
         for token in &world.config.tokens {
-            if world.chain.is_blacklisted(token.address, from).await? {
+            if promptly(world.chain.is_blacklisted(token.address, from)).await? {
                 return Err(SponsorDenied::Impossible);
             }
         }
@@ -308,9 +309,9 @@ impl Wallets {
             states.iter().any(|it| (it.chain, it.coin) == (chain, coin) && it.halt().is_some());
         let domain = match is_halted {
             true => None,
-            false => world.chain.signing_domain(token).await?,
+            false => promptly(world.chain.signing_domain(token)).await?,
         };
-        let (fees, read_at) = (world.chain.fees().await?, self.world.wall_clock.now());
+        let (fees, read_at) = (promptly(world.chain.fees()).await?, self.world.wall_clock.now());
         let reading = TokenReading { domain, fees, read_at };
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         tokens.insert((chain, coin), reading.clone());
@@ -339,7 +340,7 @@ async fn simulated_gas(
     let controller = world.contracts.controller(request.tenant).map_err(Denied::from)?.address;
     let SponsorOrder { token, authorization, signature, gas_limit, .. } = *order;
     let call = Call::One(Plan::SponsoredTransfer { token, authorization, signature, gas_limit });
-    match world.chain.simulate(request.tenant, signer, controller, &call).await? {
+    match promptly(world.chain.simulate(request.tenant, signer, controller, &call)).await? {
         Simulated::Works { gas, .. } => Ok(gas),
         Simulated::Reverts(why) => {
             tracing::info!(%why, request = %request.id, "sponsored transfer would fail");
