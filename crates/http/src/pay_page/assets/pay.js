@@ -105,7 +105,9 @@
     document.querySelector('.scriptless').hidden = true;
     dispatchEvent(new Event('eip6963:requestProvider'));
     setTimeout(() => {
-      if (!wallets.size && window.ethereum) wallets.set('', { name: 'Wallet', provider: window.ethereum });
+      // Buttons that are on the page stay: one may be under a finger.
+      if (wallets.size) return;
+      if (window.ethereum) wallets.set('', { name: 'Wallet', provider: window.ethereum });
       offer();
     }, WALLET_MS);
     offer();
