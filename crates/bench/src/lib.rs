@@ -12,9 +12,11 @@ mod exposition;
 mod figures;
 mod inside;
 mod installation;
+mod latency;
 mod load;
 mod orders;
 mod payer;
+mod reads;
 mod report;
 mod server_process;
 mod sustained;
@@ -26,6 +28,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use domain::country::Country;
 
+pub use latency::{LatencyReport, latency};
+pub use reads::{ReadsReport, reads};
 pub use report::Report;
 pub use sustained::{SustainedReport, sustained};
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use domain::country::Country;
 use domain::ports::Clock as _;
 use hdrhistogram::Histogram;
 use http_api::auth::mint::{Grant, Minter};
@@ -21,11 +22,11 @@ use super::wire::{Connection, WireError, field};
 use service::clock::WallClock;
 
 /// `exp − iat` of every token.
-const TOKEN_LIFETIME_S: i64 = 60;
+pub(super) const TOKEN_LIFETIME_S: i64 = 60;
 /// Timeout of a request.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// Pause after an answer other than 200, so that a client does not hammer a failing server.
-const ERROR_PAUSE: Duration = Duration::from_millis(20);
+pub(super) const ERROR_PAUSE: Duration = Duration::from_millis(20);
 /// One in this many accepted payments is kept as a sample, to be compared with its row.
 const SAMPLE_EVERY: u64 = 251;
 /// Maximum number of samples per client.
@@ -55,6 +56,7 @@ pub(super) enum Pace {
 pub(super) struct Sample {
     /// Index of the tenant.
     pub(super) tenant: usize,
+    pub(super) country: Country,
     pub(super) id: String,
     pub(super) amount: String,
     pub(super) external_id: String,
@@ -289,17 +291,17 @@ impl Client {
         };
         let took = Took { quoted, payment: began.elapsed() };
         let id = id.to_owned();
-        self.accepted(id, amount);
+        self.accepted(shared.orders.country(chosen), id, amount);
         Ok(took)
     }
 
-    fn accepted(&mut self, id: String, amount: String) {
+    fn accepted(&mut self, country: Country, id: String, amount: String) {
         self.shared.accepted.fetch_add(1, Ordering::Relaxed);
         if self.tally.accepted.is_multiple_of(SAMPLE_EVERY)
             && self.tally.samples.len() < SAMPLES_MAX
         {
             let (tenant, external_id) = (self.tenant, self.external_id.clone());
-            self.tally.samples.push(Sample { tenant, id, amount, external_id });
+            self.tally.samples.push(Sample { tenant, country, id, amount, external_id });
         }
         self.tally.accepted += 1;
     }
@@ -323,7 +325,7 @@ fn share(all: u64, clients: usize, number: usize) -> u64 {
     all / clients + u64::from((number as u64) < all % clients)
 }
 
-fn micros(span: Duration) -> u64 {
+pub(super) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 

@@ -87,6 +87,11 @@ impl Orders {
         chosen
     }
 
+    /// The country of the selected account.
+    pub(super) fn country(&self, chosen: usize) -> Country {
+        self.templates[chosen].country
+    }
+
     /// Writes the body of the payment to the selected account.
     pub(super) fn payment(
         &self,

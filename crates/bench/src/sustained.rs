@@ -5,13 +5,12 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use domain::decimal::{Decimal, Rounding};
-use hdrhistogram::Histogram;
 use http_api::write;
 
 use super::checks::Checks;
 use super::figures::{Quantiles, histogram, ms, whole, yes};
 use super::installation::Installation;
-use super::load::Tally;
+use super::load::{Tally, micros};
 use super::report::Meter;
 use super::{Bench, Settings, with_server};
 
@@ -34,17 +33,17 @@ const RATIO_DECIMALS: u32 = 1;
 
 /// What came of one rate.
 #[derive(Clone, Debug)]
-struct Trial {
+pub(super) struct Trial {
     /// Pairs per second that were started.
-    rate: u64,
+    pub(super) rate: u64,
     seconds: u64,
-    accepted: u64,
-    settled_per_s: Decimal,
+    pub(super) accepted: u64,
+    pub(super) settled_per_s: Decimal,
     /// Payments that were not settled at the end of the load.
     backlog: u64,
-    errors: u64,
-    quote_us: Quantiles,
-    payment_us: Quantiles,
+    pub(super) errors: u64,
+    pub(super) quote_us: Quantiles,
+    pub(super) payment_us: Quantiles,
 }
 
 impl Trial {
@@ -59,6 +58,13 @@ impl Trial {
             quote_us: Quantiles::of(&tally.quotes),
             payment_us: Quantiles::of(&tally.payments),
         }
+    }
+
+    /// The slower 99th percentile of quotes and payments, in commits.
+    pub(super) fn waits(&self, commit: &Quantiles) -> Option<Decimal> {
+        let slower = Decimal::new(self.quote_us.p99.max(self.payment_us.p99).into(), 0);
+        let commit = Decimal::new(commit.p50.max(1).into(), 0);
+        slower.checked_div(commit, RATIO_DECIMALS, Rounding::HalfEven)
     }
 
     fn holds(&self) -> bool {
@@ -138,10 +144,10 @@ impl Bench<'_> {
             None => None,
         };
         let commit = commits(self.installation).await?;
-        Ok(Found { burst, trials, held, half, commit: Quantiles::of(&commit) })
+        Ok(Found { burst, trials, held, half, commit })
     }
 
-    async fn trial(&mut self, settings: &Settings, rate: u64) -> anyhow::Result<Trial> {
+    pub(super) async fn trial(&mut self, settings: &Settings, rate: u64) -> anyhow::Result<Trial> {
         let settings = Settings { open_loop: Some(rate), ..settings.clone() };
         let (meter, tally) = self.measure(&settings).await?;
         Ok(Trial::new(rate, &settings, &meter, &tally))
@@ -149,14 +155,14 @@ impl Bench<'_> {
 }
 
 /// How long a commit of a single row takes, one after the other, without other load.
-async fn commits(installation: &Installation) -> anyhow::Result<Histogram<u64>> {
+pub(super) async fn commits(installation: &Installation) -> anyhow::Result<Quantiles> {
     let mut took = histogram();
     for nth in 0..COMMITS {
         let began = Instant::now();
         installation.store.set_meta(COMMITTED, &nth.to_string()).await.context("a commit")?;
-        took.saturating_record(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
+        took.saturating_record(micros(began.elapsed()));
     }
-    Ok(took)
+    Ok(Quantiles::of(&took))
 }
 
 #[derive(Clone, Debug)]
@@ -188,12 +194,8 @@ impl SustainedReport {
         })
     }
 
-    /// The slower 99th percentile of quotes and payments at half of the rate, in commits.
     fn waits(&self) -> Option<Decimal> {
-        let half = self.found.half.as_ref()?;
-        let slower = Decimal::new(half.quote_us.p99.max(half.payment_us.p99).into(), 0);
-        let commit = Decimal::new(self.found.commit.p50.max(1).into(), 0);
-        slower.checked_div(commit, RATIO_DECIMALS, Rounding::HalfEven)
+        self.found.half.as_ref()?.waits(&self.found.commit)
     }
 
     pub fn json(&self) -> Vec<u8> {

@@ -73,6 +73,21 @@ impl Connection {
         self.exchange().await
     }
 
+    /// Same with a token.
+    pub(super) async fn get_signed(
+        &mut self,
+        path: &str,
+        token: &str,
+    ) -> Result<Answer<'_>, WireError> {
+        self.request.clear();
+        write!(
+            self.request,
+            "GET {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\r\n",
+            self.host
+        )?;
+        self.exchange().await
+    }
+
     async fn exchange(&mut self) -> Result<Answer<'_>, WireError> {
         self.stream.write_all(&self.request).await?;
         self.answer.clear();

@@ -23,6 +23,10 @@ pub enum BenchCommand {
     Payments(PaymentsArgs),
     /// Find the highest rate of payments that holds, and the latency at half of it
     Sustained(SustainedArgs),
+    /// Measure how long one caller waits at given rates of payments
+    Latency(LatencyArgs),
+    /// Benchmark reads: single payments, pages of lists, searches
+    Reads(ReadsArgs),
     /// Benchmark deposits on the built-in chain: credited, screened and released
     Deposits(DepositsArgs),
     /// Benchmark webhooks to an endpoint that verifies signatures
@@ -94,6 +98,44 @@ pub struct SustainedArgs {
     trial: u64,
 }
 
+/// Options of `bench latency`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor bench latency --rates 100,400,1600 --database-url postgres://localhost/bench --output json\n\n\
+    Latencies are counted from when a request was due, so that waiting for an earlier one counts; and in commits of a\n\
+    single row, which the same database does one after the other without other load.\n\
+    This command starts and stops the measured server, which shares the machine with the load.\n\
+    Exit code 1 if answers, rows and ledger disagree at the end, or a rate completed nothing."
+)]
+pub struct LatencyArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+    /// Pairs per second to measure, one rate after the other
+    #[arg(long, default_value = "100,400,800,1600", value_name = "RATE,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    rates: Vec<u64>,
+    /// Duration of the measurement of each rate
+    #[arg(long, default_value_t = 10, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+}
+
+/// Options of `bench reads`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor bench reads --preload 100000 --database-url postgres://localhost/bench --output json\n\n\
+    Reads of each kind follow one another on every connection for --seconds, among --preload payments: by_id and\n\
+    by_external_id a single one; newest, of_state and deep a page of 20 of a country's list, deep with an offset near the end of\n\
+    it; search by the first eight characters of an id.\n\
+    This command starts and stops the measured server, which shares the machine with the load.\n\
+    Exit code 1 if an answer is not what was read, or answers, rows and ledger disagree at the end."
+)]
+pub struct ReadsArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+    /// Duration of the measurement of each kind
+    #[arg(long, default_value_t = 5, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    seconds: u64,
+}
+
 fn country(text: &str) -> Result<Country, String> {
     let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
     Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
@@ -119,6 +161,8 @@ pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
     let found = match command {
         BenchCommand::Payments(args) => payments(args),
         BenchCommand::Sustained(args) => sustained(args),
+        BenchCommand::Latency(args) => latency(args),
+        BenchCommand::Reads(args) => reads(args),
         BenchCommand::Deposits(args) => args.run(),
         BenchCommand::Webhooks(args) => args.run(),
     };
@@ -147,6 +191,18 @@ fn payments(args: &PaymentsArgs) -> anyhow::Result<Found> {
 fn sustained(args: &SustainedArgs) -> anyhow::Result<Found> {
     let settings = args.load.settings(args.seconds, None);
     let report = with_progress(async |tell| bench::sustained(&settings, args.trial, tell).await)?;
+    Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
+}
+
+fn latency(args: &LatencyArgs) -> anyhow::Result<Found> {
+    let settings = args.load.settings(args.seconds, None);
+    let report = with_progress(async |tell| bench::latency(&settings, &args.rates, tell).await)?;
+    Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
+}
+
+fn reads(args: &ReadsArgs) -> anyhow::Result<Found> {
+    let settings = args.load.settings(args.seconds, None);
+    let report = with_progress(async |tell| bench::reads(&settings, tell).await)?;
     Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
 }
 

@@ -61,6 +61,39 @@ fn the_rate_that_holds_is_found_and_checked() {
 }
 
 #[test]
+fn latencies_are_measured_and_checked() {
+    let report =
+        bench(&["latency", "--clients", "2", "--seconds", "1", "--rates", "5,20", "--warmup", "0"]);
+    let whole = [
+        ("bench", "latency".into()),
+        ("answers_agree", true.into()),
+        ("ledger_balances", true.into()),
+    ];
+    assert_members(&report, &whole);
+    assert_above_zero(&report, &["commit_p50_ms"]);
+    for (at, rate) in [5, 20].into_iter().enumerate() {
+        let found = &report["rates"][at];
+        assert_members(found, &[("pairs_per_s", rate.into()), ("errors", 0.into())]);
+        assert_above_zero(found, &["accepted", "quote_p99_ms", "payment_p99_ms", "waits_commits"]);
+    }
+}
+
+#[test]
+fn reads_are_measured_and_checked() {
+    let report = bench(&["reads", "--clients", "2", "--seconds", "1", "--preload", "60"]);
+    let whole = [
+        ("bench", "reads".into()),
+        ("answers_agree", true.into()),
+        ("ledger_balances", true.into()),
+    ];
+    assert_members(&report, &whole);
+    for read in ["by_id", "by_external_id", "newest", "of_state", "deep", "search"] {
+        assert_above_zero(&report["reads"][read], &["per_s", "p50_ms", "p99_ms"]);
+        assert_eq!(report["reads"][read]["errors"], 0, "{read}");
+    }
+}
+
+#[test]
 fn deposits_are_measured_and_checked() {
     let report = bench(&["deposits", "--count", "12", "--per-block", "5", "--block-ms", "40"]);
     let yes =
