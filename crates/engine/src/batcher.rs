@@ -31,6 +31,7 @@ use crate::listeners::Listeners;
 use crate::measure::Seen;
 use crate::memory::Memory;
 use crate::queues::{Reply, Turn, Waiting};
+use crate::recent::Recent;
 use crate::world::World;
 
 /// Delay before retrying a store that could not be reached, or a commit check that failed.
@@ -45,6 +46,7 @@ const UNKNOWN_ASKS_MAX: u32 = 150;
 pub struct Engine {
     commands: Sender,
     feed: Feed,
+    recent: Arc<Recent>,
 }
 
 impl Engine {
@@ -54,11 +56,19 @@ impl Engine {
         let (sender, commands) = inbox(world.tuning.clone());
         let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
         let feed = Feed::default();
-        let (listeners, memory, outage) = (Listeners::default(), Arc::default(), Arc::default());
-        let runner =
-            Runner { store, world, feed: feed.clone(), listeners, memory, outage, answers };
+        let recent = Arc::<Recent>::default();
+        let runner = Runner {
+            store,
+            world,
+            feed: feed.clone(),
+            listeners: Listeners::default(),
+            memory: Arc::default(),
+            recent: Arc::clone(&recent),
+            outage: Arc::default(),
+            answers,
+        };
         let batches = Batches { runner, commands, answered: None };
-        (Engine { commands: sender, feed }, Batcher { batches, told })
+        (Engine { commands: sender, feed, recent }, Batcher { batches, told })
     }
 
     /// Decides and commits a command. API commands are refused when the queue is full; workers
@@ -79,6 +89,11 @@ impl Engine {
     /// Announces every commit of this node.
     pub const fn feed(&self) -> &Feed {
         &self.feed
+    }
+
+    /// The payments that this node accepted a moment ago.
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.recent
     }
 }
 
@@ -192,6 +207,7 @@ struct Runner {
     feed: Feed,
     listeners: Listeners,
     memory: Arc<Memory>,
+    recent: Arc<Recent>,
     outage: Arc<Outage>,
     answers: mpsc::Sender<Answers>,
 }
@@ -310,6 +326,7 @@ impl Runner {
         let committed = executed.inspect_err(|_| self.memory.forget(&need.tenants))?;
         metrics::counter!("corridor_batches_total", "rows" => "loaded").increment(1);
         self.memory.learn_loaded(need, &committed.rows);
+        self.recent.keep(&committed.rows);
         Ok(())
     }
 
@@ -345,6 +362,7 @@ impl Runner {
         })?;
         metrics::counter!("corridor_batches_total", "rows" => "remembered").increment(1);
         self.memory.learn(need, &committed.rows);
+        self.recent.keep(&committed.rows);
         Ok(())
     }
 

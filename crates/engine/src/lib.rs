@@ -26,6 +26,7 @@ pub mod office;
 pub mod pace;
 pub mod payments;
 mod queues;
+mod recent;
 pub mod reconcile;
 pub mod relay;
 pub mod rescan;

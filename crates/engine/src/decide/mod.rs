@@ -181,4 +181,4 @@ fn write(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

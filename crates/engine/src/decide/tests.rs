@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 mod asked;
 mod recalled;
-mod room;
+pub(crate) mod room;
 
 use super::{Rules, decide};
 use crate::command::exchange::{ExchangeAction, OrderKey};

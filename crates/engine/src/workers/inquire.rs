@@ -171,7 +171,9 @@ impl Workers {
             // It would be paid although the bank was asked to return it.
             Ok(Some(record)) if record.payment.is_being_recalled() => {}
             Ok(Some(record)) => {
-                let ScreenedAgain::Passes(cleared) = self.screened_again(&record) else {
+                let ScreenedAgain::Passes(cleared) =
+                    self.screened_again(&record.payment, &record.order)
+                else {
                     return not_repeated(attempt);
                 };
                 if self.note_cleared(&ask.job, attempt.payment, cleared).await.is_none() {

@@ -9,9 +9,10 @@ use domain::audit::Deed;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::job::Job;
+use domain::order::Order;
 use domain::payment::accept::NOT_EXECUTABLE;
 use domain::payment::report::NOT_SENT;
-use domain::payment::{PaymentState, ReviewState, Trigger};
+use domain::payment::{Payment, PaymentState, ReviewState, Trigger};
 use domain::policy::{Corridors, RailConfig};
 use domain::ports::Rail;
 use domain::rail::{Instruction, RailId, Submission};
@@ -30,6 +31,7 @@ use crate::command::{Action, Outcome, PaymentAction};
 use crate::decide::payment::ROUTE_DELAY;
 use crate::failpoint::{self, Failpoint};
 use crate::payments::check::wanted;
+use crate::recent::Sendable;
 
 /// The next step for one leased payment.
 enum Plan {
@@ -89,7 +91,7 @@ impl ScreenedAgain {
 /// A payment to be sent over a rail.
 struct Payable {
     job: Job,
-    record: Record,
+    sendable: Sendable,
     /// The screening to record first.
     cleared: Option<Screened>,
 }
@@ -97,16 +99,17 @@ struct Payable {
 impl Workers {
     /// Processes leased `submit` jobs.
     pub(super) async fn submit(&self, jobs: Vec<Job>) {
-        let records = self.records(&jobs).await;
+        let mut sendables = self.sendables(&jobs).await;
         let mut sends: BTreeMap<RailId, Vec<Payable>> = BTreeMap::new();
         let mut tells = Vec::new();
         let mut asks = Vec::new();
         for job in jobs {
-            let Some(record) = records.get(&(job.tenant, PaymentId(job.subject))) else { continue };
-            match self.plan(&job, record).await {
+            let Some(sendable) = sendables.remove(&(job.tenant, PaymentId(job.subject))) else {
+                continue;
+            };
+            match self.plan(&job, &sendable).await {
                 Plan::Send(rail, cleared) => {
-                    let record = record.clone();
-                    sends.entry(rail).or_default().push(Payable { job, record, cleared });
+                    sends.entry(rail).or_default().push(Payable { job, sendable, cleared });
                 }
                 Plan::Ask(attempt) => asks.push(Ask { job, attempt: *attempt, order: None }),
                 Plan::Tell(action) => tells.push((job, action)),
@@ -120,19 +123,23 @@ impl Workers {
         tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
     }
 
-    /// The records of leased jobs.
-    pub(super) async fn records(&self, jobs: &[Job]) -> HashMap<(TenantId, PaymentId), Record> {
+    /// The payments of leased jobs: those accepted a moment ago from memory, others from the store.
+    async fn sendables(&self, jobs: &[Job]) -> HashMap<(TenantId, PaymentId), Sendable> {
         let mut wanted: BTreeMap<TenantId, Vec<PaymentId>> = BTreeMap::new();
-        for job in jobs {
-            wanted.entry(job.tenant).or_default().push(PaymentId(job.subject));
-        }
         let mut found = HashMap::new();
+        for job in jobs {
+            let (tenant, id) = (job.tenant, PaymentId(job.subject));
+            match self.engine.recent().take(job) {
+                Some(sendable) => _ = found.insert((tenant, id), sendable),
+                None => wanted.entry(tenant).or_default().push(id),
+            }
+        }
         for (tenant, payments) in wanted {
             match self.store.records(tenant, &payments).await {
                 Ok(records) => {
-                    found.extend(
-                        records.into_iter().map(|record| ((tenant, record.payment.id), record)),
-                    );
+                    found.extend(records.into_iter().map(|Record { payment, order, .. }| {
+                        ((tenant, payment.id), Sendable { payment, order })
+                    }));
                 }
                 Err(error) => tracing::warn!(%error, "payment read failed, will retry"),
             }
@@ -140,8 +147,8 @@ impl Workers {
         found
     }
 
-    async fn plan(&self, job: &Job, record: &Record) -> Plan {
-        let payment = &record.payment;
+    async fn plan(&self, job: &Job, sendable: &Sendable) -> Plan {
+        let Sendable { payment, order } = sendable;
         if payment.standing.state != PaymentState::Queued || payment.review == ReviewState::Waiting
         {
             return Plan::Nothing;
@@ -165,16 +172,14 @@ impl Workers {
         if payment.review == ReviewState::Refused {
             return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
         }
-        let sender = Sender::of_order(payment.tenant, &record.order);
+        let sender = Sender::of_order(payment.tenant, order);
         match self.spendings(payment.tenant, payment.country, sender).await {
             Ok(spent) => {
                 let corridors = &self.world.corridors;
-                let wanted = Wanted {
-                    spent: Some(&spent),
-                    ..wanted(&record.order, payment.amount, corridors)
-                };
+                let wanted =
+                    Wanted { spent: Some(&spent), ..wanted(order, payment.amount, corridors) };
                 match self.route(job, &wanted, &attempts, refuse) {
-                    Plan::Send(rail, _) => self.screened_plan(job, record, rail),
+                    Plan::Send(rail, _) => self.screened_plan(job, sendable, rail),
                     plan => plan,
                 }
             }
@@ -185,9 +190,9 @@ impl Workers {
         }
     }
 
-    fn screened_plan(&self, job: &Job, record: &Record, rail: RailId) -> Plan {
+    fn screened_plan(&self, job: &Job, sendable: &Sendable, rail: RailId) -> Plan {
         let fence = job.fence;
-        match self.screened_again(record) {
+        match self.screened_again(&sendable.payment, &sendable.order) {
             ScreenedAgain::Passes(cleared) => Plan::Send(rail, cleared),
             ScreenedAgain::Stopped(screened) => {
                 let by = Box::new(screening_of(&screened));
@@ -201,13 +206,13 @@ impl Workers {
     }
 
     /// Screens a payment once more before it is sent.
-    pub(super) fn screened_again(&self, record: &Record) -> ScreenedAgain {
-        let (payment, now) = (&record.payment, self.clock().now());
+    pub(super) fn screened_again(&self, payment: &Payment, order: &Order) -> ScreenedAgain {
+        let now = self.clock().now();
         let known = payment.screened.list_version.as_str();
         if self.world.screen.is_current(known, now) {
             return ScreenedAgain::Passes(None);
         }
-        let screened = self.world.screened_order(&record.order, now);
+        let screened = self.world.screened_order(order, now);
         if self.world.is_behind(&screened, known, payment.id.0) {
             ScreenedAgain::OlderLists
         } else if payment.is_stopped_by(&screened) {
@@ -306,16 +311,17 @@ impl Workers {
     /// Saves an attempt per payment, then sends them in messages of the rail's size.
     async fn send_over(&self, rail: RailId, payments: Vec<Payable>) {
         let Some(config) = self.world.corridors.rail(&rail) else { return };
-        let begun = payments.into_iter().map(|Payable { job, record, cleared }| {
-            let sender = Sender::of_order(job.tenant, &record.order);
+        let begun = payments.into_iter().map(|Payable { job, sendable, cleared }| {
+            let Sendable { payment, order } = sendable;
+            let sender = Sender::of_order(job.tenant, &order);
             let tally = self.tally_over(&rail, sender);
             let action =
                 PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
             async move {
-                self.note_cleared(&job, record.payment.id, cleared).await?;
-                match self.tell(job.tenant, record.payment.id, action).await {
+                self.note_cleared(&job, payment.id, cleared).await?;
+                match self.tell(job.tenant, payment.id, action).await {
                     Some(Outcome::Began(attempt)) => {
-                        Some(instruction(&attempt, &record.order, &self.world.corridors))
+                        Some(instruction(&attempt, &order, &self.world.corridors))
                     }
                     _ => None,
                 }

@@ -54,7 +54,7 @@ pub(super) fn rail() -> RailConfig {
     }
 }
 
-pub(super) fn payment(number: u128) -> Payment {
+pub(crate) fn payment(number: u128) -> Payment {
     let coin = |minor| Money::new(minor, Currency::Usdt);
     Payment {
         id: PaymentId(Uuid::from_u128(number)),
