@@ -9,6 +9,10 @@ use crate::characters::{is_gap, is_ignorable};
 /// A text without invisible characters, in Unicode's compatibility composition (full-width, circled
 /// and mathematical letters become plain ones); gaps of every kind become spaces.
 pub fn seen(written: &str) -> String {
+    if written.is_ascii() {
+        // Every character is visible, and its own composition.
+        return written.replace(is_gap, " ");
+    }
     let shown = written.chars().filter(|letter| !is_ignorable(*letter));
     let shown = shown.map(|letter| if is_gap(letter) { ' ' } else { letter });
     // Compatibility forms of fillers are ignorable too.
@@ -28,6 +32,10 @@ pub fn is_of_word(letter: char) -> bool {
 /// A word in lower case without diacritics, in letters of its own script with spelling variants
 /// normalised.
 pub fn plain(word: &str) -> String {
+    if word.is_ascii() {
+        let letters = word.bytes().filter(u8::is_ascii_alphanumeric);
+        return letters.map(|letter| char::from(letter.to_ascii_lowercase())).collect();
+    }
     let mut out = String::with_capacity(word.len());
     for letter in
         word.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase)
@@ -65,6 +73,17 @@ pub fn plain_words(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ascii_is_read_as_any_other_text() {
+        // A letter of another script leads the other way, and is taken off again.
+        for code in 0..=0x7F {
+            let text = format!("Bi{}al", char::from(code));
+            let other = |read: fn(&str) -> String| read(&format!("{text}\u{4e2d}"));
+            assert_eq!(format!("{}\u{4e2d}", seen(&text)), other(seen), "{code}");
+            assert_eq!(format!("{}\u{4e2d}", plain(&text)), other(plain), "{code}");
+        }
+    }
 
     #[test]
     fn spellings_of_a_name_have_the_same_words() {

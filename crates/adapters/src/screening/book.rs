@@ -20,6 +20,7 @@ use super::index::SanctionLists;
 use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
+use super::unlisted::Unlisted;
 use crate::fetch::{self, FetchError, Transport};
 use crate::outbound::address::shown_text;
 
@@ -201,6 +202,7 @@ struct InForce {
     lists: Arc<SanctionLists>,
     /// For each source: its list as last read successfully.
     loaded: Vec<Option<Loaded>>,
+    unlisted: Unlisted,
 }
 
 /// The lists in force. Share it behind an `Arc`; screening holds the lock only to copy a pointer.
@@ -329,10 +331,13 @@ impl NameScreen for ListBook {
     fn screen(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
         let in_force = self.in_force();
         let lists = &in_force.lists;
-        let found = parties.iter().flat_map(|party| lists.matches(party));
-        let found = found.map(|found| (found.score, found.evidence()));
-        let odd = parties.iter().filter_map(|party| odd(party.name));
-        let mut found: Vec<(u8, String)> = found.chain(odd.map(|why| (REVIEW_FROM, why))).collect();
+        let find = |party: &Party<'_>| {
+            let matches = lists.matches(party).into_iter();
+            let matches = matches.map(|found| (found.score, found.evidence()));
+            matches.chain(odd(party.name).map(|why| (REVIEW_FROM, why))).collect()
+        };
+        let found = |party| in_force.unlisted.or_find(party, || find(party));
+        let mut found: Vec<(u8, String)> = parties.iter().flat_map(found).collect();
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         // Two parties may match one entry.
         let mut known = HashSet::new();
@@ -413,7 +418,8 @@ impl AddressScreen for ListBook {
 impl InForce {
     fn of(loaded: Vec<Option<Loaded>>) -> InForce {
         let lists = loaded.iter().flatten().map(|slot| slot.list.clone()).collect();
-        InForce { lists: Arc::new(SanctionLists::build(lists)), loaded }
+        let lists = Arc::new(SanctionLists::build(lists));
+        InForce { lists, loaded, unlisted: Unlisted::default() }
     }
 
     fn is_stale(&self, now: Timestamp) -> bool {

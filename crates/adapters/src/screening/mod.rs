@@ -20,6 +20,7 @@ mod romanise;
 mod score;
 mod similarity;
 mod ties;
+mod unlisted;
 mod vocabulary;
 mod words;
 
