@@ -404,7 +404,7 @@ pub(super) fn refusal(
         Some(200..=299) => Err(Outcome::Failed("it was accepted".to_owned())),
         _ => {
             let best = expected.first().map_or_else(String::new, u16::to_string);
-            Err(Outcome::Failed(format!("{}, which is no refusal: return {best}", why())))
+            Err(Outcome::Failed(format!("{}, which is not a refusal: return {best}", why())))
         }
     }
 }
