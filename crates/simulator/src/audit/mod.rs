@@ -102,6 +102,8 @@ pub struct Auditor {
     bank: Arc<Bank>,
     lists: Option<Arc<ListWorld>>,
     wallets: Option<WalletAudit>,
+    /// What a sender may be paid out over a rail a day, in minor units. A tenant has one sender.
+    limits: BTreeMap<String, i64>,
     payments: Questions,
     quotes: Questions,
     tenants: Questions,
@@ -115,6 +117,7 @@ impl Auditor {
         store: Store,
         (bank, lists): (Arc<Bank>, Option<Arc<ListWorld>>),
         outside: Option<Outside>,
+        limits: BTreeMap<String, i64>,
     ) -> Auditor {
         let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
         let wallets = outside.map(WalletAudit::new);
@@ -124,6 +127,7 @@ impl Auditor {
             bank,
             lists,
             wallets,
+            limits,
             payments,
             quotes,
             tenants,
@@ -197,12 +201,15 @@ impl Auditor {
         if self.bank.paid_again() > 0 {
             self.violation("I1: the bank paid a payment twice".to_owned());
         }
+        for fault in self.bank.take_faults() {
+            self.violation(format!("rail: {fault}"));
+        }
         let changed = self.read(|connection| self.check_events(connection)).unwrap_or_default();
         self.read(|connection| self.check_jobs(connection, owner, &changed));
         let every = self.state().commits % EVERYTHING_EVERY == 0;
         self.read(|connection| self.check_rules(connection, (!every).then_some(&changed)));
         if let Some(wallets) = &self.wallets {
-            self.read(|connection| wallets.check(self, connection, every));
+            self.read(|connection| wallets.check(self, connection, owner, every));
         }
         let Some((attempts, transfers)) = self.read(rows::counts) else { return };
         if attempts != i64::try_from(self.state().attempts.len()).unwrap_or(-1) {
@@ -343,6 +350,21 @@ impl Auditor {
                 let id = self.public(&id);
                 self.violation(format!(
                     "I1: {id} was begun by {owner:?} while {holder:?} had the job"
+                ));
+            }
+        }
+        self.check_limits(connection)
+    }
+
+    /// No sender's payments make more than a rail's limit of a day.
+    fn check_limits(&self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.limits.is_empty() {
+            return Ok(());
+        }
+        for (_, rail, day, sum) in rows::paid_a_day(connection)? {
+            if let Some(limit) = self.limits.get(&rail).filter(|limit| **limit < sum) {
+                self.violation(format!(
+                    "limits: a sender's payments over {rail} on day {day} make {sum}, the limit is {limit}"
                 ));
             }
         }

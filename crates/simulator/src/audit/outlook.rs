@@ -2,7 +2,7 @@
 //! whether anything is left at all.
 
 use domain::chain::BlockHash;
-use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
+use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId, WalletId};
 use domain::rail::{Inquiry, RailId};
 use domain::time::{Span, Timestamp};
 use futures_util::FutureExt as _;
@@ -94,6 +94,18 @@ impl Auditor {
             (TenantId(Uuid::from_bytes(tenant)), chore)
         };
         found.into_iter().map(chore).collect()
+    }
+
+    /// Active wallets whose money is about to move: a release or a debit is neither done nor given up.
+    pub fn moving_wallets(&self) -> Vec<(TenantId, WalletId)> {
+        let found = self.read(wallets::rows::moving_wallets).unwrap_or_default();
+        let public = |(tenant, id): (Key, Key)| {
+            (
+                TenantId(Uuid::from_bytes(tenant)),
+                WalletId(self.store.public_id(Uuid::from_bytes(id))),
+            )
+        };
+        found.into_iter().map(public).collect()
     }
 
     /// When the next job or quote wants attention, or the chain does.

@@ -100,6 +100,17 @@ pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Op
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// What payments that may be paid, or are, make of each tenant's rail and day: the day since 1970.
+pub(super) fn paid_a_day(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<(Key, String, i64, i64)>> {
+    let sql = "SELECT a.tenant, a.rail, a.created_at / 86400000000, SUM(a.amount) FROM attempt a \
+               JOIN payment p ON p.tenant = a.tenant AND p.id = a.payment \
+               WHERE a.state = 'sending' OR a.state = 'indeterminate' OR a.state = 'accepted' OR a.state = 'settled' \
+               GROUP BY 1, 2, 3";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
 /// A job: tenant, subject, when it is due, and who took it last.
 pub(super) type JobRow = (Key, Key, i64, Option<String>);
 
