@@ -348,6 +348,12 @@ impl Programs {
             Some(Err(Denied::Refused(Refused::Wallet(WalletRefusal::Conflict(state))))) => {
                 self.sim.trace(format_args!("{what}: the wallet is {}", state.name()));
             }
+            // One who blocks in the middle of something does not know of an order for tomorrow.
+            Some(Err(Denied::Refused(Refused::Wallet(WalletRefusal::Ordered(day))))) => {
+                self.sim.trace(format_args!(
+                    "{what}: the wallet is ordered to be blacklisted on {day}"
+                ));
+            }
             Some(Err(denied)) => self.truth.complain(format!("{what}: {denied:?}")),
             None => {}
         }
