@@ -267,7 +267,7 @@ impl Schedule {
         if let Some(node) = polled.crashed {
             cluster.crashed(node);
         }
-        let write = match polled.name.as_str() {
+        let write = match &*polled.name {
             "submit" | "inquire" if wrote => Some(Write::Worker),
             "batcher" if wrote => Some(Write::Batcher),
             "send intent" | "transmit" | "deliver" | "payout" | "exchange" | "sweep" | "recall"

@@ -25,8 +25,17 @@ use crate::run::Sim;
 pub use outlook::{Chore, ForPeople};
 use rows::Key;
 pub use rows::empty;
+
 use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 use wallets::WalletAudit;
+
+/// Has a database note what the auditor looks at.
+///
+/// # Errors
+/// The database refuses it.
+pub fn watch(connection: &Connection) -> rusqlite::Result<()> {
+    wallets::changes::watch(connection)
+}
 
 /// Whether a payment's state may follow directly on another: the design's table, written down once more.
 pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
@@ -41,7 +50,7 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
 }
 
 /// After every so many commits all rows are checked, not only the changed ones.
-const EVERYTHING_EVERY: i64 = 32;
+const EVERYTHING_EVERY: i64 = 64;
 /// After every so many bookings the books are checked, which adds up all transfers. A fault in them
 /// remains visible until then.
 const BOOKS_EVERY: u32 = 4;
@@ -184,6 +193,10 @@ impl Auditor {
         let Some(commits) = self.read(rows::commits) else { return true };
         if std::mem::replace(&mut self.state().commits, commits) != commits {
             self.check_at_once(owner().as_deref());
+            // A check forgets which rows had changed: that is a change, too.
+            if let Some(changes) = self.read(|connection| Ok(connection.total_changes())) {
+                self.state().changes = changes;
+            }
         }
         true
     }

@@ -158,14 +158,12 @@ impl Auditor {
     pub fn is_quiet(&self) -> bool {
         let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
         self.bank.rests()
+            && self.read(|connection| rows::has_open_jobs(connection, beyond)) == Some(false)
             && self
                 .wallets
                 .as_ref()
                 .map(|wallets| &wallets.outside)
                 .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
-            && self
-                .read(|connection| rows::open_jobs(connection, beyond))
-                .is_some_and(|jobs| jobs.is_empty())
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 

@@ -2,6 +2,7 @@
 //! end.
 
 pub(super) mod books;
+pub(super) mod changes;
 mod dust;
 mod ends;
 pub(super) mod rows;
@@ -113,17 +114,21 @@ impl WalletAudit {
 
     /// What has changed since the last look.
     fn news(&self, connection: &Connection) -> rusqlite::Result<Vec<rows::Standing>> {
+        let mut news = changes::standings(connection)?;
         let state = self.state();
-        rows::standings(connection, |kind, tenant, id| {
-            state.standings.get(&(usize::from(kind), tenant, id)).map(|(version, _)| *version)
-        })
+        news.retain(|(kind, tenant, id, version, _)| {
+            let known = state.standings.get(&(usize::from(*kind), *tenant, *id));
+            known.is_none_or(|(known, _)| known != version)
+        });
+        Ok(news)
     }
 
     /// The wallets that were frozen at the last look.
     fn frozen(&self) -> BTreeSet<Key> {
         let state = self.state();
+        // Wallets come first.
         let wallets =
-            state.standings.iter().filter(|((kind, ..), _)| *kind == Kind::Wallet as usize);
+            state.standings.iter().take_while(|((kind, ..), _)| *kind == Kind::Wallet as usize);
         wallets.filter(|(_, (_, state))| is_frozen(state)).map(|((_, _, id), _)| *id).collect()
     }
 

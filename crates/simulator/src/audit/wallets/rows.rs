@@ -169,31 +169,6 @@ pub(in crate::audit) fn chores(
 /// How things stand: kind (by its place in `Kind::ALL`), tenant, id, version, state.
 pub(super) type Standing = (u8, Key, Key, i64, String);
 
-/// How everything stands whose version is not the `known` one.
-pub(super) fn standings(
-    connection: &Connection,
-    known: impl Fn(u8, Key, Key) -> Option<i64>,
-) -> rusqlite::Result<Vec<Standing>> {
-    let sql = "SELECT 0, tenant, id, version, state FROM wallet \
-               UNION ALL SELECT 1, tenant, id, version, state FROM payment_request \
-               UNION ALL SELECT 2, tenant, id, version, state FROM deposit \
-               UNION ALL SELECT 3, tenant, id, version, state FROM exchange_order \
-               UNION ALL SELECT 4, tenant, id, version, state FROM chain_intent \
-               UNION ALL SELECT 5, tenant, id, version, state FROM chain_tx \
-               UNION ALL SELECT 7, tenant, id, version, state FROM sweep \
-               UNION ALL SELECT 6, tenant, aggregate, 1000 * newest_version + open_version, '' FROM delivery_stream";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
-    let mut news = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (number, tenant, id, version) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        if known(number, tenant, id) != Some(version) {
-            news.push((number, tenant, id, version, row.get(4)?));
-        }
-    }
-    Ok(news)
-}
-
 /// Active wallets with a release or a debit under way.
 pub(in crate::audit) fn moving_wallets(
     connection: &Connection,
