@@ -87,6 +87,8 @@ impl Bench {
         let opened = Store::open("sqlite::memory:", options).now_or_never().ok_or_else(at_once)?;
         let store = opened.context("opening the store")?;
         store.migrate().now_or_never().ok_or_else(at_once)?.context("migrating the store")?;
+        let watched = store.in_place(|connection| audit::watch(connection));
+        watched.context("the database is not in memory")?.context("watching the database")?;
         Ok(Bench { store, lender })
     }
 

@@ -205,8 +205,10 @@ pub enum Fault {
 /// The part of the node that wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// A worker: it took jobs.
+    /// A worker that submits payments or inquires about them: it took jobs.
     Worker,
+    /// One of the workers of the chain, of orders, recalls and deliveries: it took jobs.
+    OtherWorker,
     /// The batcher: it committed.
     Batcher,
 }
@@ -346,6 +348,7 @@ enum Count {
     Page,
     Reply,
     WorkerWrite,
+    OtherWorkerWrite,
     BatcherWrite,
     Question,
     Broadcast,
@@ -355,7 +358,7 @@ enum Count {
 }
 
 /// How many things are counted.
-const COUNTS: usize = 12;
+const COUNTS: usize = 13;
 
 #[derive(Debug, Default)]
 struct State {
@@ -472,6 +475,7 @@ impl Injector {
     pub fn freeze(&self, write: Write) -> Option<Span> {
         let count = match write {
             Write::Worker => Count::WorkerWrite,
+            Write::OtherWorker => Count::OtherWorkerWrite,
             Write::Batcher => Count::BatcherWrite,
         };
         self.meet(count, |fault, now| match fault {

@@ -151,15 +151,22 @@ impl Schedule {
             || ListWorld::new(sim.clone(), store.clone(), injector.clone(), truth.clone(), seed);
         let lists = loads_lists(seed).then(servers);
         let bank = Arc::new(Bank::new(seed, injector.all(), START));
+        let mut random = Random::stream(seed, "installation");
+        let (corridors, tuning) =
+            (installation::corridors(seed, &mut random), installation::tuning(&mut random));
+        let corridors = Arc::new(corridors);
         let network = Arc::new(Network {
             bank: bank.clone(),
             faults: injector.clone(),
             ways: SharedRandom::stream(seed, "ways"),
             start: START,
+            corridors: corridors.clone(),
         });
-        let mut random = Random::stream(seed, "installation");
-        let (corridors, tuning) =
-            (installation::corridors(&mut random), installation::tuning(&mut random));
+        let limits = corridors.rails.iter().filter_map(|rail| {
+            let daily = rail.sender_limits.as_ref()?.daily_max?;
+            Some((rail.id.to_string(), daily.minor))
+        });
+        let limits = limits.collect();
         let services = Services::of(seed);
         let wishes = services.wallets.then(|| Wishes::draw(seed).with_crowds(seed));
         let wishes =
@@ -188,6 +195,7 @@ impl Schedule {
             store.clone(),
             (bank.clone(), lists.clone()),
             outside.clone(),
+            limits,
         ));
         let workload = if services.payments { Workload::draw(seed) } else { Workload::default() };
         let workload = if lists.is_some() { workload.with_further_names() } else { workload };
@@ -205,7 +213,7 @@ impl Schedule {
         if let (Some(chain), Some(wishes)) = (chain, wishes) {
             let running = chain.clone();
             sim.spawn(Owner::World, "chain", async move { running.run().await });
-            actors::customers(&sim, &cluster, &chain, &truth, &wishes, seed);
+            actors::customers(&sim, &cluster, &chain, (&truth, &auditor), &wishes, seed);
             let ways = (cluster.clone(), chain.clone());
             let officers = actors::officers(sim.clone(), ways, auditor.clone(), wishes, seed);
             sim.spawn(Owner::World, "officers", officers);
@@ -259,9 +267,14 @@ impl Schedule {
         if let Some(node) = polled.crashed {
             cluster.crashed(node);
         }
-        let write = match polled.name.as_str() {
+        let write = match &*polled.name {
             "submit" | "inquire" if wrote => Some(Write::Worker),
             "batcher" if wrote => Some(Write::Batcher),
+            "send intent" | "transmit" | "deliver" | "payout" | "exchange" | "sweep" | "recall"
+                if wrote =>
+            {
+                Some(Write::OtherWorker)
+            }
             _ => None,
         };
         if let (Some(node), Some(write)) = (node.filter(|_| polled.crashed.is_none()), write)

@@ -5,9 +5,9 @@ use clap::ValueEnum;
 use crate::planted::Bug;
 use crate::random::Random;
 
-/// Of the seeds with wallets a campaign about everything plays one in so many: a chain, receivers and what customers
-/// want make them five times as long as payments alone.
-const WALLETS_ONE_IN: usize = 20;
+/// Of the seeds with wallets a campaign about everything plays one in so many, so that a third of what it plays has
+/// wallets: a chain, receivers and what customers want make them five times as long as payments alone.
+const WALLETS_ONE_IN: usize = 2;
 
 /// Of a thousand schedules so many have nodes that load sanction lists from servers; the others go by the name alone.
 /// They take three times as long as the others.
@@ -25,7 +25,7 @@ pub enum About {
     Payments,
     /// Those with wallets.
     Wallets,
-    /// Those with payments alone, and one in twenty of those with wallets.
+    /// Those with payments alone, and one in two of those with wallets.
     #[default]
     Everything,
 }
@@ -81,7 +81,7 @@ mod tests {
         assert!(payments.iter().all(|seed| everything.contains(seed)));
         let some = everything.len() - payments.len();
         assert!(
-            some > wallets.len() / 25 && some < wallets.len() / 15,
+            some * 5 > wallets.len() * 2 && some * 5 < wallets.len() * 3,
             "{some} of {}",
             wallets.len()
         );

@@ -274,7 +274,7 @@ impl ListBook {
             }));
         }
         if outcomes.iter().any(Result::is_ok) {
-            match index(loaded).await {
+            match self.index(loaded).await {
                 Ok(next) => {
                     *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next)
                 }
@@ -282,6 +282,24 @@ impl ListBook {
             }
         }
         ListRefresh { outcomes }
+    }
+
+    /// The lists with their index: the one in force if nothing in them has changed.
+    async fn index(&self, loaded: Vec<Option<Loaded>>) -> Result<InForce, RefreshError> {
+        let before = self.in_force();
+        let same = before.loaded.len() == loaded.len()
+            && before.loaded.iter().zip(&loaded).all(|slots| match slots {
+                (Some(before), Some(now)) => {
+                    before.list.sha256 == now.list.sha256
+                        && before.list.version() == now.list.version()
+                }
+                (None, None) => true,
+                _ => false,
+            });
+        if same {
+            return Ok(InForce { lists: before.lists.clone(), loaded });
+        }
+        index(loaded).await
     }
 
     /// Whether a copy of an earlier run is in force, so that its source should be read immediately.

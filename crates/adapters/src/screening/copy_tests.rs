@@ -205,6 +205,22 @@ async fn serve_edition_of(day: &'static str) -> (Arc<Mutex<&'static str>>, Strin
     (day, url.await)
 }
 
+/// Indexing takes a second for large lists: what has not changed is not indexed again.
+#[tokio::test]
+async fn an_unchanged_list_keeps_its_index() {
+    let (day, url) = serve_edition_of("11/20/2026").await;
+    let sources = vec![at(format!("{url}/sdn.xml"))];
+    let copies = Arc::new(Copies::default());
+    let book = ListBook::load(sources, kept(&copies), &client(), NOW).await.expect("loads");
+    let before = book.current();
+    assert!(book.refresh(&client(), NOW + Span::hours(1)).await.is_complete());
+    assert!(Arc::ptr_eq(&before, &book.current()));
+    assert_eq!(book.oldest_load(), Some(NOW + Span::hours(1)));
+    *day.lock().expect("lock") = "11/21/2026";
+    assert!(book.refresh(&client(), NOW + Span::hours(1)).await.is_complete());
+    assert!(!Arc::ptr_eq(&before, &book.current()));
+}
+
 /// A mirror that falls behind clears no name: not on the node that has the newer list, not on
 /// another one, and not after a restart.
 #[tokio::test]

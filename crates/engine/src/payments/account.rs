@@ -1,8 +1,6 @@
 //! Asks banks about beneficiaries' accounts: for clients, and before a payment is accepted. Stores
 //! nothing.
 
-use std::time::Duration;
-
 use domain::account_check::{AccountAnswer, AccountChecked, AccountChecks, AccountQuestion};
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -138,12 +136,13 @@ impl Payments {
     ) -> AccountAnswer {
         let answer = match self.world.rails.get(&rail.id) {
             Some(connected) => {
-                let left = (until - self.world.wall_clock.now()).0;
-                let left = Duration::from_micros(u64::try_from(left).unwrap_or_default());
-                let asked = connected.verify_account(question);
-                tokio::time::timeout(left, asked)
-                    .await
-                    .unwrap_or_else(|_| AccountAnswer::Unavailable("no answer in time".to_owned()))
+                tokio::select! {
+                    biased;
+                    answer = connected.verify_account(question) => answer,
+                    () = self.world.wall_clock.sleep_until(until) => {
+                        AccountAnswer::Unavailable("no answer in time".to_owned())
+                    }
+                }
             }
             None => AccountAnswer::Unavailable("the rail is not connected".to_owned()),
         };

@@ -7,7 +7,6 @@ use domain::ids::WalletId;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{BlacklistOrder, BlockOrder, Wallet, WalletState};
 
-use super::prompt::promptly;
 use super::{Caller, Denied, Reply, Wallets};
 use crate::command::wallets::WalletAction;
 use crate::command::{Action, Idempotency};
@@ -111,13 +110,14 @@ impl Wallets {
         let clock = &self.world.wall_clock;
         let until = clock.now() + wait;
         loop {
-            let shown = match promptly(wallets.chain.is_blacklisted(token, wallet.address)).await {
-                Ok(shown) => Some(shown),
-                Err(error) => {
-                    tracing::warn!(%error, "blacklist read failed, will retry");
-                    None
-                }
-            };
+            let shown =
+                match self.promptly(wallets.chain.is_blacklisted(token, wallet.address)).await {
+                    Ok(shown) => Some(shown),
+                    Err(error) => {
+                        tracing::warn!(%error, "blacklist read failed, will retry");
+                        None
+                    }
+                };
             if shown == Some(true) || clock.now() >= until || !self.writes_blacklist(wallet).await?
             {
                 return Ok(shown);

@@ -14,7 +14,6 @@ pub use store::BrandHead;
 use store::Tenant;
 use subtle::ConstantTimeEq as _;
 
-use super::prompt::promptly;
 use super::{Denied, Wallets, not_found_as};
 use crate::batcher::fresh_id;
 use crate::command::wallets::RequestAction;
@@ -282,7 +281,7 @@ impl Wallets {
         let chain = page.request.chain;
         let world = self.offered_on(chain)?;
         let escrows = [Some(page.request.escrow), sender.and_then(|sender| sender.escrow)];
-        let receipt = match promptly(world.chain.receipt(tx, &[])).await {
+        let receipt = match self.promptly(world.chain.receipt(tx, &[])).await {
             Ok(Some(receipt)) => receipt,
             Ok(None) => return self.find_on_others(chain, tx, &escrows).await,
             Err(error) => {
@@ -331,7 +330,7 @@ impl Wallets {
             _ => false,
         };
         for other in self.offered()?.all().filter(|it| it.config.number != chain) {
-            match promptly(other.chain.receipt(tx, &[])).await {
+            match self.promptly(other.chain.receipt(tx, &[])).await {
                 Ok(Some(receipt)) if receipt.succeeded && receipt.logs.iter().any(pays) => {
                     return Ok(Found::OtherChain);
                 }

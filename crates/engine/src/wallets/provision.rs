@@ -12,7 +12,6 @@ use domain::wallet_event::WalletEvent;
 use store::working_set::{IdempotencyRecord, Made};
 use uuid::Uuid;
 
-use super::prompt::promptly;
 use super::{
     Caller, DeliveredEvent, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets,
 };
@@ -97,7 +96,7 @@ impl Wallets {
         if self.is_known_deployed(place) {
             return true;
         }
-        match promptly(wallets.chain.is_deployed(controller.address)).await {
+        match self.promptly(wallets.chain.is_deployed(controller.address)).await {
             Ok(true) => {
                 self.note_deployed(place);
                 true

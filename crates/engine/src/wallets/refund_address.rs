@@ -8,7 +8,6 @@ use domain::ids::{DepositId, RefundToId, SenderInfoId};
 use domain::payment_request::{Named, PaymentRequest};
 use domain::screening::Screened;
 
-use super::prompt::promptly;
 use super::{Caller, Denied, PaySender, Wallets};
 use crate::batcher::fresh_id;
 use crate::command::wallets::{RefundAnswer, RequestAction};
@@ -100,7 +99,7 @@ impl Wallets {
         let world = self.offered_on(chain)?;
         let mut screened = world.addresses.screen(address, self.world.clock.now());
         for token in &world.config.tokens {
-            match promptly(world.chain.is_blacklisted(token.address, *address)).await {
+            match self.promptly(world.chain.is_blacklisted(token.address, *address)).await {
                 Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
                 Ok(false) => {}
                 Err(fault) => {

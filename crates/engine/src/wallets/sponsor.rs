@@ -17,7 +17,6 @@ use domain::sponsor::{self, SponsorOrder, SponsorRefusal, SponsorTerms, Sponsore
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 
-use super::prompt::promptly;
 use super::{Denied, PayPage, PaySender, Wallets};
 use crate::alerts;
 use crate::command::wallets::{RequestAction, Sponsoring};
@@ -200,10 +199,10 @@ impl Wallets {
         }
         self.screen_sponsored(world, authorization.from, now).await?;
         let Authorization { from, nonce, .. } = authorization;
-        if promptly(world.chain.is_authorization_used(token, from, nonce)).await? {
+        if self.promptly(world.chain.is_authorization_used(token, from, nonce)).await? {
             return Err(SponsorDenied::Field { field: "nonce", rule: "was used before" });
         }
-        let gas = simulated_gas(world, request, &order).await?;
+        let gas = self.simulated_gas(world, request, &order).await?;
         if !terms.is_worth(ask.minor, gas, &reading.fees) {
             return Err(SponsorDenied::NotOffered);
         }
@@ -249,7 +248,7 @@ impl Wallets {
             return Err(SponsorDenied::Impossible);
         }
         for token in &world.config.tokens {
-            if promptly(world.chain.is_blacklisted(token.address, from)).await? {
+            if self.promptly(world.chain.is_blacklisted(token.address, from)).await? {
                 return Err(SponsorDenied::Impossible);
             }
         }
@@ -309,9 +308,10 @@ impl Wallets {
             states.iter().any(|it| (it.chain, it.coin) == (chain, coin) && it.halt().is_some());
         let domain = match is_halted {
             true => None,
-            false => promptly(world.chain.signing_domain(token)).await?,
+            false => self.promptly(world.chain.signing_domain(token)).await?,
         };
-        let (fees, read_at) = (promptly(world.chain.fees()).await?, self.world.wall_clock.now());
+        let (fees, read_at) =
+            (self.promptly(world.chain.fees()).await?, self.world.wall_clock.now());
         let reading = TokenReading { domain, fees, read_at };
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         tokens.insert((chain, coin), reading.clone());
@@ -327,24 +327,27 @@ impl Wallets {
         let ids: Vec<_> = (0..sponsor::PER_REQUEST_MAX).map(id).collect();
         Ok(self.store.intents(request.tenant, &ids).await?)
     }
-}
 
-/// What the transfer needs on the newest block, from the key that would send it.
-async fn simulated_gas(
-    world: &WalletWorld,
-    request: &PaymentRequest,
-    order: &SponsorOrder,
-) -> Result<u64, SponsorDenied> {
-    let signer = world.signer.operators(request.tenant).map_err(Denied::from)?;
-    let signer = signer.first().copied().ok_or(SponsorDenied::Unavailable)?;
-    let controller = world.contracts.controller(request.tenant).map_err(Denied::from)?.address;
-    let SponsorOrder { token, authorization, signature, gas_limit, .. } = *order;
-    let call = Call::One(Plan::SponsoredTransfer { token, authorization, signature, gas_limit });
-    match promptly(world.chain.simulate(request.tenant, signer, controller, &call)).await? {
-        Simulated::Works { gas, .. } => Ok(gas),
-        Simulated::Reverts(why) => {
-            tracing::info!(%why, request = %request.id, "sponsored transfer would fail");
-            Err(SponsorDenied::Impossible)
+    /// What the transfer needs on the newest block, from the key that would send it.
+    async fn simulated_gas(
+        &self,
+        world: &WalletWorld,
+        request: &PaymentRequest,
+        order: &SponsorOrder,
+    ) -> Result<u64, SponsorDenied> {
+        let signer = world.signer.operators(request.tenant).map_err(Denied::from)?;
+        let signer = signer.first().copied().ok_or(SponsorDenied::Unavailable)?;
+        let controller = world.contracts.controller(request.tenant).map_err(Denied::from)?.address;
+        let SponsorOrder { token, authorization, signature, gas_limit, .. } = *order;
+        let call =
+            Call::One(Plan::SponsoredTransfer { token, authorization, signature, gas_limit });
+        match self.promptly(world.chain.simulate(request.tenant, signer, controller, &call)).await?
+        {
+            Simulated::Works { gas, .. } => Ok(gas),
+            Simulated::Reverts(why) => {
+                tracing::info!(%why, request = %request.id, "sponsored transfer would fail");
+                Err(SponsorDenied::Impossible)
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use domain::account_check::AccountAnswer;
 use domain::ids::{PaymentId, RecallId};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, RecallRequest, Reports,
@@ -15,6 +16,7 @@ use testkit::bank::{
 use tokio::sync::watch;
 
 use super::dialect::{Desk, Standings};
+use super::workload::CLOSED;
 use crate::faults::{Dialect, Fault};
 use crate::installation::RAILS;
 use crate::run::{Pace, Sim};
@@ -27,6 +29,10 @@ pub struct Bank {
     /// What it remembers of messages, to speak of them in the dialects of its rails.
     desk: Mutex<Desk>,
     recalled: Mutex<BTreeSet<RecallId>>,
+    /// Accounts that it was asked about and that are closed.
+    closed: Mutex<BTreeSet<String>>,
+    /// What it was sent that its rails do not take.
+    faults: Mutex<Vec<String>>,
     /// Rises with every order and report.
     news: watch::Sender<u64>,
 }
@@ -49,7 +55,14 @@ impl Bank {
             }
         }
         let core = Mutex::new(BankCore::new(behaviour, MemoryBook::default(), now));
-        Bank { core, desk: Mutex::default(), recalled: Mutex::default(), news: watch::channel(0).0 }
+        Bank {
+            core,
+            desk: Mutex::default(),
+            recalled: Mutex::default(),
+            closed: Mutex::default(),
+            faults: Mutex::default(),
+            news: watch::channel(0).0,
+        }
     }
 
     fn core(&self) -> MutexGuard<'_, BankCore<MemoryBook>> {
@@ -142,6 +155,30 @@ impl Bank {
         sim.trace(format_args!("bank is asked for {} back: {}", request.attempt, short(&answer)));
         self.stir();
         answer
+    }
+
+    /// Whether an account can be credited.
+    pub fn answer_about(&self, account: &str) -> AccountAnswer {
+        if !CLOSED.iter().any(|ending| account.ends_with(ending)) {
+            return AccountAnswer::Match;
+        }
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner).insert(account.to_owned());
+        AccountAnswer::Closed
+    }
+
+    /// A message is not as the rail's configuration wants it.
+    pub fn object(&self, what: String) {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+    }
+
+    /// What was wrong with messages.
+    pub fn take_faults(&self) -> Vec<String> {
+        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether it was asked about an account and answered that it is closed.
+    pub fn has_called_closed(&self, account: &str) -> bool {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner).contains(account)
     }
 
     /// Whether a recall has arrived.

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::currency::{Currency, StableCoin};
+use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::ids::{PaymentId, QuoteId, TenantId};
 use domain::order::{Order, UncheckedOrder, example};
@@ -18,6 +18,7 @@ use futures_util::future::join_all;
 
 use super::cluster::{Cluster, Unserved};
 use super::follow::follow;
+use super::prices;
 use super::workload::{Manner, Name, Payable, Workload};
 use crate::audit::Auditor;
 use crate::installation::{self, NAME_FURTHER, NAME_IN_REVIEW, NAME_LISTED};
@@ -28,6 +29,9 @@ use crate::run::{Owner, Pace, Sim};
 const TRIES_MAX: u32 = 400;
 /// What is paid in whenever a client has no coin, in the beginning too; in minor units.
 const TOP_UP_MINOR: i64 = 20_000_000_000;
+
+/// A client with keys sends one in so many of them again with another body.
+const OTHER_BODY_EVERY: u64 = 8;
 
 /// A payment whose acceptance was reported to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +179,9 @@ impl Clients {
         let mut maybe = false;
         for _ in 0..TRIES_MAX {
             let quote = self.quote(wanted).await?;
+            if wanted.is_closed() {
+                return self.pay_to_closed_account(wanted, &quote).await;
+            }
             if manner == Manner::TooLate {
                 let early = Span::millis(self.random.with(|random| random.between(-20, 120)));
                 self.sim.sleep_until(quote.expires_at - early, Pace::Exact).await;
@@ -196,6 +203,21 @@ impl Clients {
         }
         self.truth.complain(format!("client {} got nowhere in {TRIES_MAX} tries", wanted.number));
         None
+    }
+
+    /// One order to a closed account. If the bank was asked and answered so, it is not accepted.
+    async fn pay_to_closed_account(&self, wanted: &Payable, quote: &Quote) -> Option<PaymentId> {
+        let order = order(wanted, quote);
+        let (account, external_id) =
+            (order.beneficiary_account_number.clone(), order.external_id.clone());
+        let Sent::Accepted(id) = self.send(wanted, order).await else { return None };
+        if self.cluster.bank().has_called_closed(&account) {
+            self.truth.complain(format!(
+                "account: {id} was accepted, and the bank reported that {account} is closed"
+            ));
+        }
+        self.truth.accept(Accepted { tenant: wanted.tenant, id, external_id });
+        Some(id)
     }
 
     /// Sends the order with this quote until it is accepted or the quote is of no use any more.
@@ -308,6 +330,7 @@ impl Clients {
                 }
             },
             Denied::Refused(Refused::IdempotencyMismatch) => Sent::OtherBody,
+            Denied::Invalid(_) if wanted.is_closed() => Sent::Mismatch,
             Denied::Engine(EngineError::Busy | EngineError::Unavailable) => Sent::Retry,
             Denied::Engine(EngineError::CommitUnknown) | Denied::Store(_) => Sent::Unclear,
             other => {
@@ -319,27 +342,19 @@ impl Clients {
 
     async fn quote(&self, wanted: &Payable) -> Option<Quote> {
         for turn in 0..TRIES_MAX {
-            let request = QuoteRequest {
-                country: wanted.country,
-                currency: Currency::Aed,
-                amount: Decimal::new(wanted.minor.into(), 2),
-                beneficiary_account_number: None,
-                bank_branch_code: None,
-            };
-            let caller = Clients::caller(wanted.tenant);
             let scope = self.random.with(crate::random::Random::next);
-            let key = wanted.keyed.then(|| Idempotency {
-                key: IdempotencyKey {
-                    scope: "POST /v2/quote".to_owned(),
-                    key: format!("{scope}-{turn}"),
-                },
-                body_hash: [0; 32],
-            });
-            let ask = move |payments: Payments| {
-                async move { payments.quote(&caller, request, key).await }.boxed()
-            };
-            match self.cluster.call(ask, |_| ()).await {
-                Ok(Ok(reply)) => return Some(reply.made),
+            let key = format!("{scope}-{turn}");
+            match self.ask_price(wanted, wanted.minor, &key).await {
+                Ok(Ok(reply)) => {
+                    let faults = prices::faults(wanted, &reply.made, self.cluster.corridors());
+                    for fault in faults {
+                        self.truth.complain(format!("client {}: {fault}", wanted.number));
+                    }
+                    if wanted.keyed && scope.is_multiple_of(OTHER_BODY_EVERY) {
+                        self.ask_otherwise(wanted, &key).await;
+                    }
+                    return Some(reply.made);
+                }
                 Ok(Err(Denied::Engine(EngineError::Internal))) => {
                     self.truth.complain("a quote made the service panic".to_owned());
                 }
@@ -358,10 +373,47 @@ impl Clients {
         None
     }
 
+    async fn ask_price(
+        &self,
+        wanted: &Payable,
+        minor: i64,
+        key: &str,
+    ) -> Result<Result<Reply<Quote>, Denied>, Unserved> {
+        let request = QuoteRequest {
+            country: wanted.country,
+            currency: wanted.currency,
+            amount: Decimal::new(minor.into(), wanted.currency.minor_units()),
+            beneficiary_account_number: None,
+            bank_branch_code: None,
+        };
+        let caller = Clients::caller(wanted.tenant);
+        let key = wanted.keyed.then(|| Idempotency {
+            key: IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: key.to_owned() },
+            body_hash: hash(&minor.to_string()),
+        });
+        let ask = move |payments: Payments| {
+            async move { payments.quote(&caller, request, key).await }.boxed()
+        };
+        self.cluster.call(ask, |_| ()).await
+    }
+
+    /// The key of a quote once more, for another amount.
+    async fn ask_otherwise(&self, wanted: &Payable, key: &str) {
+        if let Ok(Ok(reply)) = self.ask_price(wanted, wanted.minor + 1, key).await {
+            let (number, id) = (wanted.number, reply.made.id);
+            self.truth.complain(format!(
+                "client {number} sent another body with the key of a quote, and got {id}"
+            ));
+        }
+    }
+
     async fn pay_too_much(&self, wanted: &Payable, quote: &Quote) {
         let mut order = order(wanted, quote);
-        order.amount = Decimal::new(quote.offer.amount_destination.minor.into(), 2)
-            .checked_add(Decimal::new(1, 2))
+        order.amount = quote
+            .offer
+            .amount_destination
+            .decimal()
+            .checked_add(Decimal::new(1, quote.offer.amount_destination.currency.minor_units()))
             .unwrap_or(order.amount);
         order.external_id = None;
         if let Sent::Accepted(id) = self.send(wanted, order).await {
@@ -372,12 +424,22 @@ impl Clients {
     /// Sends an accepted order once more, unchanged or changed; nothing more may come of it.
     async fn repeat(&self, wanted: &Payable, quote: &Quote, id: PaymentId) {
         let mut order = order(wanted, quote);
-        if self.random.with(|random| random.chance(500)) {
+        let is_changed = self.random.with(|random| random.chance(500));
+        if is_changed {
             order.remarks = Some("something else".to_owned());
         }
         match self.send(wanted, order).await {
             Sent::Accepted(other) | Sent::Taken(other) if other != id => {
                 self.truth.complain(format!("a repetition of {id} was answered with {other}"));
+            }
+            Sent::Accepted(_) if is_changed => {
+                self.truth.complain(format!("client: {id} was accepted again, with another body"));
+            }
+            Sent::Taken(_) if is_changed && wanted.keyed => {
+                self.truth.complain(format!("client: the key of {id} was for another body"));
+            }
+            Sent::Taken(_) if wanted.keyed => {
+                self.truth.complain(format!("client: the key of {id} is forgotten"));
             }
             Sent::Expired | Sent::NoCoin | Sent::Mismatch => {
                 self.truth.complain(format!("a repetition of {id} was refused for another reason"));
@@ -398,7 +460,7 @@ impl Clients {
 
 fn order(wanted: &Payable, quote: &Quote) -> Order {
     let mut order =
-        example::order(wanted.country, quote.id, Currency::Aed, quote.expected_amount()).0;
+        example::order(wanted.country, quote.id, wanted.currency, quote.expected_amount()).0;
     order.beneficiary_account_number = example::account_ending(wanted.country, wanted.ending);
     match wanted.name {
         Name::Clean => {}
@@ -423,13 +485,18 @@ fn idempotency(
     quote: QuoteId,
     body: &str,
 ) -> Option<Idempotency> {
-    let mut body_hash = [0; 32];
-    let hash = body.bytes().fold(crate::random::FNV_OFFSET, |state, byte| {
-        (state ^ u64::from(byte)).wrapping_mul(crate::random::FNV_PRIME)
-    });
-    body_hash[..8].copy_from_slice(&hash.to_be_bytes());
+    let body_hash = hash(body);
     let key = format!("{}-{}-{quote}", wanted.number, external_id.unwrap_or("none"));
     wanted
         .keyed
         .then(|| Idempotency { key: IdempotencyKey { scope: scope.to_owned(), key }, body_hash })
+}
+
+fn hash(body: &str) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let hash = body.bytes().fold(crate::random::FNV_OFFSET, |state, byte| {
+        (state ^ u64::from(byte)).wrapping_mul(crate::random::FNV_PRIME)
+    });
+    bytes[..8].copy_from_slice(&hash.to_be_bytes());
+    bytes
 }

@@ -22,6 +22,7 @@ use engine::world::{Tuning, WalletWorld, WalletWorlds, World};
 use store::Store;
 use tokio::sync::{oneshot, watch};
 
+use super::bank::Bank;
 use super::chain::{ChainNode, ChainWorld, Keys, NoListedAddresses};
 use super::lists::{ListBooks, ListWorld, keep_fresh};
 use super::rail::{Network, SimRail};
@@ -97,7 +98,7 @@ impl Cluster {
         sim: Sim,
         store: Store,
         network: Arc<Network>,
-        corridors: Corridors,
+        corridors: Arc<Corridors>,
         tuning: Tuning,
         (wallets, lists): (Option<WalletSide>, Option<Arc<ListWorld>>),
         seed: u64,
@@ -106,7 +107,7 @@ impl Cluster {
             sim,
             store,
             network,
-            corridors: Arc::new(corridors),
+            corridors,
             tuning,
             wallets,
             lists,
@@ -117,6 +118,16 @@ impl Cluster {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is configured about countries and rails.
+    pub fn corridors(&self) -> &Corridors {
+        &self.corridors
+    }
+
+    /// The bank at the other end of all rails.
+    pub fn bank(&self) -> &Bank {
+        &self.network.bank
     }
 
     fn faults(&self) -> &Injector {

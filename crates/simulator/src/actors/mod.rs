@@ -8,6 +8,7 @@ mod dialect;
 mod follow;
 mod lists;
 mod operator;
+pub mod prices;
 mod rail;
 mod stops;
 mod trouble;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use domain::account_check::{AccountAnswer, AccountQuestion};
+use domain::policy::Corridors;
 use domain::ports::{Answer, Rail};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
@@ -24,6 +26,9 @@ const SMALL_MESSAGE: usize = 2;
 /// The slowest ordinary way in one direction.
 const WAY_MAX_MILLIS: i64 = 400;
 
+/// How far nodes' clocks may be from the bank's.
+const CLOCKS_DIFFER: Span = Span::secs(3);
+
 /// What all rails of all nodes share.
 pub struct Network {
     /// The bank at the other end.
@@ -34,6 +39,8 @@ pub struct Network {
     pub ways: SharedRandom,
     /// When the schedule began.
     pub start: Timestamp,
+    /// What is configured about the rails.
+    pub corridors: Arc<Corridors>,
 }
 
 /// A rail as one node sees it.
@@ -178,6 +185,20 @@ impl SimRail {
         said
     }
 
+    /// Notes what a message has that the rail does not take: too many payments, or an hour at which
+    /// it is closed. Nodes' clocks differ.
+    fn examine(&self, batch: &[Instruction]) {
+        let Some(config) = self.network.corridors.rail(&self.id) else { return };
+        let object = |what: String| self.network.bank.object(format!("{} {what}", self.id));
+        if batch.len() > usize::from(config.max_batch) {
+            object(format!("was sent {} payments at once", batch.len()));
+        }
+        let now = self.sim.now();
+        if !config.is_open(now - CLOCKS_DIFFER) && !config.is_open(now + CLOCKS_DIFFER) {
+            object("was sent a message while it was closed".to_owned());
+        }
+    }
+
     fn fault(&self, reason: &str) -> RailFault {
         RailFault { rail: self.id.clone(), reason: reason.to_owned() }
     }
@@ -224,6 +245,7 @@ impl Rail for SimRail {
             if self.is_down() {
                 return vec![Submission::NotSent("connection refused".to_owned()); batch.len()];
             }
+            self.examine(batch);
             let message = self.message_id(batch);
             let orders = Orders { message, orders: batch.to_vec(), dialect: self.dialect() };
             let said = self.carry(orders, self.network.faults.message()).await;
@@ -260,6 +282,23 @@ impl Rail for SimRail {
             let recall = Recall(self.id.clone(), request.clone());
             let said = self.carry(recall, self.network.faults.inquiry()).await;
             said.unwrap_or_else(|| Submission::Indeterminate("no answer in time".to_owned()))
+        })
+    }
+
+    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
+        Box::pin(async move {
+            if self.is_down() {
+                return AccountAnswer::Unavailable("connection refused".to_owned());
+            }
+            self.sim.sleep(self.way()).await;
+            let answer = self.network.bank.answer_about(&question.account);
+            self.sim.trace(format_args!(
+                "node {} asks {} about an account: {}",
+                self.node,
+                self.id,
+                answer.name()
+            ));
+            answer
         })
     }
 

@@ -1,11 +1,12 @@
 //! What clients want: payments of every kind, drawn beforehand.
 
 use domain::country::Country;
+use domain::currency::Currency;
 use domain::ids::TenantId;
 use domain::time::Span;
 use uuid::Uuid;
 
-use crate::installation::COUNTRIES;
+use crate::installation::{checks_accounts, countries};
 use crate::random::Random;
 
 /// Payments of one schedule that clients insist on.
@@ -19,6 +20,8 @@ const FURTHER_EVERY: usize = 3;
 const ENDINGS: [&str; 8] = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"];
 /// An ending that means nothing.
 const NEUTRAL: &str = "6702";
+/// Accounts with these endings are closed, as the bank says if it is asked beforehand.
+pub const CLOSED: [&str; 2] = ["9001", "9002"];
 
 /// How a client goes about a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +49,9 @@ pub struct Payable {
     pub country: Country,
     /// The beneficiary's account ends in this.
     pub ending: &'static str,
-    /// Base amount in minor units of AED.
+    /// What the payer pays in.
+    pub currency: Currency,
+    /// Base amount in minor units of that.
     pub minor: i64,
     /// The client's own id.
     pub external_id: Option<String>,
@@ -58,6 +63,13 @@ pub struct Payable {
     pub manner: Manner,
     /// When, after the schedule's start.
     pub begins: Span,
+}
+
+impl Payable {
+    /// Whether the beneficiary's account is closed.
+    pub fn is_closed(&self) -> bool {
+        CLOSED.contains(&self.ending)
+    }
 }
 
 /// What screening will say.
@@ -88,27 +100,46 @@ impl Workload {
         let tenants: Vec<TenantId> = (0..count).map(|_| TenantId(uuid(&mut random))).collect();
         let payments = random.between(PAYMENTS_MIN, PAYMENTS_MAX);
         let begin_max = random.between(500, BEGIN_MAX_MILLIS);
+        let countries = countries(seed);
         let payables = (0..payments).enumerate().map(|(number, _)| {
             let tenant = tenants[random.below(tenants.len())];
-            draw_one(number, tenant, begin_max, &mut random)
+            draw_one(number, tenant, countries, begin_max, &mut random)
         });
-        Workload { payables: payables.collect() }
+        let mut payables: Vec<Payable> = payables.collect();
+        if checks_accounts(seed) {
+            // Beside the others, since nothing is paid to them.
+            for (at, ending) in CLOSED.into_iter().enumerate() {
+                let tenant = tenants[random.below(tenants.len())];
+                let drawn = draw_one(payables.len(), tenant, countries, begin_max, &mut random);
+                let (country, name, manner) = (countries[at], Name::Clean, Manner::Plain);
+                payables.push(Payable { ending, country, name, manner, ..drawn });
+            }
+        }
+        let mut currencies = Random::stream(seed, "currencies");
+        for payable in &mut payables {
+            payable.currency = currencies.pick(&Currency::SOURCES);
+        }
+        Workload { payables }
     }
 
     /// The same with some names that a later edition of a list has.
     pub fn with_further_names(mut self) -> Workload {
-        for payable in self
-            .payables
-            .iter_mut()
-            .filter(|it| it.number % FURTHER_EVERY == 1 && it.name == Name::Clean)
-        {
+        for payable in self.payables.iter_mut().filter(|it| {
+            it.number % FURTHER_EVERY == 1 && it.name == Name::Clean && !it.is_closed()
+        }) {
             payable.name = Name::Further;
         }
         self
     }
 }
 
-fn draw_one(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random) -> Payable {
+fn draw_one(
+    number: usize,
+    tenant: TenantId,
+    countries: [Country; 2],
+    begin_max: i64,
+    random: &mut Random,
+) -> Payable {
     use Manner::{Plain, Repeats, TooLate, Twice, TwoOrders, WrongAmount};
     let external = random.chance(700);
     let manner =
@@ -116,8 +147,9 @@ fn draw_one(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random
     Payable {
         number,
         tenant,
-        country: random.pick(&COUNTRIES),
+        country: random.pick(&countries),
         ending: if random.chance(450) { random.pick(&ENDINGS) } else { NEUTRAL },
+        currency: Currency::Aed,
         minor: random.between(1_000, 500_000),
         external_id: external.then(|| format!("order-{number}")),
         keyed: random.chance(400),

@@ -15,7 +15,7 @@ impl Auditor {
         self.read(|connection| self.check_events(connection));
         self.read(|connection| self.check_rules(connection, None));
         if let Some(wallets) = &self.wallets {
-            self.read(|connection| wallets.check(self, connection, true));
+            self.read(|connection| wallets.check(self, connection, None, true));
         }
         self.check_books();
         self.check_audit_log();

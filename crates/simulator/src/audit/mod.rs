@@ -25,8 +25,17 @@ use crate::run::Sim;
 pub use outlook::{Chore, ForPeople};
 use rows::Key;
 pub use rows::empty;
+
 use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 use wallets::WalletAudit;
+
+/// Has a database note what the auditor looks at.
+///
+/// # Errors
+/// The database refuses it.
+pub fn watch(connection: &Connection) -> rusqlite::Result<()> {
+    wallets::changes::watch(connection)
+}
 
 /// Whether a payment's state may follow directly on another: the design's table, written down once more.
 pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
@@ -41,7 +50,7 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
 }
 
 /// After every so many commits all rows are checked, not only the changed ones.
-const EVERYTHING_EVERY: i64 = 32;
+const EVERYTHING_EVERY: i64 = 64;
 /// After every so many bookings the books are checked, which adds up all transfers. A fault in them
 /// remains visible until then.
 const BOOKS_EVERY: u32 = 4;
@@ -102,6 +111,8 @@ pub struct Auditor {
     bank: Arc<Bank>,
     lists: Option<Arc<ListWorld>>,
     wallets: Option<WalletAudit>,
+    /// What a sender may be paid out over a rail a day, in minor units. A tenant has one sender.
+    limits: BTreeMap<String, i64>,
     payments: Questions,
     quotes: Questions,
     tenants: Questions,
@@ -115,6 +126,7 @@ impl Auditor {
         store: Store,
         (bank, lists): (Arc<Bank>, Option<Arc<ListWorld>>),
         outside: Option<Outside>,
+        limits: BTreeMap<String, i64>,
     ) -> Auditor {
         let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
         let wallets = outside.map(WalletAudit::new);
@@ -124,6 +136,7 @@ impl Auditor {
             bank,
             lists,
             wallets,
+            limits,
             payments,
             quotes,
             tenants,
@@ -180,6 +193,10 @@ impl Auditor {
         let Some(commits) = self.read(rows::commits) else { return true };
         if std::mem::replace(&mut self.state().commits, commits) != commits {
             self.check_at_once(owner().as_deref());
+            // A check forgets which rows had changed: that is a change, too.
+            if let Some(changes) = self.read(|connection| Ok(connection.total_changes())) {
+                self.state().changes = changes;
+            }
         }
         true
     }
@@ -197,12 +214,15 @@ impl Auditor {
         if self.bank.paid_again() > 0 {
             self.violation("I1: the bank paid a payment twice".to_owned());
         }
+        for fault in self.bank.take_faults() {
+            self.violation(format!("rail: {fault}"));
+        }
         let changed = self.read(|connection| self.check_events(connection)).unwrap_or_default();
         self.read(|connection| self.check_jobs(connection, owner, &changed));
         let every = self.state().commits % EVERYTHING_EVERY == 0;
         self.read(|connection| self.check_rules(connection, (!every).then_some(&changed)));
         if let Some(wallets) = &self.wallets {
-            self.read(|connection| wallets.check(self, connection, every));
+            self.read(|connection| wallets.check(self, connection, owner, every));
         }
         let Some((attempts, transfers)) = self.read(rows::counts) else { return };
         if attempts != i64::try_from(self.state().attempts.len()).unwrap_or(-1) {
@@ -343,6 +363,21 @@ impl Auditor {
                 let id = self.public(&id);
                 self.violation(format!(
                     "I1: {id} was begun by {owner:?} while {holder:?} had the job"
+                ));
+            }
+        }
+        self.check_limits(connection)
+    }
+
+    /// No sender's payments make more than a rail's limit of a day.
+    fn check_limits(&self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.limits.is_empty() {
+            return Ok(());
+        }
+        for (_, rail, day, sum) in rows::paid_a_day(connection)? {
+            if let Some(limit) = self.limits.get(&rail).filter(|limit| **limit < sum) {
+                self.violation(format!(
+                    "limits: a sender's payments over {rail} on day {day} make {sum}, the limit is {limit}"
                 ));
             }
         }

@@ -2,7 +2,7 @@
 //! whether anything is left at all.
 
 use domain::chain::BlockHash;
-use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
+use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId, WalletId};
 use domain::rail::{Inquiry, RailId};
 use domain::time::{Span, Timestamp};
 use futures_util::FutureExt as _;
@@ -96,6 +96,18 @@ impl Auditor {
         found.into_iter().map(chore).collect()
     }
 
+    /// Active wallets whose money is about to move: a release or a debit is neither done nor given up.
+    pub fn moving_wallets(&self) -> Vec<(TenantId, WalletId)> {
+        let found = self.read(wallets::rows::moving_wallets).unwrap_or_default();
+        let public = |(tenant, id): (Key, Key)| {
+            (
+                TenantId(Uuid::from_bytes(tenant)),
+                WalletId(self.store.public_id(Uuid::from_bytes(id))),
+            )
+        };
+        found.into_iter().map(public).collect()
+    }
+
     /// When the next job or quote wants attention, or the chain does.
     pub fn next_due(&self) -> Option<Timestamp> {
         let job = self.read(rows::next_due).flatten().map(Timestamp);
@@ -146,14 +158,12 @@ impl Auditor {
     pub fn is_quiet(&self) -> bool {
         let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
         self.bank.rests()
+            && self.read(|connection| rows::has_open_jobs(connection, beyond)) == Some(false)
             && self
                 .wallets
                 .as_ref()
                 .map(|wallets| &wallets.outside)
                 .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
-            && self
-                .read(|connection| rows::open_jobs(connection, beyond))
-                .is_some_and(|jobs| jobs.is_empty())
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 

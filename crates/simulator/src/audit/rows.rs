@@ -1,5 +1,7 @@
 //! What the auditor and the other parties read from the database, behind the store's back.
 
+use std::sync::LazyLock;
+
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
@@ -98,6 +100,17 @@ pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Op
     let sql = "SELECT a.id, j.leased_by FROM attempt a \
                LEFT JOIN job j ON j.tenant = a.tenant AND j.subject = a.payment";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// What payments that may be paid, or are, make of each tenant's rail and day: the day since 1970.
+pub(super) fn paid_a_day(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<(Key, String, i64, i64)>> {
+    let sql = "SELECT a.tenant, a.rail, a.created_at / 86400000000, SUM(a.amount) FROM attempt a \
+               JOIN payment p ON p.tenant = a.tenant AND p.id = a.payment \
+               WHERE a.state = 'sending' OR a.state = 'indeterminate' OR a.state = 'accepted' OR a.state = 'settled' \
+               GROUP BY 1, 2, 3";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
 /// A job: tenant, subject, when it is due, and who took it last.
@@ -223,12 +236,25 @@ const FOR_PEOPLE: &str = "kind = 'sweep' AND tries > 1 AND EXISTS (SELECT 1 FROM
 
 /// When the next job or quote is due.
 pub(super) fn next_due(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    let sql = format!(
-        "SELECT MIN(at) FROM (SELECT MIN(MAX(run_at, COALESCE(leased_until, run_at))) AS at FROM job \
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT MIN(at) FROM (SELECT MIN(MAX(run_at, COALESCE(leased_until, run_at))) AS at FROM job \
          WHERE kind NOT IN ('review', 'review_deposit') AND NOT ({FOR_PEOPLE}) \
          UNION ALL SELECT MIN(expires_at) FROM quote WHERE state = 'active')"
-    );
-    value(connection, &sql)
+        )
+    });
+    value(connection, &SQL)
+}
+
+/// Whether [`open_jobs`] has any.
+pub(super) fn has_open_jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<bool> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT EXISTS (SELECT 1 FROM job \
+             WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1) AND NOT ({FOR_PEOPLE}))"
+        )
+    });
+    connection.prepare_cached(&SQL)?.query_row([beyond], |row| row.get(0))
 }
 
 /// The jobs that are to be done yet, a line each: kind, subject, when it is due, how often it was tried. Those that wait
@@ -294,6 +320,7 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
     tables.iter().try_for_each(|table| {
         connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop)
     })?;
+    super::wallets::changes::forget(connection)?;
     // What the watcher remembers there of its chain, which is another one each time, and the newest comparison.
     let remembered = "DELETE FROM meta WHERE name LIKE 'chain.%' OR name LIKE 'reconciliation.%'";
     connection.prepare_cached(remembered)?.execute([])?;

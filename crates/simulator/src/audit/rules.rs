@@ -50,7 +50,8 @@ pub(super) static PAYMENTS: Subject = Subject {
         (
             "I2: a payment is not what its quote says",
             "q.payment IS NOT p.id OR q.state <> 'used' OR p.amount <> q.amount_destination OR p.base <> q.amount \
-             OR p.charge_amount <> q.charge_amount",
+             OR p.charge_amount <> q.charge_amount OR p.charge_premium <> q.charge_premium \
+             OR p.charge_cost <> q.charge_cost",
         ),
         (
             "I4: a reservation is not ended as its payment was",

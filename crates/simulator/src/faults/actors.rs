@@ -3,7 +3,7 @@
 
 use domain::time::Span;
 
-use super::{Fault, Injector, RAILS};
+use super::{Fault, Injector, RAILS, Write};
 use crate::random::Random;
 use crate::services::Services;
 
@@ -61,7 +61,21 @@ pub(super) fn draw(seed: u64) -> Vec<Fault> {
         if has_chain && random.chance(650) { on_chain(&mut random) } else { bank(&mut random) }
     });
     let mut liar = None;
-    drawn.filter(|fault| is_alone(fault, &mut liar)).collect()
+    let mut drawn: Vec<Fault> = drawn.filter(|fault| is_alone(fault, &mut liar)).collect();
+    drawn.extend(frozen_worker(seed));
+    drawn
+}
+
+/// A node that freezes while one of its workers of the chain, of orders or of deliveries has jobs,
+/// for longer than most leases.
+fn frozen_worker(seed: u64) -> Option<Fault> {
+    let mut random = Random::stream(seed, "frozen workers");
+    let drawn = Services::of(seed).wallets && random.chance(300);
+    drawn.then(|| Fault::Freeze {
+        after: Write::OtherWorker,
+        nth: u32::try_from(random.between(0, 60)).unwrap_or(0),
+        span: Span::secs(random.between(8, 120)),
+    })
 }
 
 /// Whether no other endpoint invents payments too: two operators who make up the same payment, with receipts and

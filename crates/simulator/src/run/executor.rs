@@ -18,7 +18,7 @@ type Ready = Arc<Mutex<BTreeSet<TaskNumber>>>;
 
 struct Task {
     owner: Owner,
-    name: String,
+    name: Arc<str>,
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
     waker: Waker,
 }
@@ -47,7 +47,7 @@ pub struct Killed;
 pub struct Polled {
     /// The owner of the task that ran.
     pub owner: Owner,
-    pub name: String,
+    pub name: Arc<str>,
     /// The node that died of it.
     pub crashed: Option<NodeNumber>,
 }

@@ -46,7 +46,7 @@ pub(super) struct NodeState {
 
 pub(super) struct Spawned {
     pub(super) owner: Owner,
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -97,7 +97,7 @@ impl Sim {
     pub fn spawn(
         &self,
         owner: Owner,
-        name: impl Into<String>,
+        name: impl Into<Arc<str>>,
         future: impl Future<Output = ()> + Send + 'static,
     ) {
         lock(&self.0.spawned).push(Spawned { owner, name: name.into(), future: Box::pin(future) });

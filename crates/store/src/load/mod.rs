@@ -295,6 +295,12 @@ mod tests {
     }
 
     #[test]
+    fn nodes_lock_tenants_in_one_order() {
+        let sql = LOCK_HEADS.sql(crate::sql::Dialect::Postgres);
+        assert!(sql.ends_with("ORDER BY h.tenant FOR UPDATE"), "{sql}");
+    }
+
+    #[test]
     fn no_other_node_takes_a_role_during_a_batch_under_it() {
         assert!(ROLES.sql(crate::sql::Dialect::Postgres).ends_with("ORDER BY r.name FOR SHARE"));
     }

@@ -18,7 +18,9 @@ use futures_util::future::{BoxFuture, join};
 use super::super::chain::{ChainWorld, Deed as ChainDeed};
 use super::super::client::Truth;
 use super::super::cluster::{Cluster, Unserved};
+use super::freezer;
 use super::wishes::{Ask, Customer, Deed, Manner, Payable, Sender, Wishes};
+use crate::audit::Auditor;
 use crate::installation;
 use crate::random::{FNV_OFFSET, FNV_PRIME, Random, SharedRandom};
 use crate::run::{Owner, Sim};
@@ -54,7 +56,7 @@ pub fn customers(
     sim: &Sim,
     cluster: &Arc<Cluster>,
     chain: &Arc<ChainWorld>,
-    truth: &Arc<Truth>,
+    (truth, auditor): (&Arc<Truth>, &Arc<Auditor>),
     wishes: &Wishes,
     seed: u64,
 ) {
@@ -66,6 +68,7 @@ pub fn customers(
         truth: truth.clone(),
         random,
     };
+    freezer::begin(&programs, auditor, seed);
     for customer in &wishes.customers {
         truth.begin(1);
         let (programs, customer) = (programs.clone(), customer.clone());
@@ -281,11 +284,11 @@ impl Programs {
         let tenant = wallet.tenant;
         match deed {
             Deed::Block { span } => {
-                self.block(wallet, None).await;
+                self.block((tenant, wallet.id), None).await;
                 self.sim.sleep(span).await;
-                self.unblock(tenant, wallet).await;
+                self.unblock((tenant, wallet.id)).await;
             }
-            Deed::BlockForHours(hours) => self.block(wallet, Some(hours)).await,
+            Deed::BlockForHours(hours) => self.block((tenant, wallet.id), Some(hours)).await,
             Deed::Blacklist | Deed::BlacklistTomorrow => {
                 let later = if deed == Deed::Blacklist { Span(0) } else { Span::days(1) };
                 let order = BlacklistOrder {
@@ -311,14 +314,13 @@ impl Programs {
         }
     }
 
-    async fn block(&self, wallet: &Wallet, hours: Option<i64>) {
+    pub(super) async fn block(&self, (tenant, id): (TenantId, WalletId), hours: Option<i64>) {
         let order = BlockOrder {
             reason: BlockReason::SuspiciousActivity,
             details: "a look is needed".to_owned(),
             auto_unblock_hours: hours,
             triggered_by: TriggeredBy::Manual,
         };
-        let (tenant, id) = (wallet.tenant, wallet.id);
         let act = move |wallets: Wallets| {
             let order = order.clone();
             async move { wallets.block(&caller(tenant), id, order, CUSTOMER_BANK, None).await }
@@ -327,8 +329,7 @@ impl Programs {
         self.note_control("block", self.insist("a block", act).await);
     }
 
-    async fn unblock(&self, tenant: TenantId, wallet: &Wallet) {
-        let id = wallet.id;
+    pub(super) async fn unblock(&self, (tenant, id): (TenantId, WalletId)) {
         let act = move |wallets: Wallets| {
             async move { wallets.unblock(&caller(tenant), id, None, CUSTOMER_BANK, None).await }
                 .boxed()
@@ -346,6 +347,12 @@ impl Programs {
             )),
             Some(Err(Denied::Refused(Refused::Wallet(WalletRefusal::Conflict(state))))) => {
                 self.sim.trace(format_args!("{what}: the wallet is {}", state.name()));
+            }
+            // One who blocks in the middle of something does not know of an order for tomorrow.
+            Some(Err(Denied::Refused(Refused::Wallet(WalletRefusal::Ordered(day))))) => {
+                self.sim.trace(format_args!(
+                    "{what}: the wallet is ordered to be blacklisted on {day}"
+                ));
             }
             Some(Err(denied)) => self.truth.complain(format!("{what}: {denied:?}")),
             None => {}

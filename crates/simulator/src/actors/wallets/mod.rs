@@ -3,6 +3,7 @@
 mod crowd;
 mod customers;
 mod exchanges;
+mod freezer;
 mod officers;
 mod payers;
 mod receiver;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::chain::{Address, ChainNumber, LogEvent, TxHash, intent_word};
-use domain::currency::StableCoin;
+use domain::currency::{Currency, StableCoin};
 use domain::ids::{EventId, IntentId, PaymentId, TenantId};
 use domain::sweep;
 use uuid::Uuid;
@@ -14,9 +14,9 @@ use super::super::rows::Key;
 use super::books::{self, Expected};
 use super::rows::{self, DepositRow, Funded, IntentRow, OrderRow, SweepRow, VaultRow};
 use super::{WalletAudit, is_frozen};
-use crate::actors::{Controller, Fact, State as ChainState, controller_of, treasury_of};
+use crate::actors::{Controller, Fact, State as ChainState, controller_of, prices, treasury_of};
 use crate::schedule::Played;
-use crate::wallet_installation::token;
+use crate::wallet_installation::{SPREAD_BPS, token};
 
 /// All that is read for it.
 struct Ends<'a> {
@@ -62,6 +62,7 @@ impl WalletAudit {
         ends.check_arrivals(&self.logs());
         ends.check_releases();
         ends.check_orders();
+        ends.check_payouts();
         ends.check_vaults();
         ends.check_freezes(self.blacklists);
         ends.check_holds();
@@ -320,6 +321,26 @@ impl Ends<'_> {
             if !right {
                 self.violation(format!(
                     "I14: order {id} is {state}; debited {debits} times, given back {returns}"
+                ));
+            }
+        }
+    }
+
+    /// What an order pays out: what is left of the coins after Corridor's share, at the rate, rounded
+    /// down.
+    fn check_payouts(&self) {
+        for order in &self.orders {
+            let rate = StableCoin::parse(&order.coin)
+                .and_then(|coin| prices::mid(coin.currency(), Currency::Pkr));
+            // Coins have six decimals, the rate has ten, rupees have two; the share is in basis points.
+            let paid = rate.map(|rate| {
+                let kept = 10_000 - i128::from(SPREAD_BPS);
+                i128::from(order.amount) * rate * kept / 10_i128.pow(6 + 10 + 4 - 2)
+            });
+            if paid != Some(i128::from(order.payout)) {
+                let (id, amount, payout) = (self.public(order.id), order.amount, order.payout);
+                self.violation(format!(
+                    "I14: order {id} over {amount} pays out {payout} instead of {paid:?}"
                 ));
             }
         }

@@ -2,6 +2,7 @@
 //! end.
 
 pub(super) mod books;
+pub(super) mod changes;
 mod dust;
 mod ends;
 pub(super) mod rows;
@@ -33,7 +34,9 @@ type Counted = ((Key, Key), String, i64);
 #[derive(Default)]
 struct State {
     standings: BTreeMap<(usize, Key, Key), (i64, String)>,
+    /// The newest rows of what was signed, and of tries to deliver.
     signed: i64,
+    tried: i64,
     moves: BTreeSet<[u8; 32]>,
     /// Transactions that took effect, deep enough, at least once.
     succeeded: BTreeSet<Key>,
@@ -81,6 +84,7 @@ impl WalletAudit {
         &self,
         auditor: &Auditor,
         connection: &Connection,
+        owner: Option<&str>,
         everything: bool,
     ) -> rusqlite::Result<()> {
         let frozen = self.frozen();
@@ -91,6 +95,7 @@ impl WalletAudit {
             self.check_depth(auditor, deposit, place);
             self.check_dust(auditor, deposit, place, (&state, steps));
         }
+        self.check_holders(auditor, connection, owner)?;
         self.check_signed(auditor, connection, &frozen)?;
         let shared = rows::shared_lanes(connection, auditor.sim.now().0)?;
         for signer in shared {
@@ -109,17 +114,21 @@ impl WalletAudit {
 
     /// What has changed since the last look.
     fn news(&self, connection: &Connection) -> rusqlite::Result<Vec<rows::Standing>> {
+        let mut news = changes::standings(connection)?;
         let state = self.state();
-        rows::standings(connection, |kind, tenant, id| {
-            state.standings.get(&(usize::from(kind), tenant, id)).map(|(version, _)| *version)
-        })
+        news.retain(|(kind, tenant, id, version, _)| {
+            let known = state.standings.get(&(usize::from(*kind), *tenant, *id));
+            known.is_none_or(|(known, _)| known != version)
+        });
+        Ok(news)
     }
 
     /// The wallets that were frozen at the last look.
     fn frozen(&self) -> BTreeSet<Key> {
         let state = self.state();
+        // Wallets come first.
         let wallets =
-            state.standings.iter().filter(|((kind, ..), _)| *kind == Kind::Wallet as usize);
+            state.standings.iter().take_while(|((kind, ..), _)| *kind == Kind::Wallet as usize);
         wallets.filter(|(_, (_, state))| is_frozen(state)).map(|((_, _, id), _)| *id).collect()
     }
 
@@ -202,6 +211,33 @@ impl WalletAudit {
         (changed, counted)
     }
 
+    /// I1: only the last holder of its job signs a transaction, or notes how a delivery went.
+    fn check_holders(
+        &self,
+        auditor: &Auditor,
+        connection: &Connection,
+        owner: Option<&str>,
+    ) -> rusqlite::Result<()> {
+        let (signed, tried) = {
+            let state = self.state();
+            (state.signed, state.tried)
+        };
+        let signers = rows::signers_after(connection, signed)?;
+        let triers = rows::triers_after(connection, tried)?;
+        if let Some((newest, ..)) = triers.last() {
+            self.state().tried = *newest;
+        }
+        for (_, subject, holder) in signers.into_iter().chain(triers) {
+            if holder.is_some() && holder.as_deref() != owner {
+                let id = auditor.public(&subject);
+                auditor.violation(format!(
+                    "I1: {owner:?} wrote about {id} while {holder:?} had the job"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// I12: nothing that moves its money is signed and saved for a wallet that was frozen before, and still is.
     fn check_signed(
         &self,
@@ -210,11 +246,12 @@ impl WalletAudit {
         frozen: &BTreeSet<Key>,
     ) -> rusqlite::Result<()> {
         let signed = rows::signed(connection)?;
-        if std::mem::replace(&mut self.state().signed, signed) == signed {
+        let before = std::mem::replace(&mut self.state().signed, signed);
+        if before == signed {
             return Ok(());
         }
         let still = self.frozen();
-        for (hash, wallet, tx, again) in rows::signed_moves(connection)? {
+        for (hash, wallet, tx, again) in rows::signed_moves(connection, before)? {
             let is_new = self.state().moves.insert(hash);
             // A transaction that fell out of the chain is broadcast again unchanged: another node
             // may still have it in its chain.

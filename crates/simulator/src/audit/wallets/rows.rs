@@ -169,29 +169,14 @@ pub(in crate::audit) fn chores(
 /// How things stand: kind (by its place in `Kind::ALL`), tenant, id, version, state.
 pub(super) type Standing = (u8, Key, Key, i64, String);
 
-/// How everything stands whose version is not the `known` one.
-pub(super) fn standings(
+/// Active wallets with a release or a debit under way.
+pub(in crate::audit) fn moving_wallets(
     connection: &Connection,
-    known: impl Fn(u8, Key, Key) -> Option<i64>,
-) -> rusqlite::Result<Vec<Standing>> {
-    let sql = "SELECT 0, tenant, id, version, state FROM wallet \
-               UNION ALL SELECT 1, tenant, id, version, state FROM payment_request \
-               UNION ALL SELECT 2, tenant, id, version, state FROM deposit \
-               UNION ALL SELECT 3, tenant, id, version, state FROM exchange_order \
-               UNION ALL SELECT 4, tenant, id, version, state FROM chain_intent \
-               UNION ALL SELECT 5, tenant, id, version, state FROM chain_tx \
-               UNION ALL SELECT 7, tenant, id, version, state FROM sweep \
-               UNION ALL SELECT 6, tenant, aggregate, 1000 * newest_version + open_version, '' FROM delivery_stream";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
-    let mut news = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (number, tenant, id, version) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        if known(number, tenant, id) != Some(version) {
-            news.push((number, tenant, id, version, row.get(4)?));
-        }
-    }
-    Ok(news)
+) -> rusqlite::Result<Vec<(Key, Key)>> {
+    let sql = "SELECT DISTINCT w.tenant, w.id FROM chain_intent i JOIN wallet w ON w.tenant = i.tenant AND w.id = i.wallet \
+               WHERE (i.state = 'waiting' OR i.state = 'assigned') AND (i.kind = 'release' OR i.kind = 'debit') \
+               AND w.state = 'ACTIVE' ORDER BY 1, 2";
+    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Where a deposit is in the chain, and of how many minor units; `None` = it is in no block.
@@ -206,23 +191,40 @@ pub(super) fn place(
     Ok(found.into_iter().find_map(|(height, minor)| Some((u64::try_from(height).ok()?, minor))))
 }
 
-/// What was signed and saved: how much of it.
+/// The newest row of what was signed and saved. Nothing is ever removed from there.
 pub(super) fn signed(connection: &Connection) -> rusqlite::Result<i64> {
-    value(connection, "SELECT COUNT(*) FROM chain_attempt")
+    value(connection, "SELECT COALESCE(MAX(rowid), 0) FROM chain_attempt")
+}
+
+/// A new row, what it is about, and who took the job of that last.
+pub(super) type Holder = (i64, Key, Option<String>);
+
+/// What was signed since: the transaction, and who has its job.
+pub(super) fn signers_after(connection: &Connection, row: i64) -> rusqlite::Result<Vec<Holder>> {
+    let sql = "SELECT a.rowid, a.tx, j.leased_by FROM chain_attempt a \
+               LEFT JOIN job j ON j.tenant = a.tenant AND j.subject = a.tx WHERE a.rowid > ?1 ORDER BY 1";
+    query(connection, sql, [row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}
+
+/// Tries to deliver since: the event, and who has its job, if it is not delivered.
+pub(super) fn triers_after(connection: &Connection, row: i64) -> rusqlite::Result<Vec<Holder>> {
+    let sql = "SELECT a.rowid, a.event, j.leased_by FROM delivery_attempt a \
+               LEFT JOIN job j ON j.tenant = a.tenant AND j.subject = a.event WHERE a.rowid > ?1 ORDER BY 1";
+    query(connection, sql, [row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 /// Something that was signed to move a wallet's money: hash, wallet, transaction, and whether it does again what a
 /// reorganisation undid.
 pub(super) type SignedRow = ([u8; 32], Key, Key, bool);
 
-/// Everything that was signed to move a wallet's money.
-pub(super) fn signed_moves(connection: &Connection) -> rusqlite::Result<Vec<SignedRow>> {
+/// Everything that was signed since to move a wallet's money.
+pub(super) fn signed_moves(connection: &Connection, row: i64) -> rusqlite::Result<Vec<SignedRow>> {
     let sql = "SELECT a.hash, i.wallet, a.tx, COALESCE(d.state = 'completed', 0) OR COALESCE(o.state NOT IN ('pending', 'debiting'), 0) \
                FROM chain_attempt a JOIN chain_intent i ON i.tenant = a.tenant AND i.tx = a.tx \
                AND i.kind IN ('release', 'debit') \
                LEFT JOIN deposit d ON d.tenant = i.tenant AND d.id = i.subject \
-               LEFT JOIN exchange_order o ON o.tenant = i.tenant AND o.id = i.subject WHERE a.cancels = 0";
-    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+               LEFT JOIN exchange_order o ON o.tenant = i.tenant AND o.id = i.subject WHERE a.cancels = 0 AND a.rowid > ?1";
+    query(connection, sql, [row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
 }
 
 /// Signers whose transactions more than one node follows at `now`.
