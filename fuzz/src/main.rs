@@ -3,6 +3,7 @@
 
 #![no_main]
 
+use std::io::Write as _;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
@@ -22,10 +23,9 @@ fn choose() {
             TARGET.get_or_init(|| *target);
         }
         None => {
-            for (name, _) in targets() {
-                println!("{name}");
-            }
-            std::process::exit(if name.is_empty() { 0 } else { 2 });
+            let names: String = targets().map(|(name, _)| format!("{name}\n")).collect();
+            let written = std::io::stdout().write_all(names.as_bytes());
+            std::process::exit(if name.is_empty() && written.is_ok() { 0 } else { 2 });
         }
     }
 }

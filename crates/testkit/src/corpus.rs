@@ -13,9 +13,8 @@ pub fn replay(name: &str, target: fn(&[u8])) {
     for file in files {
         let path = file.expect("a file of the corpus").path();
         let input = std::fs::read(&path).expect("a readable input");
-        // Shown by the test harness if the target fails.
-        println!("{}", path.display());
-        target(&input);
+        let passed = std::panic::catch_unwind(|| target(&input)).is_ok();
+        assert!(passed, "{}: see above", path.display());
         count += 1;
     }
     assert!(count > 0, "{name} has no inputs");

@@ -17,7 +17,7 @@ const CONTROLLER: Address = Address([0xe0; 20]);
 /// A node's answer to one or two requests, its result read as each type.
 pub(crate) fn answer(bytes: &[u8]) {
     for result in rpc::fuzz::results(bytes) {
-        if let Ok(header) = rpc::read::<Header>("eth_getBlockByNumber", &result) {
+        if let Ok(header) = rpc::read::<Header>("eth_getBlockByNumber", Ok(result.clone())) {
             let _bloom = header.bloom();
             let latest = header.block();
             let heads = Heads { latest, safe: None, finalized: None };
@@ -26,11 +26,11 @@ pub(crate) fn answer(bytes: &[u8]) {
                 assert!(deep.is_none_or(|height| height <= latest.number), "{latest:?}");
             }
         }
-        if let Ok(receipt) = rpc::read::<TxReceipt>("eth_getTransactionReceipt", &result) {
-            let logs: &[Log] = &receipt.logs;
-            read_logs(logs.to_vec());
+        if let Ok(receipt) = rpc::read::<TxReceipt>("eth_getTransactionReceipt", Ok(result.clone()))
+        {
+            read_logs(receipt.logs);
         }
-        let _fees: Result<FeeHistory, RpcFault> = rpc::read("eth_feeHistory", &result);
+        let _fees: Result<FeeHistory, RpcFault> = rpc::read("eth_feeHistory", Ok(result.clone()));
     }
 }
 
@@ -49,7 +49,7 @@ fn read_logs(logs: Vec<Log>) {
     let ours = Ours { tokens: &tokens, controllers: &[CONTROLLER] };
     let reverts = Reverts::new().expect("the contracts' artifacts");
     for (_, reason) in ours.refusals(&logs, |data| reverts.describe(data)) {
-        assert!(!reason.is_empty() && !reason.chars().any(char::is_control), "{reason:?}");
+        assert!(!reason.chars().any(char::is_control), "{reason:?}");
     }
     let count = logs.len();
     let Ok(read) = ours.read(logs, |_| true) else { return };

@@ -17,7 +17,6 @@ pub(crate) fn provider(bytes: &[u8]) {
         let _count = keys.count();
     }
     if let Ok(metadata) = Metadata::read(bytes, ISSUER) {
-        assert_eq!(metadata.authorization_endpoint.scheme(), "https");
         assert!(metadata.token_endpoint.starts_with("https://"));
         assert!(metadata.jwks_uri.starts_with("https://"));
     }
@@ -39,7 +38,7 @@ pub(crate) fn token(bytes: &[u8]) {
     if let Ok(identity) = token.identity(&Expected { settings: &settings, nonce: "n-1", now }) {
         assert_eq!(identity.subject.issuer, ISSUER);
         assert!(!identity.subject.subject.is_empty());
-        assert!(identity.name.is_ok_and(|name| !name.is_empty()) || !token.claims.is_empty());
+        assert_ne!(identity.name.as_deref(), Ok(""));
     }
     let keys = KeySet::read(br#"{"keys":[]}"#).expect("a set without keys");
     assert!(keys.verify(&token).is_err());

@@ -11,10 +11,10 @@ const NOW: Timestamp = Timestamp(1_795_244_268_000_000);
 /// A document states bounded rates with a bid below the ask, each pair once.
 pub(crate) fn document(bytes: &[u8]) {
     let elsewhere = JsonShape {
-        base: Some("data.base".to_owned()),
+        base: Some("/data/base".to_owned()),
         fixed_base: None,
-        as_of: Some("data.as_of".to_owned()),
-        rates: Some("data.rates".to_owned()),
+        as_of: Some("/data/as_of".to_owned()),
+        rates: Some("/data/rates".to_owned()),
     };
     for shape in [JsonShape::default(), elsewhere] {
         let Ok(read) = sheet::read(bytes, None, &shape, &Published::default(), NOW) else {

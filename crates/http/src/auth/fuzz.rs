@@ -30,7 +30,7 @@ impl KeyRing for Ring {
     }
 }
 
-/// A line is a header's value, which nobody has signed. Two lines are a header and claims, which are
+/// A line is a header's value that is signed by another. Two lines are a header and claims, which are
 /// signed here: what is accepted says to any reader of JSON what was verified.
 pub(crate) fn token(bytes: &[u8]) {
     let Some((header, claims)) = crate::fuzz::text(bytes).and_then(|text| text.split_once('\n'))
@@ -43,9 +43,8 @@ pub(crate) fn token(bytes: &[u8]) {
     mac.update(signed.as_bytes());
     let signature = URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes());
     let Some(caller) = verified(format!("Bearer {signed}.{signature}").as_bytes()) else { return };
-    let header: Value = serde_json::from_str(header).expect("a header in JSON");
+    let (Some(header), Some(claims)) = (read(header), read(claims)) else { return };
     assert_eq!((&header["alg"], &header["kid"]), (&Value::from("HS256"), &Value::from(KEY)));
-    let claims: Value = serde_json::from_str(claims).expect("claims in JSON");
     assert_eq!(claims["sub"], Value::from(KEY));
     for role in &caller.roles {
         let granted =
@@ -54,6 +53,15 @@ pub(crate) fn token(bytes: &[u8]) {
     }
     if let (Some(exp), Some(iat)) = (claims["exp"].as_i64(), claims["iat"].as_i64()) {
         assert!(exp > NOW_S - 60 && iat <= NOW_S + 60 && exp - iat <= 3_600 && exp > iat);
+    }
+}
+
+/// The document as another reader of JSON sees it; `None` for a number beyond its range.
+fn read(document: &str) -> Option<Value> {
+    match serde_json::from_str(document) {
+        Ok(value) => Some(value),
+        Err(error) if error.to_string().starts_with("number out of range") => None,
+        Err(error) => panic!("accepted, though it is not JSON: {error}"),
     }
 }
 
