@@ -21,6 +21,8 @@ const INSTRUMENTATION: [&str; 5] = [
 const INPUT_MAX_S: u32 = 10;
 const INPUT_MAX_BYTES: u32 = 16 * 1024;
 const MEMORY_MAX_MIB: u32 = 2_048;
+/// Lines of the output of a target that crashed.
+const SHOWN_LINES: usize = 40;
 
 #[derive(clap::Args)]
 pub struct FuzzArgs {
@@ -40,6 +42,7 @@ pub fn run(root: &Path, args: &FuzzArgs) -> anyhow::Result<ExitCode> {
     let work = target_dir(root).join("fuzz");
     let program = build(root, &work)?;
     let all = targets(&program)?;
+    all_are_targets(&root.join("fuzz").join("corpus"), &all)?;
     if args.list {
         println!("{}", all.join("\n"));
         return Ok(ExitCode::SUCCESS);
@@ -145,17 +148,10 @@ impl Fuzzed {
             .context("starting the fuzz program")?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         fs::write(work.join(format!("{name}.log")), &text).context("the log")?;
-        let number = |before: &str, line: &str| {
-            let after = line.split_once(before)?.1;
-            after.split_whitespace().next().map(str::to_owned)
-        };
-        let last = |before: &str| text.lines().rev().find_map(|line| number(before, line));
-        let tail: Vec<&str> = text.lines().rev().take(40).collect();
         Ok(Fuzzed {
-            runs: last("number_of_executed_units:").unwrap_or_default(),
-            coverage: last("cov: ").unwrap_or_default(),
-            crash: (!output.status.success())
-                .then(|| tail.into_iter().rev().collect::<Vec<_>>().join("\n")),
+            runs: last_word_after(&text, "number_of_executed_units:"),
+            coverage: last_word_after(&text, "cov:"),
+            crash: (!output.status.success()).then(|| last_lines(&text, SHOWN_LINES)),
         })
     }
 
@@ -165,5 +161,52 @@ impl Fuzzed {
             None => format!("{name}: {runs} runs, {coverage} places reached, no crash"),
             Some(tail) => format!("{name}: CRASHED after {runs} runs\n{tail}"),
         }
+    }
+}
+
+/// The last word in the output that follows a name; empty if there is none.
+fn last_word_after(output: &str, name: &str) -> String {
+    let after = output.lines().rev().find_map(|line| line.split_once(name)).map(|(_, rest)| rest);
+    after.and_then(|rest| rest.split_whitespace().next()).unwrap_or_default().to_owned()
+}
+
+fn last_lines(output: &str, count: usize) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// Inputs of a target that is gone would be kept unread.
+fn all_are_targets(corpus: &Path, targets: &[String]) -> anyhow::Result<()> {
+    for entry in fs::read_dir(corpus).context("fuzz/corpus")? {
+        let name = entry.context("fuzz/corpus")?.file_name().to_string_lossy().into_owned();
+        ensure!(targets.contains(&name), "fuzz/corpus/{name} is the corpus of no target");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_run_is_read() {
+        let output = "#2\tINITED cov: 41 ft: 42\n#9\tDONE   cov: 57 ft: 80 corp: 3\n\
+            stat::number_of_executed_units: 1234\nstat::peak_rss_mb: 5";
+        assert_eq!(last_word_after(output, "cov:"), "57");
+        assert_eq!(last_word_after(output, "number_of_executed_units:"), "1234");
+        assert_eq!(last_word_after("==1== ERROR", "cov:"), "");
+        assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
+        assert_eq!(last_lines("a", 2), "a");
+    }
+
+    #[test]
+    fn a_corpus_belongs_to_a_target() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::create_dir(dir.path().join("json")).expect("created");
+        let targets = ["json".to_owned(), "number".to_owned()];
+        assert!(all_are_targets(dir.path(), &targets).is_ok());
+        fs::create_dir(dir.path().join("gone")).expect("created");
+        let error = all_are_targets(dir.path(), &targets).expect_err("unknown").to_string();
+        assert_eq!(error, "fuzz/corpus/gone is the corpus of no target");
     }
 }
