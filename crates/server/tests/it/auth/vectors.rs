@@ -78,10 +78,15 @@ pub struct Stage<'a> {
 
 impl Stage<'_> {
     pub async fn every_vector_gets_its_verdict(&self) {
+        self.vectors_get_their_verdicts(0, 1).await;
+    }
+
+    /// Sends one of `parts` parts of the vectors.
+    pub async fn vectors_get_their_verdicts(&self, part: usize, parts: usize) {
         let count = self.vectors().len();
         assert!(count >= VECTORS_MIN, "{count} vectors");
         let mut wrong = Vec::new();
-        for (at, vector) in self.vectors().iter().enumerate() {
+        for (at, vector) in self.vectors().iter().enumerate().skip(part).step_by(parts) {
             let mut verdict = self.wrong(at, vector).await;
             for _ in 1..TRIES {
                 if verdict.is_some() {
