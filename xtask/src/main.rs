@@ -6,6 +6,7 @@
 
 mod bench_report;
 mod chaos;
+mod fuzz;
 mod house;
 mod package;
 mod planted;
@@ -52,6 +53,8 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Build the fuzz targets and run each for some time; exit 1 if any crashes
+    Fuzz(fuzz::FuzzArgs),
     /// Benchmark the program beside pgbench and write `docs/performance.md` (needs PostgreSQL and
     /// some minutes)
     BenchReport {
@@ -72,6 +75,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::House => house::run(&root),
         Chore::Simulate { args } => simulate::run(&root, &args),
         Chore::Chaos { args } => chaos::run(&root, &args),
+        Chore::Fuzz(args) => fuzz::run(&root, &args),
         Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
         Chore::Package(args) => package::run(&root, &args),
         Chore::Sbom => {

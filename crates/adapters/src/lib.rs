@@ -6,6 +6,8 @@
 
 pub mod bank_directory;
 pub mod evm;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 pub mod oidc;
 pub mod outbound;
 pub mod pgp;

@@ -19,6 +19,8 @@ mod cases;
 mod cookies;
 pub mod export;
 mod form;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 mod gate;
 mod inbox;
 mod kept;

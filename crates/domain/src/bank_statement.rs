@@ -163,7 +163,8 @@ enum Net {
 /// reversed and made again) is no discrepancy.
 fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
     let bookings: Vec<Booking> = bookings.iter().map(|it| it.of_payout(amount, known)).collect();
-    let charges: i64 = bookings.iter().map(|it| it.charges).sum();
+    // A bank may book any charges, also more than 64 bits in sum.
+    let charges = bookings.iter().fold(0_i64, |sum, it| sum.saturating_add(it.charges));
     if charges > known {
         let (charges, known) =
             (Money::new(charges, amount.currency), Money::new(known, amount.currency));

@@ -11,6 +11,8 @@ pub mod compressed;
 pub mod decode;
 mod deed;
 pub mod docs;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 mod idempotency;
 pub mod json;
 mod json_body;

@@ -7,6 +7,7 @@ pub mod bank;
 pub mod circle;
 pub mod cloud_keys;
 pub mod connect_proxy;
+pub mod corpus;
 pub mod gpg;
 pub mod identity;
 pub mod json_bank;

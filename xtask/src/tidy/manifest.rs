@@ -29,6 +29,8 @@ pub struct Dependency {
 #[derive(Debug)]
 pub struct Manifest {
     pub name: String,
+    /// Whether the package is the root of a workspace.
+    pub is_workspace: bool,
     pub dependencies: Vec<Dependency>,
 }
 
@@ -43,7 +45,8 @@ impl Manifest {
         for target in targets.into_iter().flat_map(Table::values).filter_map(Value::as_table) {
             dependencies.extend(dependencies_in(target, text));
         }
-        Some(Manifest { name, dependencies })
+        let is_workspace = table.contains_key("workspace");
+        Some(Manifest { name, is_workspace, dependencies })
     }
 }
 

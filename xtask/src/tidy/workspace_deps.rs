@@ -1,4 +1,5 @@
-//! Rule `workspace-deps`: versions and features are chosen once, in the root manifest.
+//! Rule `workspace-deps`: versions and features are chosen once, in the root manifest. A package that
+//! is a workspace of its own has none.
 
 use super::Finding;
 use super::manifest::Manifest;
@@ -9,7 +10,7 @@ const RULE: &str = "workspace-deps";
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.manifests() {
-        let Some(manifest) = Manifest::parse(text) else { continue };
+        let Some(manifest) = Manifest::parse(text).filter(|it| !it.is_workspace) else { continue };
         for dependency in
             manifest.dependencies.iter().filter(|dependency| !dependency.from_workspace)
         {
@@ -33,6 +34,7 @@ mod tests {
                     d = \"1\"\ne = { path = \"../e\" }\n";
         let found = check(&Tree::of(&[
             ("crates/a/Cargo.toml", text),
+            ("fuzz/Cargo.toml", &format!("[workspace]\n{text}")),
             ("Cargo.toml", "[workspace.dependencies]\nb = \"1\"\n"),
         ]));
         assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [6, 7]);

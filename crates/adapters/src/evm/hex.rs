@@ -36,6 +36,12 @@ fn number(text: &str) -> Option<u128> {
     if plain { u128::from_str_radix(digits, 16).ok() } else { None }
 }
 
+/// A height, a nonce or an amount of gas. The store keeps 63 bits of one, and a lying node must not be
+/// able to name the last number, after which there is no next one.
+fn count(text: &str) -> Option<u64> {
+    i64::try_from(number(text)?).ok()?.try_into().ok()
+}
+
 /// A type that is hexadecimal in JSON.
 pub(super) trait FromHex: Sized {
     /// What the value is, for the error of a reader.
@@ -61,7 +67,7 @@ from_hex! {
     Word, "32 bytes", Word::parse;
     Vec<u8>, "bytes in hexadecimal", bytes;
     u128, "a number of at most 128 bits in hexadecimal", number;
-    u64, "a number of at most 64 bits in hexadecimal", |text| number(text)?.try_into().ok();
+    u64, "a number of at most 63 bits in hexadecimal", count;
     u32, "a number of at most 32 bits in hexadecimal", |text| number(text)?.try_into().ok();
 }
 
@@ -87,7 +93,9 @@ mod tests {
         for (text, number) in [
             ("0x0", Some(0)),
             ("0x00ff", Some(255)),
-            ("0xFFffFFffFFffFFff", Some(u64::MAX)),
+            ("0x7FffFFffFFffFFff", Some(u64::MAX / 2)),
+            ("0x8000000000000000", None),
+            ("0xFFffFFffFFffFFff", None),
             ("0x10000000000000000", None),
             ("0x", None),
             ("0x+1", None),

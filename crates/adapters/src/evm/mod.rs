@@ -10,6 +10,8 @@ mod bloom;
 mod chain;
 mod contracts;
 pub mod deploy;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod hex;
 mod logs;
 mod reverts;

@@ -6,6 +6,8 @@
 //! Mapping a subject to a console user happens elsewhere. Access tokens are never used.
 
 mod exchange;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod id_token;
 mod keys;
 mod metadata;

@@ -9,6 +9,8 @@ pub(crate) mod address;
 mod client;
 mod fault;
 mod files;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 pub(crate) mod oauth;
 mod pauses;
 pub(crate) mod retry_after;

@@ -1,6 +1,8 @@
 //! OpenPGP for files that are exchanged with a bank: outgoing ones are signed and encrypted, incoming
 //! ones decrypted and verified. Nothing is returned of a message whose signature is missing or wrong.
 
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod keys;
 mod packets;
 

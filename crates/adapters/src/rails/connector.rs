@@ -4,6 +4,8 @@
 //! A connector is trusted as much as a bank on a rail of its own: its answers and callbacks are reports
 //! about that rail's payments, and nothing else.
 
+#[cfg(any(test, feature = "fuzz"))]
+pub(super) mod fuzz;
 mod incoming;
 mod outgoing;
 

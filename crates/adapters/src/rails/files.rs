@@ -5,6 +5,8 @@
 //! moved away once the caller has confirmed, by its cursor, that its reports are stored.
 
 mod acknowledgements;
+#[cfg(any(test, feature = "fuzz"))]
+pub(super) mod fuzz;
 mod inbox;
 mod outbox;
 mod pattern;

@@ -170,10 +170,9 @@ pub(super) fn instant(text: &str) -> Option<Timestamp> {
         "" | "Z" => jiff::tz::Offset::UTC,
         zone => {
             let (hours, minutes) = zone.get(1..)?.split_once(':')?;
-            let digits = |text: &str| (text.len() == 2).then(|| text.parse::<i32>().ok()).flatten();
             let (hours, minutes) =
-                (digits(hours)?, digits(minutes).filter(|minutes| *minutes < 60)?);
-            let seconds = (hours * 60 + minutes) * 60;
+                (two_digits(hours)?, two_digits(minutes).filter(|minutes| *minutes < 60)?);
+            let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
             jiff::tz::Offset::from_seconds(if zone.starts_with('-') { -seconds } else { seconds })
                 .ok()?
         }
@@ -195,8 +194,7 @@ fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
             .then(|| date.tomorrow().ok())?
             .map(|next| next.at(0, 0, 0, 0));
     }
-    let mut parts =
-        whole.split(':').map(|part| (part.len() == 2).then(|| part.parse::<i8>().ok()).flatten());
+    let mut parts = whole.split(':').map(two_digits);
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
     if parts.next().is_some() {
         return None;
@@ -213,6 +211,12 @@ fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
         nanos,
     )
     .ok()
+}
+
+/// Two digits; the standard library would accept a sign in place of the first.
+fn two_digits(text: &str) -> Option<i8> {
+    let plain = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
 }
 
 /// The status of a booking: a plain code up to version 2, later an element with ISO's code or the
@@ -376,6 +380,9 @@ mod tests {
             "2026-11-25T1:00:00",
             "2026-11-25T10:00:00+5",
             "2026-11-25T10:00:00+05:99",
+            "2026-11-25T10:00:00+-5:00",
+            "2026-11-25T10:00:00+05:-5",
+            "2026-11-25T+1:00:00",
             "2026-11-25T",
             "2026-11-25T10:00:00.",
             "2026-11-25T10:00:00é",

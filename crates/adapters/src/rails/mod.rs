@@ -15,6 +15,8 @@ mod camt056;
 pub mod connector;
 mod exchange;
 mod files;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod https;
 mod iso;
 mod kinds;

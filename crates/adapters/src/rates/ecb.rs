@@ -16,6 +16,8 @@ use super::table::DirectRate;
 const PUBLISHED_AT: Time = Time::constant(16, 0, 0, 0);
 /// Frankfurt's time zone, as a rule of POSIX.
 const ZONE: &str = "CET-1CEST,M3.5.0,M10.5.0/3";
+/// Maximum number of attributes of one element, each of which is compared with the ones before it.
+const MAX_ATTRIBUTES: usize = 64;
 
 /// Reads the newest day of the document, by the bank's clock unless the source has one of its own.
 pub(super) fn read(text: &str, read: Reading<'_>) -> Result<Vec<DirectRate>, SheetError> {
@@ -27,9 +29,16 @@ pub(super) fn read(text: &str, read: Reading<'_>) -> Result<Vec<DirectRate>, She
     let empty = || Reading { published: &bank, now: read.now, rates: Vec::new() };
     let mut days: Vec<(Timestamp, Reading<'_>)> = Vec::new();
     let mut reader = Reader::from_str(text);
-    let mut root = None;
+    let (mut root, mut depth) = (None, 0_usize);
     loop {
-        match reader.read_event().map_err(|error| malformed(&error))? {
+        let event = reader.read_event().map_err(|error| malformed(&error))?;
+        match &event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            Event::Eof if depth > 0 => return Err(malformed(&"ends too early")),
+            _ => {}
+        }
+        match event {
             Event::DocType(_) => return Err(SheetError::Form("XML: has a DOCTYPE".to_owned())),
             Event::Start(element) | Event::Empty(element) => {
                 let name = element.local_name();
@@ -65,7 +74,10 @@ pub(super) fn read(text: &str, read: Reading<'_>) -> Result<Vec<DirectRate>, She
 /// `time`, `currency` and `rate` of an element.
 fn attributes(element: &BytesStart<'_>) -> Result<[Option<String>; 3], SheetError> {
     let mut found = [None, None, None];
-    for attribute in element.attributes() {
+    for (count, attribute) in (1..).zip(element.attributes()) {
+        if count > MAX_ATTRIBUTES {
+            return Err(SheetError::Form(format!("XML: more than {MAX_ATTRIBUTES} attributes")));
+        }
         let attribute =
             attribute.map_err(|error| SheetError::Form(format!("XML: bad attribute: {error}")))?;
         let name: &str = attribute.key.local_name().into_inner();

@@ -5,6 +5,8 @@
 
 mod book;
 mod ecb;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod json;
 mod published;
 mod sandbox;

@@ -10,6 +10,8 @@ mod consonants;
 mod countries;
 mod entry;
 mod forms;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod index;
 mod joined;
 mod letters;

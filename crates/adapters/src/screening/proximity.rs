@@ -125,7 +125,7 @@ fn plain(address: &Address) -> String {
     })
 }
 
-fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {
+pub(super) fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {
     let nonsense = |why: &str| AnalysisFault::Nonsense(why.to_owned());
     let said: Written = serde_json::from_slice(body).map_err(|error| {
         AnalysisFault::Nonsense(format!("line {} column {}", error.line(), error.column()))

@@ -278,6 +278,8 @@ fn craft_are_not_matched_by_name() {
 fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
     let deep = format!("<sdnList>\n<sdnEntry>{}", "<a>".repeat(50));
     let long = format!("<sdnList><sdnEntry><uid>{}</uid></sdnEntry></sdnList>", "9".repeat(70_000));
+    let attributes: String = (0..65).map(|number| format!(" a{number}=''")).collect();
+    let wide = format!("<sdnList>\n<sdnEntry{attributes}/></sdnList>");
     let laughs =
         "<?xml version=\"1.0\"?>\n<!DOCTYPE sdnList [<!ENTITY a \"b\">]>\n<sdnList>&a;</sdnList>";
     for (text, expected) in [
@@ -287,6 +289,7 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
             "x, line 2: the entity &boo; is not allowed",
         ),
         (&deep, "x, line 2: <a> is nested deeper than 16"),
+        (&wide, "x, line 2: an element has more than 64 attributes"),
         (&long, "x, line 1: <uid> has more than 65536 bytes of text"),
         (
             "<sdnList>\n<sdnEntry>\n<uid>1</uid></sdnEntry></sdnList>",

@@ -3,6 +3,8 @@
 //! the caller.
 
 mod connect;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod session;
 mod wire;
 

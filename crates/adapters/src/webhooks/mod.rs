@@ -3,6 +3,8 @@
 //! engine's.
 
 mod address;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod reach;
 mod sender;
 mod signature;

@@ -228,7 +228,7 @@ struct Said {
 }
 
 /// Whether the endpoint itself reports that it has not received the message.
-fn denies(body: &[u8]) -> bool {
+pub(super) fn denies(body: &[u8]) -> bool {
     serde_json::from_slice(body).is_ok_and(|said: Said| !said.received)
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use domain::ids::EventId;
 use domain::webhook::SecretText;
 use testkit::receiver::{Reaction, ReceiverConfig, SimulatedReceiver, Verdict};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -177,6 +178,84 @@ async fn a_broken_connection_or_a_closed_port_is_not_a_delivery() {
     let answer =
         sender.deliver(&endpoint(&format!("http://{unused}"), &[SECRET]), &message(1)).await;
     assert!(reason(&answer).to_lowercase().contains("refused"), "{answer:?}");
+}
+
+/// A server that answers every request with these bytes and closes.
+async fn answering(answer: Vec<u8>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("bound");
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            // The sender may hang up while it is being answered.
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(&answer).await;
+            let _ = stream.shutdown().await;
+        }
+    });
+    address
+}
+
+/// Answers that break HTTP or end too early, and whether the message was received.
+fn broken_answers() -> Vec<(&'static str, String, bool)> {
+    let ok = |head: &str, body: &str| format!("HTTP/1.1 200 OK\r\n{head}\r\n{body}");
+    vec![
+        ("nothing", String::new(), false),
+        ("no HTTP", "HELLO\r\n\r\n".to_owned(), false),
+        ("half a head", "HTTP/1.1 20".to_owned(), false),
+        ("an old version", "HTTP/0.9 200 OK\r\n\r\n".to_owned(), false),
+        ("no status", "HTTP/1.1 000 x\r\n\r\n".to_owned(), false),
+        ("a long status", "HTTP/1.1 2000 x\r\n\r\n".to_owned(), false),
+        ("another protocol", "HTTP/1.1 101 x\r\nupgrade: x\r\n\r\n".to_owned(), false),
+        ("less than promised", ok("content-length: 5\r\n", "ok"), false),
+        ("more than promised", ok("content-length: 2\r\n", "okHTTP/1.1 500 x\r\n\r\n"), true),
+        ("two lengths", ok("content-length: 2\r\ncontent-length: 5\r\n", "ok"), false),
+        ("a negative length", ok("content-length: -1\r\n", ""), false),
+        ("a length beyond 64 bits", ok("content-length: 99999999999999999999\r\n", ""), false),
+        ("no chunk", ok("transfer-encoding: chunked\r\n", "zz\r\n"), false),
+        ("an endless chunk", ok("transfer-encoding: chunked\r\n", "ffffffffffffffffff\r\n"), false),
+        ("a cut chunk", ok("transfer-encoding: chunked\r\n", "5\r\nok"), false),
+        ("a megabyte of head", ok(&format!("x: {}\r\n", "a".repeat(1024 * 1024)), ""), false),
+        ("a thousand headers", ok(&"a: b\r\n".repeat(1_000), ""), false),
+        ("a NUL in a header", ok("x: a\0b\r\n", ""), false),
+        ("a wait in no form", ok("retry-after: \u{1b}[2J\r\ncontent-length: 0\r\n", ""), false),
+        (
+            "a body in no encoding",
+            ok("content-encoding: gzip\r\ncontent-length: 2\r\n", "\x1f\0"),
+            true,
+        ),
+        (
+            "a way into the network",
+            "HTTP/1.1 307 x\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n"
+                .to_owned(),
+            false,
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_http_is_not_a_delivery() {
+    let sender = sender();
+    for (name, answer, received) in broken_answers() {
+        let address = answering(answer.into_bytes()).await;
+        let answer =
+            sender.deliver(&endpoint(&format!("http://{address}"), &[SECRET]), &message(1)).await;
+        assert_eq!(answer.result == DeliveryResult::Received, received, "{name}: {answer:?}");
+        assert!(received || !reason(&answer).is_empty(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_refuses_tls_is_not_reached() {
+    for answer in ["", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", "\x15\x03\x01\0\x02\x02\x28"]
+    {
+        let address = answering(answer.as_bytes().to_vec()).await;
+        let answer = sender()
+            .deliver(&endpoint(&format!("https://{address}"), &[SECRET]), &message(1))
+            .await;
+        assert_eq!(answer.status, None, "{answer:?}");
+        assert!(!reason(&answer).is_empty(), "{answer:?}");
+    }
 }
 
 #[tokio::test]

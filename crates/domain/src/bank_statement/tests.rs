@@ -155,6 +155,12 @@ proptest! {
 }
 
 #[test]
+fn charges_beyond_64_bits_in_sum_are_a_discrepancy() {
+    let huge = Booking { charges: i64::MAX - 100, ..out(i64::MAX) };
+    assert_eq!(kind(AttemptState::Settled, &[huge, huge], true), Some(BreakKind::Amount));
+}
+
+#[test]
 fn known_charges_explain_a_booking_and_others_are_reported() {
     let booked = |minor, charges| Booking { charges, ..out(minor) };
     let judged = |known, bookings: &[Booking]| {

@@ -52,7 +52,7 @@ impl Heads {
     /// report it.
     pub const fn newest_at(&self, depth: Depth) -> Option<u64> {
         match depth {
-            Depth::Blocks(blocks) => (self.latest.number + 1).checked_sub(blocks),
+            Depth::Blocks(blocks) => self.latest.number.saturating_add(1).checked_sub(blocks),
             Depth::Safe => self.safe,
             Depth::Finalized => self.finalized,
         }

@@ -6,6 +6,8 @@
 
 mod cache;
 mod fault;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod key;
 pub mod mint;
 mod network;

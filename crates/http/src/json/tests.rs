@@ -6,6 +6,32 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[path = "../../tests/hostile/mod.rs"]
+mod hostile;
+
+#[test]
+fn every_malformed_document_is_refused_for_its_reason() {
+    let mut wrong = Vec::new();
+    for hostile::Malformed { body, offset, reason } in hostile::malformed_json() {
+        let found = parse(&body).expect_err("must be refused");
+        if (found.offset, found.kind.to_string()) != (offset, reason.clone()) {
+            let text = String::from_utf8_lossy(&body).into_owned();
+            wrong.push(format!("{text:.80}: {found}, not {reason} at byte {offset}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is written about people reads back as it was, and hides nothing on its way.
+#[test]
+fn hostile_texts_survive() {
+    for (name, text) in hostile::texts() {
+        let document = crate::write::object(|out| out.text("t", &text));
+        let read = parse(&document).expect("valid").into_object().expect("an object");
+        assert_eq!(read.get("t").and_then(Value::as_str), Some(text.as_str()), "{name}");
+    }
+}
+
 fn refused(text: &[u8]) -> (usize, JsonErrorKind) {
     let error = parse(text).expect_err("must be refused");
     (error.offset, error.kind)

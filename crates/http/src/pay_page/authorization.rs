@@ -285,7 +285,7 @@ fn signature(text: &str) -> Result<EcdsaSignature, &'static str> {
     })
 }
 
-fn read(body: &[u8]) -> Result<(Authorization, EcdsaSignature), Rejection> {
+pub(super) fn read(body: &[u8]) -> Result<(Authorization, EcdsaSignature), Rejection> {
     let mut fields = Fields::of_body(body)?;
     let from = fields.required("from", Written(address));
     let to = fields.required("to", Written(address));

@@ -10,6 +10,8 @@ mod brand;
 mod cookie;
 mod find;
 pub mod form;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 pub mod language;
 pub mod live;
 pub mod pages;

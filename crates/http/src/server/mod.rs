@@ -9,6 +9,8 @@ pub mod body;
 mod connection;
 mod crowds;
 pub mod deadline;
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) mod fuzz;
 mod guard;
 mod refusal;
 mod scanner;

@@ -1,4 +1,4 @@
-//! Turns the recipes of `data/jwt_vectors.json` into real `authorization` headers for one key, URL
+//! Turns the recipes of `data/jwt_vectors.json` and of [`families`] into real `authorization` headers for one key, URL
 //! and instant.
 //!
 //! A recipe changes one property of a valid token. `header` and `claims` patch members with raw
@@ -6,6 +6,8 @@
 //! key, `signed` and `token` the signed and the sent text, `authorization` the header lines.
 //! Placeholders: `$word` (see [`Recipe::word`]) and `${now+300}` (sums of `now`, `max` for the
 //! maximum lifetime, and seconds). Each recipe carries [`Party::body`].
+
+mod families;
 
 use std::collections::BTreeMap;
 
@@ -92,11 +94,15 @@ const GOOD_CLAIMS: [(&str, &str); 5] = [
     ("iss", "\"$url\""),
 ];
 
-/// Every vector of the data file, for `party`.
+/// Every vector of the data file and of the families, for `party`.
 pub fn vectors(party: &Party) -> Vec<Vector> {
     let recipes: Vec<Recipe> = serde_json::from_str(include_str!("../../data/jwt_vectors.json"))
         .expect("the data file is well formed");
-    recipes.iter().map(|recipe| recipe.prepare(party)).collect()
+    let of_families = families::recipes()
+        .into_iter()
+        .map(|recipe| serde_json::from_value::<Recipe>(recipe).expect("a recipe"));
+    let all = recipes.into_iter().chain(of_families);
+    all.map(|recipe| recipe.prepare(party)).collect()
 }
 
 impl Recipe {
@@ -259,17 +265,21 @@ fn signature_words(tag: &[u8]) -> Vec<(String, String)> {
     let (body, last) = encoded.split_at(encoded.len() - 1);
     // Tags of 48 and 64 bytes are used in plain form only.
     let loose = if encoded.len().is_multiple_of(4) { encoded.clone() } else { loosened(&encoded) };
-    [
+    let flipped = |byte: usize| {
+        let mut flipped = tag.to_vec();
+        flipped[byte] ^= 1;
+        (format!("s_flipped_{byte}"), URL_SAFE_NO_PAD.encode(flipped))
+    };
+    let words = [
         ("s_loose", loose),
         ("s_short1", format!("{encoded}AA")),
         ("s_truncated", URL_SAFE_NO_PAD.encode(&tag[..16])),
         ("s_hex", hex(tag)),
         ("s_swapped_case", format!("{}{last}", body.chars().map(swapped).collect::<String>())),
         ("s", encoded.clone()),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
+    ];
+    let words = words.into_iter().map(|(name, value)| (name.to_owned(), value));
+    words.chain((0..tag.len()).map(flipped)).collect()
 }
 
 /// The same bytes in base64 with a spare bit set, where there is one.

@@ -3,6 +3,8 @@
 
 mod answer;
 mod faults;
+#[cfg(any(test, feature = "fuzz"))]
+pub(super) mod fuzz;
 mod health;
 mod http;
 

@@ -3,6 +3,8 @@
 
 mod aws;
 mod der;
+#[cfg(any(test, feature = "fuzz"))]
+pub(super) mod fuzz;
 mod keystore;
 mod kms;
 mod local;

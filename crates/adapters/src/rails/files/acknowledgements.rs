@@ -281,7 +281,7 @@ fn filled(template: &str, name: &str) -> String {
     template.replace(NAME, name).replace(STEM, stem)
 }
 
-fn excerpt(content: &[u8]) -> String {
+pub(super) fn excerpt(content: &[u8]) -> String {
     let text = String::from_utf8_lossy(content);
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();

@@ -153,6 +153,10 @@ fn the_ecbs_xml_is_read_with_its_newest_day_and_its_hour() {
             "EUR/USD: N/A is not a decimal",
         ),
         ("<Envelope><Cube time=", "XML:"),
+        (
+            "<Envelope><Cube><Cube time='2026-11-20'><Cube currency='USD' rate='1.0495'/>",
+            "XML: ends too early",
+        ),
     ] {
         let error = read(text).expect_err(text).to_string();
         assert!(error.contains(rule), "{text}: {error}");

@@ -13,6 +13,8 @@ use super::{Fault, MAX_FIELD_BYTES, line_of};
 const MAX_DEPTH: usize = 16;
 /// Maximum number of elements within one entry.
 const MAX_ENTRY_ELEMENTS: usize = 20_000;
+/// Maximum number of attributes of one element, each of which is compared with the ones before it.
+const MAX_ATTRIBUTES: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Element {
@@ -124,6 +126,10 @@ fn local(start: &BytesStart<'_>) -> String {
 fn attributes(start: &BytesStart<'_>, line: u64) -> Result<Vec<(String, String)>, Fault> {
     let mut all = Vec::new();
     for attribute in start.attributes() {
+        if all.len() == MAX_ATTRIBUTES {
+            let problem = format!("an element has more than {MAX_ATTRIBUTES} attributes");
+            return Err(Fault::new(line, problem));
+        }
         let attribute =
             attribute.map_err(|error| Fault::new(line, format!("bad attribute: {error}")))?;
         let key: &str = attribute.key.local_name().into_inner();

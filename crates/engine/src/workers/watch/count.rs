@@ -259,7 +259,7 @@ impl Watch<'_> {
         let Some(holds) = holds else { return Ok(Some(Finding::Unconfirmed)) };
         let logs = self.workers.store.vault_logs(self.number(), vault).await.map_err(unreadable)?;
         let counts = |log: &&VaultLog| log.coin == coin && log.place.number <= number;
-        let sum: i64 = logs.iter().filter(counts).map(|log| log.minor).sum();
+        let sum: i128 = logs.iter().filter(counts).map(|log| i128::from(log.minor)).sum();
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {
             return Ok(None);
         }

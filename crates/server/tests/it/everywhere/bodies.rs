@@ -4,6 +4,7 @@ use domain::country::Country;
 use domain::currency::Currency;
 
 use crate::harness::client::quote_body;
+use crate::harness::hostile::{Malformed, malformed_json};
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -20,51 +21,10 @@ on_both_stores! {
 
 const PATHS: [&str; 2] = ["/v2/quote", "/v2/payment"];
 
-/// A body, the offset of the invalid byte, and the reason.
-const MALFORMED: [(&[u8], usize, &str); 37] = [
-    (b"{", 1, "unexpected end"),
-    (b"{\"country\"", 10, "unexpected end"),
-    (b"{\"country\":", 11, "unexpected end"),
-    (b"{\"country\":\"PAK", 15, "unexpected end"),
-    (b"{\"country\":\"PAK\"", 16, "unexpected end"),
-    (b"{\"country\":\"PAK\",}", 17, "unexpected character"),
-    (b"{\"country\" \"PAK\"}", 11, "unexpected character"),
-    (b"{country:\"PAK\"}", 1, "unexpected character"),
-    (b"{'country':'PAK'}", 1, "unexpected character"),
-    (b"nul", 3, "unexpected end"),
-    (b"nulL", 3, "unexpected character"),
-    (b"True", 0, "unexpected character"),
-    (b"{\"amount\":NaN}", 10, "malformed number"),
-    (b"{\"amount\":Infinity}", 10, "malformed number"),
-    (b"{\"amount\":-Infinity}", 10, "malformed number"),
-    (b"{\"amount\":+1}", 10, "malformed number"),
-    (b"{\"amount\":.5}", 10, "malformed number"),
-    (b"{\"amount\":5.}", 10, "malformed number"),
-    (b"{\"amount\":01}", 10, "malformed number"),
-    (b"{\"amount\":0x10}", 10, "malformed number"),
-    (b"{\"amount\":1e}", 10, "malformed number"),
-    (b"{\"amount\":1_000}", 10, "malformed number"),
-    (b"{\"amount\":1,000}", 12, "unexpected character"),
-    (b"{} {}", 3, "text after the end of the document"),
-    (b"{}x", 2, "text after the end of the document"),
-    (b"{}\0", 2, "text after the end of the document"),
-    (b"{/* */}", 1, "unexpected character"),
-    (b"\xEF\xBB\xBF{}", 0, "byte order mark"),
-    (b"\xFF\xFE{\0}\0", 0, "not UTF-8"),
-    (b"{\"remarks\":\"\xC3\x28\"}", 12, "not UTF-8"),
-    (b"{\"remarks\":\"\xED\xA0\x80\"}", 12, "not UTF-8"),
-    (b"{\"remarks\":\"a\nb\"}", 13, "control character in a string"),
-    (b"{\"remarks\":\"a\0b\"}", 13, "control character in a string"),
-    (b"{\"remarks\":\"\\x41\"}", 12, "invalid escape"),
-    (b"{\"remarks\":\"\\u12G4\"}", 12, "invalid escape"),
-    (b"{\"remarks\":\"\\ud800\"}", 12, "lone surrogate"),
-    (b"{\"remarks\":\"\\udc00\\ud800\"}", 12, "lone surrogate"),
-];
-
 async fn malformed_json_is_reported_with_its_byte(on: On) {
     let bank = Bank::new(on).await;
     for path in PATHS {
-        for (body, offset, reason) in MALFORMED {
+        for Malformed { body, offset, reason } in malformed_json() {
             let answer = bank.post(path, body).send().await;
             let fault = answer.fault(&format!("body.{offset}"), "json_invalid");
             assert_eq!(fault.msg, "JSON decode error");

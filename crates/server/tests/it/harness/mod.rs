@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod connector;
+#[path = "../../../../http/tests/hostile/mod.rs"]
+pub mod hostile;
 pub mod json;
 pub mod order;
 pub mod own_node;

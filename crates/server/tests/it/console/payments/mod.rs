@@ -9,6 +9,7 @@ mod prices;
 mod stopping;
 mod stories;
 mod switches;
+mod texts;
 
 use domain::user::{Role, Scope};
 

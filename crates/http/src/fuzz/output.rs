@@ -1,0 +1,25 @@
+//! Texts of outside parties on their way out: JSON, CSV.
+
+use super::differential::quoted;
+use crate::json::{self, Value};
+use crate::spreadsheet::guarded;
+
+/// Any text survives JSON and CSV unchanged, and no cell begins a formula.
+pub(super) fn text(bytes: &[u8]) {
+    let Some(text) = super::text(bytes) else { return };
+    let json = quoted(text);
+    assert_eq!(json::parse(&json), Ok(Value::String(text.into())));
+    assert!(json.iter().all(|byte| *byte >= b' '), "a control character is not escaped");
+
+    let cell = guarded(text.to_owned());
+    assert!(
+        !cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']),
+        "{cell:?}"
+    );
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([cell.as_str(), "end"]).expect("a record");
+    let written = writer.into_inner().expect("a table");
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(written.as_slice());
+    let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("CSV");
+    assert_eq!(records, [csv::StringRecord::from(vec![cell.as_str(), "end"])]);
+}
