@@ -190,9 +190,10 @@ impl Book {
             }
             "EthRescued" => {
                 self.only(Role::Admin, &event)?;
-                ensure(!self.on_hold.contains(&event.account(1)), "moved while restricted", || {
-                    format!("ether of {}", event.account(1))
-                })
+                // A hold is put on vaults.
+                let from = event.account(1);
+                let held = from != self.controller && self.on_hold.contains(&from);
+                ensure(!held, "moved while restricted", || format!("ether of {from}"))
             }
             _ => self.administered(&event),
         }
