@@ -41,6 +41,15 @@ pub struct Lost {
     pub wallets: [u64; 2],
 }
 
+/// What a call finds: a call back in the middle of it changes what follows, and not what the call
+/// itself was permitted.
+#[derive(Clone, Default)]
+struct Before {
+    roles: BTreeMap<Address, Role>,
+    on_hold: BTreeSet<Address>,
+    paused: bool,
+}
+
 #[derive(Clone)]
 pub struct Book {
     controller: Address,
@@ -61,6 +70,7 @@ pub struct Book {
     pub lost: Lost,
     now: u64,
     callers: Vec<Address>,
+    before: Before,
     /// Transfers of this call out of our accounts that no event has explained yet.
     unexplained: Vec<(Address, Address, Address, U256)>,
 }
@@ -90,6 +100,7 @@ impl Book {
             lost: Lost::default(),
             now: START,
             callers: Vec::new(),
+            before: Before::default(),
             unexplained: Vec::new(),
         };
         book.held_tokens = book.balances(stage);
@@ -102,6 +113,11 @@ impl Book {
         let calls_back = stage.is_trapped && call.act.may_call_back();
         self.callers = if calls_back { vec![call.from, EVIL] } else { vec![call.from] };
         self.unexplained.clear();
+        self.before = Before {
+            roles: self.roles.clone(),
+            on_hold: self.on_hold.clone(),
+            paused: self.paused,
+        };
         if matches!(call.act, Act::Trap(_)) {
             return Ok(());
         }
@@ -139,7 +155,15 @@ impl Book {
 
     /// Whether one of the accounts that may have made this call has the role.
     fn by(&self, role: Role) -> bool {
-        self.callers.iter().any(|caller| self.roles.get(caller) == Some(&role))
+        self.callers.iter().any(|caller| self.has(*caller, role))
+    }
+
+    fn has(&self, account: Address, role: Role) -> bool {
+        [&self.roles, &self.before.roles].iter().any(|roles| roles.get(&account) == Some(&role))
+    }
+
+    fn is_real(&self, token: Address) -> bool {
+        self.tokens.contains(&token)
     }
 
     fn only(&self, role: Role, log: &Event) -> Checked {
@@ -192,7 +216,7 @@ impl Book {
                 self.only(Role::Admin, &event)?;
                 // A hold is put on vaults.
                 let from = event.account(1);
-                let held = from != self.controller && self.on_hold.contains(&from);
+                let held = from != self.controller && self.before.on_hold.contains(&from);
                 ensure(!held, "moved while restricted", || format!("ether of {from}"))
             }
             _ => self.administered(&event),
@@ -287,10 +311,10 @@ impl Book {
 
     /// The transfers before this event are what it says.
     fn explain(&mut self, event: &Event, from: Address, to: Address, amount: U256) -> Checked {
-        ensure(!self.paused, "moved while paused", || event.name.to_owned())?;
+        ensure(!self.before.paused, "moved while paused", || event.name.to_owned())?;
         let token = event.token;
         let moved = std::mem::take(&mut self.unexplained);
-        if !self.tokens.contains(&token) {
+        if !self.is_real(token) {
             return ensure(moved.is_empty(), "moved without an event", || format!("{moved:?}"));
         }
         let sum = moved.iter().fold(U256::ZERO, |sum, it| sum + it.3);
@@ -313,9 +337,12 @@ impl Book {
         ensure(was.is_none(), "intent used twice", || format!("{intent}: after {was:?}"))
     }
 
-    fn unrestricted(&self, account: Address) -> Checked {
-        ensure(!self.on_hold.contains(&account), "moved while restricted", || account.to_string())?;
-        ensure(!self.frozen.contains(&account), "moved while restricted", || account.to_string())
+    /// For the hostile token a call back may restrict the account in the middle of the movement.
+    fn unrestricted(&self, event: &Event, account: Address) -> Checked {
+        let is_free = !self.on_hold.contains(&account) && !self.frozen.contains(&account);
+        ensure(is_free || !self.is_real(event.token), "moved while restricted", || {
+            format!("{} of {account}", event.name)
+        })
     }
 
     fn released(&mut self, event: &Event) -> Checked {
@@ -325,8 +352,8 @@ impl Book {
         ensure(committed && to != self.controller, "wrong destination", || {
             format!("release of {vault} to {to}")
         })?;
-        self.unrestricted(vault)?;
-        self.unrestricted(to)?;
+        self.unrestricted(event, vault)?;
+        self.unrestricted(event, to)?;
         self.first_use(event.topic(1), Intent::Over)?;
         self.explain(event, vault, to, amount)
     }
@@ -338,8 +365,8 @@ impl Book {
         ensure(committed && to == self.controller, "wrong destination", || {
             format!("debit of {wallet} to {to}")
         })?;
-        self.unrestricted(wallet)?;
-        self.unrestricted(to)?;
+        self.unrestricted(event, wallet)?;
+        self.unrestricted(event, to)?;
         self.first_use(event.topic(1), Intent::Debited { wallet, token: event.token, amount })?;
         self.explain(event, wallet, to, amount)
     }
@@ -364,11 +391,13 @@ impl Book {
     fn swept(&mut self, event: &Event) -> Checked {
         let (to, amount) = (event.account(2), event.number(0));
         self.only(Role::Operator, event)?;
-        ensure(to == self.treasury, "wrong destination", || format!("sweep to {to}"))?;
-        self.unrestricted(to)?;
+        if self.is_real(event.token) {
+            ensure(to == self.treasury, "wrong destination", || format!("sweep to {to}"))?;
+        }
+        self.unrestricted(event, to)?;
         self.explain(event, self.controller, to, amount)?;
         let is_banks = [TREASURY, TREASURY_2].contains(&to) || self.is_ours(to);
-        if self.tokens.contains(&event.token) && !is_banks {
+        if self.is_real(event.token) && !is_banks {
             self.lost.wallets[self.period()] += amount.to::<u64>();
         }
         Ok(())
@@ -398,18 +427,19 @@ impl Book {
             "wrong destination",
             || format!("refund of {vault} to {to}, proposed for {of} to {home}"),
         )?;
-        let has = |it: &Address, role| self.roles.get(it) == Some(&role);
-        let proposers: Vec<_> = by.iter().filter(|it| has(it, Role::Compliance)).collect();
+        let proposers: Vec<Address> =
+            by.iter().copied().filter(|it| self.has(*it, Role::Compliance)).collect();
         let two = self.callers.iter().any(|caller| {
-            has(caller, Role::Approver) && proposers.iter().any(|proposer| *proposer != caller)
+            self.has(*caller, Role::Approver) && proposers.iter().any(|it| it != caller)
         });
         ensure(two, "refund by fewer than two", || {
             format!("proposed by {by:?}, executed by {:?}", self.callers)
         })?;
-        ensure(!self.on_hold.contains(&vault), "moved while restricted", || vault.to_string())?;
-        self.unrestricted(to)?;
+        let held = self.is_real(event.token) && self.on_hold.contains(&vault);
+        ensure(!held, "moved while restricted", || format!("refund of {vault}"))?;
+        self.unrestricted(event, to)?;
         self.explain(event, vault, to, amount)?;
-        if self.tokens.contains(&event.token) && to != HOME && !self.is_ours(to) {
+        if self.is_real(event.token) && to != HOME && !self.is_ours(to) {
             self.lost.escrows[self.period()] += amount.to::<u64>();
         }
         Ok(())

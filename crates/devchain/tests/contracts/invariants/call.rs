@@ -110,7 +110,9 @@ impl Act {
             Act::Release(items) | Act::Debit(items) => items.iter().any(|it| it.token == EVIL),
             Act::Sweep { token, .. } => *token == EVIL,
             Act::Return { .. } | Act::Execute(_) => true,
-            Act::RescueEth { to, .. } | Act::RescueControllerEth(to) => *to == EVIL,
+            Act::RescueEth { to, .. } | Act::RescueControllerEth(to) | Act::Ether { to, .. } => {
+                *to == EVIL
+            }
             _ => false,
         }
     }
@@ -190,7 +192,7 @@ impl Call {
                 let data = act.data().unwrap_or_default();
                 stage.is_trapped = true;
                 tenant.evm.put_code(EVIL, &batch::calling_back(tenant.controller, &data));
-                tenant.evm.pay(self.from, self.from, 0)
+                tenant.evm.pay(PAYER, PAYER, 0)
             }
             Act::Fund { token, to, amount } => {
                 let args = [(*to).into(), (*amount).into()];

@@ -23,7 +23,7 @@ use stage::Stage;
 
 use crate::tenant::Tenant;
 
-const CALLS: u64 = 28_000;
+const CALLS: u64 = 42_000;
 const SEED: u64 = 0x0c0_441d;
 
 /// A number of the environment, decimal or with `0x`.

@@ -294,7 +294,7 @@ impl People<'_> {
     /// One of the bank's accounts for the role, or of the thieves'; sometimes one that has another.
     fn candidate(&mut self, role: Role) -> Address {
         let [first, second] = role.own();
-        self.rng.pick(&[first, second, second, OUTSIDERS[0], OUTSIDERS[1], EVIL, COMPLIANCE])
+        self.rng.pick(&[first, second, OUTSIDERS[0], OUTSIDERS[1], EVIL, COMPLIANCE])
     }
 
     fn proposed(&mut self, book: &Book) -> Option<(Role, Address)> {
