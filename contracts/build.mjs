@@ -2,8 +2,10 @@
 //
 //   node build.mjs           writes the artifacts
 //   node build.mjs --check   writes nothing; fails unless the artifacts match the sources byte for byte
+//   node build.mjs --controllers DIR…
+//                            compiles the controller of DIR/src, writes DIR/CorridorController.json
 //
-// Reads src/ and node_modules/ only. Builds are reproducible on every machine: the compiler is WebAssembly, paths are
+// Reads src/ (or DIR/src/) and node_modules/ only. Builds are reproducible on every machine: the compiler is WebAssembly, paths are
 // relative, and the code contains no metadata hash.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,15 +31,16 @@ const SETTINGS = {
   metadata: { bytecodeHash: "none" },
 };
 
-function compile() {
+function compile(sources = SOURCES, root = HERE) {
   const input = {
     language: "Solidity",
-    sources: Object.fromEntries(SOURCES.map((path) => [path, { content: readFileSync(join(HERE, path), "utf8") }])),
+    sources: Object.fromEntries(sources.map((path) => [path, { content: readFileSync(join(root, path), "utf8") }])),
     settings: {
       ...SETTINGS,
       outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
     },
   };
+  const readImport = (path) => read(path.startsWith("src/") ? join(root, path) : join(HERE, "node_modules", path));
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }));
   const messages = output.errors ?? [];
   for (const message of messages) console.error(message.formattedMessage);
@@ -46,8 +49,7 @@ function compile() {
   return output.contracts;
 }
 
-function readImport(path) {
-  const file = path.startsWith("src/") ? join(HERE, path) : join(HERE, "node_modules", path);
+function read(file) {
   try {
     return { contents: readFileSync(file, "utf8") };
   } catch (error) {
@@ -55,9 +57,9 @@ function readImport(path) {
   }
 }
 
-function artifacts(contracts) {
+function artifacts(contracts, sources = SOURCES) {
   return new Map(
-    SOURCES.map((path) => {
+    sources.map((path) => {
       const contractName = path.slice(path.lastIndexOf("/") + 1, -".sol".length);
       const { abi, evm } = contracts[path][contractName];
       const artifact = {
@@ -73,9 +75,9 @@ function artifacts(contracts) {
   );
 }
 
-function write(built) {
-  mkdirSync(ARTIFACTS, { recursive: true });
-  for (const [name, text] of built) writeFileSync(join(ARTIFACTS, name), text);
+function write(built, to = ARTIFACTS) {
+  mkdirSync(to, { recursive: true });
+  for (const [name, text] of built) writeFileSync(join(to, name), text);
 }
 
 function differences(built) {
@@ -87,13 +89,22 @@ function differences(built) {
   return [...strangers, ...changed];
 }
 
-const built = artifacts(compile());
-if (process.argv[2] === "--check") {
+function main([mode, ...directories]) {
+  if (mode === "--controllers") {
+    const sources = SOURCES.slice(0, 1);
+    for (const root of directories) write(artifacts(compile(sources, root), sources), root);
+    return;
+  }
+  const built = artifacts(compile());
+  if (mode !== "--check") {
+    write(built);
+    console.log(`${built.size} artifacts written (solc ${solc.version()})`);
+    return;
+  }
   const found = differences(built);
   for (const line of found) console.error(line);
   if (found.length > 0) process.exit(1);
   console.log(`${built.size} artifacts match the sources (solc ${solc.version()})`);
-} else {
-  write(built);
-  console.log(`${built.size} artifacts written (solc ${solc.version()})`);
 }
+
+main(process.argv.slice(2));

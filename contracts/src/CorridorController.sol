@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {AccessControl} from "@openzeppelin/contracts/access/AccessControl.sol";
+import {
+    AccessControlDefaultAdminRules
+} from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
 import {Clones} from "@openzeppelin/contracts/proxy/Clones.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
@@ -19,14 +21,17 @@ import {Vault} from "./Vault.sol";
 /// Whatever the operator's key signs, money only moves: out of an escrow to the recipient that the
 /// escrow's address commits to; out of a wallet to this contract; from here back to the wallet it
 /// came from, once and exactly; from here to the treasury. Anything else takes two persons
-/// (refunds) or the admin and two days (another treasury).
-contract CorridorController is ICorridorController, AccessControl, Pausable, ReentrancyGuard {
+/// (refunds) or the admin and two days (another treasury, another admin, another account in one of
+/// the two roles that refund). At once the admin can only take away: revoke a role, pause. It can
+/// also add operators, who cannot do more than the above, and return ether sent by mistake.
+contract CorridorController is ICorridorController, AccessControlDefaultAdminRules, Pausable, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
     bytes32 public constant OPERATOR = keccak256("OPERATOR");
     bytes32 public constant COMPLIANCE = keccak256("COMPLIANCE");
     bytes32 public constant APPROVER = keccak256("APPROVER");
-    uint256 public constant TREASURY_DELAY = 48 hours;
+    /// Between the announcement and the effect of what the admin gives away.
+    uint48 public constant ADMIN_DELAY = 48 hours;
     /// An item that fails with this much gas did not run out of gas. Four times the current need,
     /// and still enough if state creation becomes more expensive (EIP-8037).
     uint256 public constant ITEM_GAS_AMPLE = 800_000;
@@ -37,12 +42,14 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     /// Longer failure reasons are cut, so that recording them cannot starve the other items.
     uint256 private constant REASON_MAX_BYTES = 256;
 
+    /// One slot.
     struct Record {
-        address token;
         State state;
-        /// Only for debits: the origin of the money, and the amount.
+        /// Only for debits: the token's number (0 = in `_furtherTokens`), the origin of the money, and
+        /// the amount.
+        uint8 token;
         address vault;
-        uint96 amount;
+        uint80 amount;
     }
 
     struct Proposal {
@@ -63,13 +70,21 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     uint256 public treasuryApplicableAt;
 
     mapping(bytes32 intent => Record) private _records;
+    /// The first 255 tokens that were debited, by number from 1: a record has no room for an address.
+    address[] private _tokens;
+    mapping(address token => uint8 number) private _tokenNumbers;
+    /// Tokens of debits beyond these.
+    mapping(bytes32 intent => address token) private _furtherTokens;
     mapping(bytes32 intent => Proposal) private _proposals;
     mapping(address account => Restriction) private _restrictions;
+    /// Seconds since 1970; 0 = no proposal.
+    mapping(bytes32 role => mapping(address account => uint256)) private _grantableAt;
 
-    constructor(address admin, address operator, address compliance, address approver, address treasury_) {
+    constructor(address admin, address operator, address compliance, address approver, address treasury_)
+        AccessControlDefaultAdminRules(ADMIN_DELAY, admin)
+    {
         // The first CREATE of this contract: its address is derived from this contract's.
         vaultImplementation = address(new Vault());
-        _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(OPERATOR, operator);
         _grantRole(COMPLIANCE, compliance);
         _grantRole(APPROVER, approver);
@@ -105,7 +120,9 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         _requireSelf();
         if (item.recipient != address(this)) revert NotAWallet(item.recipient);
         address vault = _requireMovable(item);
-        _records[item.intent] = Record(item.token, State.Debited, vault, SafeCast.toUint96(item.amount));
+        uint8 number = _tokenNumber(item.token);
+        if (number == 0) _furtherTokens[item.intent] = item.token;
+        _records[item.intent] = Record(State.Debited, number, vault, SafeCast.toUint80(item.amount));
         Vault(vault).pay(IERC20(item.token), address(this), item.amount);
         emit Debited(item.intent, item.ref, vault, item.token, address(this), item.amount);
     }
@@ -123,9 +140,10 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         if (debit.state != State.Debited) revert NotDebited(debitIntent);
         debit.state = State.DebitReturned;
         _records[intent].state = State.Return;
-        _requireHeld(debit.token, address(this), debit.amount);
-        IERC20(debit.token).safeTransfer(debit.vault, debit.amount);
-        emit DebitReturned(intent, debitIntent, debit.vault, debit.token, debit.amount);
+        address token = debit.token == 0 ? _furtherTokens[debitIntent] : _tokens[debit.token - 1];
+        _requireHeld(token, address(this), debit.amount);
+        IERC20(token).safeTransfer(debit.vault, debit.amount);
+        emit DebitReturned(intent, debitIntent, debit.vault, token, debit.amount);
     }
 
     /// @inheritdoc ICorridorController
@@ -208,8 +226,16 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     function proposeTreasury(address next) external onlyRole(DEFAULT_ADMIN_ROLE) {
         _requireTreasury(next);
         proposedTreasury = next;
-        treasuryApplicableAt = block.timestamp + TREASURY_DELAY;
+        treasuryApplicableAt = block.timestamp + ADMIN_DELAY;
         emit TreasuryProposed(next, treasuryApplicableAt);
+    }
+
+    /// @inheritdoc ICorridorController
+    function cancelTreasury() external onlyRole(DEFAULT_ADMIN_ROLE) {
+        if (treasuryApplicableAt == 0) revert TreasuryNotProposed();
+        emit TreasuryProposalCancelled(proposedTreasury);
+        proposedTreasury = address(0);
+        treasuryApplicableAt = 0;
     }
 
     /// @inheritdoc ICorridorController
@@ -221,6 +247,45 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         treasury = proposedTreasury;
         proposedTreasury = address(0);
         treasuryApplicableAt = 0;
+    }
+
+    /// @inheritdoc ICorridorController
+    function proposeRole(bytes32 role, address account) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        if (!_isDelayed(role)) revert RoleWithoutDelay(role);
+        _requireAssignable(role, account);
+        uint256 from = block.timestamp + ADMIN_DELAY;
+        _grantableAt[role][account] = from;
+        emit RoleProposed(role, account, from);
+    }
+
+    /// @inheritdoc ICorridorController
+    function cancelRole(bytes32 role, address account) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        if (_grantableAt[role][account] == 0) revert RoleNotProposed(role, account);
+        delete _grantableAt[role][account];
+        emit RoleProposalCancelled(role, account);
+    }
+
+    /// OPERATOR: at once. COMPLIANCE and APPROVER: after `proposeRole` and the delay. The admin's role
+    /// changes hands with `beginDefaultAdminTransfer` and, after the delay, `acceptDefaultAdminTransfer`
+    /// of the next admin.
+    function grantRole(bytes32 role, address account) public override {
+        if (_isDelayed(role)) {
+            uint256 from = _grantableAt[role][account];
+            if (from == 0) revert RoleNotProposed(role, account);
+            if (block.timestamp < from) revert TooEarly(from);
+            delete _grantableAt[role][account];
+        }
+        super.grantRole(role, account);
+    }
+
+    /// The delay is fixed.
+    function changeDefaultAdminDelay(uint48) public pure override {
+        revert DelayIsFixed();
+    }
+
+    /// The delay is fixed.
+    function rollbackDefaultAdminDelay() public pure override {
+        revert DelayIsFixed();
     }
 
     /// @inheritdoc ICorridorController
@@ -248,6 +313,11 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     /// @inheritdoc ICorridorController
     function vaultOf(bytes32 ref, address recipient) public view returns (address) {
         return Clones.predictDeterministicAddressWithImmutableArgs(vaultImplementation, _args(recipient), ref);
+    }
+
+    /// @inheritdoc ICorridorController
+    function grantableAt(bytes32 role, address account) external view returns (uint256) {
+        return _grantableAt[role][account];
     }
 
     /// @inheritdoc ICorridorController
@@ -298,6 +368,16 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         vault = vaultOf(ref, recipient);
         if (vault.code.length == 0) {
             Clones.cloneDeterministicWithImmutableArgs(vaultImplementation, _args(recipient), ref);
+        }
+    }
+
+    /// The token's number; 0 if all numbers are taken.
+    function _tokenNumber(address token) private returns (uint8 number) {
+        number = _tokenNumbers[token];
+        if (number == 0 && _tokens.length < type(uint8).max) {
+            _tokens.push(token);
+            number = uint8(_tokens.length);
+            _tokenNumbers[token] = number;
         }
     }
 
@@ -370,13 +450,28 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         if (candidate == address(0) || candidate == address(this)) revert BadTreasury(candidate);
     }
 
-    /// @dev One account, one role, also when the admin grants roles later.
-    function _grantRole(bytes32 role, address account) internal override returns (bool) {
+    function _requireAssignable(bytes32 role, address account) private view {
         if (account == address(0)) revert ZeroAddress();
         bytes32[4] memory roles = [DEFAULT_ADMIN_ROLE, OPERATOR, COMPLIANCE, APPROVER];
         for (uint256 i = 0; i < roles.length; ++i) {
             if (roles[i] != role && hasRole(roles[i], account)) revert HoldsAnotherRole(account);
         }
+    }
+
+    /// The two roles that together can pay any address.
+    function _isDelayed(bytes32 role) private pure returns (bool) {
+        return role == COMPLIANCE || role == APPROVER;
+    }
+
+    /// @dev One account, one role, also when the admin grants roles later.
+    function _grantRole(bytes32 role, address account) internal override returns (bool) {
+        _requireAssignable(role, account);
         return super._grantRole(role, account);
+    }
+
+    /// @dev There is always an admin: a pause could not be ended without one.
+    function _beginDefaultAdminTransfer(address newAdmin) internal override {
+        _requireAssignable(DEFAULT_ADMIN_ROLE, newAdmin);
+        super._beginDefaultAdminTransfer(newAdmin);
     }
 }

@@ -56,7 +56,10 @@ interface ICorridorController {
     event FrozenSet(address indexed account, bool frozen, bytes32 caseRef);
     event LegalHoldSet(address indexed vault, bool held, bytes32 caseRef);
     event TreasuryProposed(address indexed treasury, uint256 applicableAt);
+    event TreasuryProposalCancelled(address indexed treasury);
     event TreasuryChanged(address indexed from, address indexed to);
+    event RoleProposed(bytes32 indexed role, address indexed account, uint256 grantableAt);
+    event RoleProposalCancelled(bytes32 indexed role, address indexed account);
     event Swept(address indexed token, address indexed treasury, uint256 amount);
     event EthRescued(address indexed from, address indexed to, uint256 amount);
 
@@ -88,6 +91,10 @@ interface ICorridorController {
     error BadTreasury(address treasury);
     error TreasuryNotProposed();
     error TooEarly(uint256 applicableAt);
+    /// Only COMPLIANCE and APPROVER are proposed; OPERATOR is granted at once.
+    error RoleWithoutDelay(bytes32 role);
+    error RoleNotProposed(bytes32 role, address account);
+    error DelayIsFixed();
 
     // --- OPERATOR ---
 
@@ -123,6 +130,13 @@ interface ICorridorController {
     function proposeTreasury(address next) external;
     /// Admin, after the delay.
     function applyTreasury() external;
+    /// Admin.
+    function cancelTreasury() external;
+    /// Admin: announces a grant of COMPLIANCE or APPROVER, which `grantRole` completes after the delay;
+    /// a new proposal restarts it.
+    function proposeRole(bytes32 role, address account) external;
+    /// Admin.
+    function cancelRole(bytes32 role, address account) external;
     /// Admin: ether that was sent to a vault's address.
     function rescueEth(bytes32 ref, address recipient, address to) external;
     /// Admin: ether that was sent to this contract's address before its deployment.
@@ -132,6 +146,8 @@ interface ICorridorController {
 
     /// The vault's address, deployed or not.
     function vaultOf(bytes32 ref, address recipient) external view returns (address);
+    /// From when a proposed role can be granted, in seconds since 1970; 0 = not proposed.
+    function grantableAt(bytes32 role, address account) external view returns (uint256);
     function stateOf(bytes32 intent) external view returns (State);
     function frozen(address account) external view returns (bool);
     function legalHold(address vault) external view returns (bool);

@@ -18,8 +18,8 @@ pub use authorization::{Authorization, EcdsaSignature, SignatureViolation, Signi
 pub use call::{Call, IntentKind, Movement, Plan};
 pub use names::{Address, BlockHash, ChainNumber, TxHash, Word};
 pub use seen::{
-    Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports, Receipt, Sighting,
-    TransferAt,
+    Announcement, Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports,
+    Receipt, Sighting, TransferAt,
 };
 pub use sent::{Broadcast, Fees, KeyRole, Signed, Simulated, Unsigned, intent_word};
 

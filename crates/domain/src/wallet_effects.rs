@@ -20,6 +20,8 @@ names! {
         DeepReorg = "deep_reorg",
         /// A token is paused, has changed code, or has blacklisted one of our addresses.
         TokenChanged = "token_changed",
+        /// The admin of a tenant's controller announced another treasury, admin or role holder.
+        ControllerAdmin = "controller_admin",
         /// An unsupported token was paid to a watched address.
         UnsupportedAsset = "unsupported_asset",
         /// A payment went directly to a wallet's address.

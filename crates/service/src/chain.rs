@@ -16,7 +16,7 @@ use domain::chain::{Address, Broadcast, ChainConfig, ChainNumber, Fees, KeyRole,
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::Environment;
-use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts};
+use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts, Controller};
 use domain::time::{Span, Timestamp};
 use serde_json::json;
 use store::{Store, Tenant};
@@ -79,12 +79,28 @@ pub struct ChainSide {
     pub path: String,
 }
 
-/// Connects to the configured nodes, or opens the built-in chain below `data_dir`.
+/// The deployed controllers of tenants' wallets on a chain.
+pub async fn controllers_in_use(
+    store: &Store,
+    tenants: &[Tenant],
+    chain: ChainNumber,
+) -> anyhow::Result<Vec<(TenantId, Controller)>> {
+    let mut in_use = Vec::new();
+    for tenant in tenants {
+        let found = store.deployed_controller(tenant.id, chain).await?;
+        in_use.extend(found.map(|controller| (tenant.id, controller)));
+    }
+    Ok(in_use)
+}
+
+/// Connects to the configured nodes, or opens the built-in chain below `data_dir`. `in_use` are the
+/// controllers of tenants' wallets.
 pub async fn build(
     of: &OfChain,
     number: ChainNumber,
     data_dir: &Path,
     tenants: &[Tenant],
+    in_use: Vec<(TenantId, Controller)>,
     clock: Arc<dyn Clock>,
     public_url: &str,
 ) -> anyhow::Result<ChainSide> {
@@ -129,6 +145,9 @@ pub async fn build(
         }
         None => chain_keys::configured(config, &by_tag(tenants)).await?,
     };
+    for (tenant, controller) in in_use {
+        contracts.keep(tenant, controller);
+    }
     let contracts = Arc::new(contracts);
     // Nodes rest by the wall clock, whatever the business clock is.
     let wall: Arc<dyn Clock> = Arc::new(WallClock);
@@ -327,6 +346,11 @@ pub struct Faucet {
 }
 
 impl Faucet {
+    /// The account that replaces the bank's Safe as the admin of controllers.
+    pub fn admin(&self) -> Address {
+        self.admin.key.address()
+    }
+
     /// The address that simulated senders pay from.
     pub const fn sender(&self) -> Address {
         self.minter.address()

@@ -188,7 +188,12 @@ async fn chain_sides(
     for (of, number) in numbered_chains(config, store).await? {
         let clock = clock.clone();
         let known = number.unwrap_or(ChainNumber::NONE);
-        let side = super::chain::build(&of, known, data_dir, tenants, clock, public_url).await;
+        let in_use = match store {
+            Some(store) => super::chain::controllers_in_use(store, tenants, known).await?,
+            None => Vec::new(),
+        };
+        let side = super::chain::build(&of, known, data_dir, tenants, in_use, clock, public_url);
+        let side = side.await;
         let mut side = side.with_context(|| of.section.clone())?;
         if let (None, Some(store)) = (number, store) {
             let is_first = sides.is_empty();

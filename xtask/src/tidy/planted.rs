@@ -12,21 +12,41 @@ use super::tree::Tree;
 const RULE: &str = "planted";
 /// One patch for each bug in `planted/`, and the switch that all of them ask.
 const UNDER: &str = "crates/simulator/";
+/// Bugs of the contracts, each compiled on its own.
+const CONTRACTS: &str = "contracts/planted/";
 
-/// The patches, by path.
+/// The patches of the simulator, by path.
 pub fn of(tree: &Tree) -> impl Iterator<Item = (&String, &String)> {
-    tree.files().iter().filter(|(path, _)| path.starts_with(UNDER) && path.ends_with(".patch"))
+    below(tree, UNDER)
+}
+
+fn below<'a>(
+    tree: &'a Tree,
+    under: &'static str,
+) -> impl Iterator<Item = (&'a String, &'a String)> {
+    tree.files().iter().filter(move |(path, _)| path.starts_with(under) && path.ends_with(".patch"))
 }
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    apply(tree).1
+    let mut findings = apply(tree).1;
+    for one in below(tree, CONTRACTS) {
+        findings.extend(apply_all(tree, std::iter::once(one)).1);
+    }
+    findings
 }
 
-/// The files that the patches change or create, after all of them, and a finding for each patch
-/// that does not apply.
+/// The files that the simulator's patches change or create, after all of them, and a finding for
+/// each patch that does not apply.
 pub fn apply(tree: &Tree) -> (BTreeMap<String, String>, Vec<Finding>) {
+    apply_all(tree, of(tree))
+}
+
+fn apply_all<'a>(
+    tree: &Tree,
+    patches: impl Iterator<Item = (&'a String, &'a String)>,
+) -> (BTreeMap<String, String>, Vec<Finding>) {
     let (mut patched, mut findings) = (BTreeMap::new(), Vec::new());
-    for (path, patch) in of(tree) {
+    for (path, patch) in patches {
         for file in PatchSet::parse(patch, ParseOptions::unidiff()) {
             let applied =
                 file.map_err(Into::into).and_then(|it| apply_file(tree, &mut patched, &it));
@@ -85,6 +105,23 @@ mod tests {
             applied(&[(FILE, "new\nnew\nzero\none\ntwo\nfour\n"), (PATCH, CHANGE), (next, second)]);
         assert_eq!(findings, [""; 0]);
         assert_eq!(patched[FILE], "new\nnew\nzero\nhalf\none\nthree\nfour\n");
+    }
+
+    #[test]
+    fn patches_of_contracts_apply_each_on_their_own() {
+        let source = "contracts/src/A.sol";
+        let to = |what: &str| {
+            format!("--- a/{source}\n+++ b/{source}\n@@ -1,2 +1,2 @@\n one\n-two\n+{what}\n")
+        };
+        let (three, four) = (to("three"), to("four"));
+        let tree = Tree::of(&[
+            (source, "one\ntwo\n"),
+            ("contracts/planted/a.patch", &three),
+            ("contracts/planted/b.patch", &four),
+        ]);
+        assert!(check(&tree).is_empty());
+        let old = Tree::of(&[(source, "one\n"), ("contracts/planted/a.patch", &three)]);
+        assert_eq!(check(&old).len(), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Addresses of tenants' controllers, and transactions to them. The address is derived from the
-//! code, the tenant and the owners (EIP-1014), so it is known before deployment. After a key
-//! replacement it stays the same only if it is configured as deployed.
+//! code, the tenant and the owners (EIP-1014), so it is known before deployment. A controller that
+//! wallets already use is kept, whatever its code and the keys are today.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use super::reverts::Reverts;
 use super::signers::{KeyError, LocalKey, TenantKeys, derive};
 
 /// Version of the code in `contracts/artifacts`: incremented with every change of the bytecode.
-pub const CONTROLLER_VERSION: u32 = 1;
+pub const CONTROLLER_VERSION: u32 = 2;
 
 /// The deterministic deployer, at the same address on every chain: its call data is a salt and
 /// creation code.
@@ -41,9 +41,10 @@ pub struct Owners {
 /// Configuration of a tenant's controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerSource {
-    /// Derived from the code, the owners and the tenant's current keys.
+    /// Derived from the code, the owners and the tenant's current keys, unless one is kept
+    /// ([`EvmContracts::keep`]).
     Computed(Owners),
-    /// Already deployed: the keys were replaced since, or the code is an older version.
+    /// Already deployed, and known from elsewhere than the database.
     Deployed(Controller),
 }
 
@@ -75,7 +76,8 @@ pub struct EvmContracts {
     keys: Arc<TenantKeys>,
     sources: Sources,
     controller: Artifact,
-    /// What was computed before. A tenant's keys and owners stay the same as long as this lives.
+    /// What was computed or kept before. A tenant's keys and owners stay the same as long as this
+    /// lives.
     computed: Mutex<HashMap<TenantId, Controller>>,
     pub(super) reverts: Reverts,
 }
@@ -116,6 +118,12 @@ impl EvmContracts {
             computed: Mutex::default(),
             reverts: Reverts::new()?,
         })
+    }
+
+    /// A deployed controller that the tenant's wallets use. It stays the tenant's controller after a
+    /// replacement of keys or an update of the code, unless another one is configured as deployed.
+    pub fn keep(&self, tenant: TenantId, controller: Controller) {
+        self.computed.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant, controller);
     }
 
     fn source(&self, tenant: TenantId) -> Result<ControllerSource, SignFault> {

@@ -10,7 +10,7 @@ use super::*;
 /// Keccak-256 of the controller's creation code. A change of it requires a new
 /// [`CONTROLLER_VERSION`]: tenants keep their existing addresses.
 const CODE_OF_VERSION: (u32, &str) =
-    (1, "0xe917023a648ae3bd5af56c84eb97bca1c89c28a541b48085d16dc870d407402f");
+    (2, "0xda156a7c348a046dde03fd6f173ccbb1e182931ae1470bb5845cf4066e9c8765");
 
 fn tenant(number: u128) -> TenantId {
     TenantId(uuid::Uuid::from_u128(number))
@@ -65,6 +65,29 @@ fn a_deployed_controller_is_kept_and_not_redeployed() {
     assert_eq!(known.controller(tenant(1)), Ok(there.clone()));
     let again = known.target(tenant(1), Address([1; 20]), there.address, &Call::One(Plan::Deploy));
     assert!(again.is_err());
+}
+
+#[test]
+fn a_controller_in_use_is_kept_and_not_redeployed() {
+    let old =
+        Controller { address: Address([7; 20]), implementation: Address([8; 20]), version: 1 };
+    let configured =
+        Controller { address: Address([9; 20]), implementation: Address([8; 20]), version: 1 };
+    let known = contracts(&[
+        (1, ControllerSource::Computed(owners(1, 2))),
+        (2, ControllerSource::Computed(owners(1, 2))),
+        (3, ControllerSource::Deployed(configured.clone())),
+    ]);
+    let computed = known.controller(tenant(1)).expect("controller");
+    known.keep(tenant(1), old.clone());
+    known.keep(tenant(3), old.clone());
+    assert_eq!(known.controller(tenant(1)), Ok(old.clone()));
+    let again = known.target(tenant(1), Address([1; 20]), old.address, &Call::One(Plan::Deploy));
+    assert!(again.is_err());
+    assert_ne!(known.controller(tenant(2)), Ok(old));
+    assert_eq!(known.controller(tenant(3)), Ok(configured), "the configuration comes first");
+    known.keep(tenant(1), computed.clone());
+    assert_eq!(known.controller(tenant(1)), Ok(computed));
 }
 
 #[test]

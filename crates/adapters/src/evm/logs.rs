@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use domain::chain::{Address, ChainLog, LogEvent, Token, TxHash, Word};
+use domain::chain::{Address, Announcement, ChainLog, LogEvent, Token, TxHash, Word};
 
 use super::abi;
 use super::rpc::RpcFault;
@@ -34,9 +34,12 @@ enum Event {
     Swept,
     FrozenSet,
     LegalHoldSet,
+    RoleProposed,
+    TreasuryProposed,
+    AdminProposed,
 }
 
-const SIGNATURES: [(Event, &str); 20] = [
+const SIGNATURES: [(Event, &str); 23] = [
     (Event::Transfer, TRANSFER),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
@@ -61,6 +64,9 @@ const SIGNATURES: [(Event, &str); 20] = [
     (Event::Swept, "Swept(address,address,uint256)"),
     (Event::FrozenSet, "FrozenSet(address,bool,bytes32)"),
     (Event::LegalHoldSet, "LegalHoldSet(address,bool,bytes32)"),
+    (Event::RoleProposed, "RoleProposed(bytes32,address,uint256)"),
+    (Event::TreasuryProposed, "TreasuryProposed(address,uint256)"),
+    (Event::AdminProposed, "DefaultAdminTransferScheduled(address,uint48)"),
 ];
 
 static TOPICS: LazyLock<HashMap<Word, Event>> = LazyLock::new(|| {
@@ -189,7 +195,8 @@ impl Ours<'_> {
                     value,
                 }));
             }
-            Author::Stranger => return Ok(None),
+            // The watcher reads without a list of controllers, and compares the contract itself.
+            Author::Stranger => return Ok(announced(kind, log)),
             Author::Token => token_event(kind, log),
             Author::Controller => controller_event(kind, log),
         };
@@ -239,12 +246,27 @@ fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
             let frozen = abi::flag(abi::word_at(&log.data.0, 0)?)?;
             LogEvent::FrozenSet { account: abi::address(&log.topics.get(1)?.0.0)?, frozen }
         }
+        Event::RoleProposed | Event::TreasuryProposed | Event::AdminProposed => {
+            announced(kind, log)?
+        }
         Event::LegalHoldSet => {
             let held = abi::flag(abi::word_at(&log.data.0, 0)?)?;
             LogEvent::LegalHoldSet { vault: abi::address(&log.topics.get(1)?.0.0)?, held }
         }
         _ => return Some(None),
     }))
+}
+
+/// The announcement of a contract's admin; `None` = it is none.
+fn announced(kind: Event, log: &Log) -> Option<LogEvent> {
+    let (change, topic) = match kind {
+        Event::RoleProposed => (Announcement::Role, 2),
+        Event::TreasuryProposed => (Announcement::Treasury, 1),
+        Event::AdminProposed => (Announcement::Admin, 1),
+        _ => return None,
+    };
+    let account = abi::address(&log.topics.get(topic)?.0.0)?;
+    Some(LogEvent::Announced { change, account })
 }
 
 /// Payer, payee and value of an ERC-20 transfer. An ERC-721 transfer shares the first topic and has

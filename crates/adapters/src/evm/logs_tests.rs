@@ -257,3 +257,29 @@ fn inconsistent_logs_are_rejected() {
         );
     }
 }
+
+#[test]
+fn announcements_of_admins_are_read_of_any_contract() {
+    let role = topic("RoleProposed(bytes32,address,uint256)");
+    let treasury = topic("TreasuryProposed(address,uint256)");
+    let admin = topic("DefaultAdminTransferScheduled(address,uint48)");
+    let found = read(&[
+        log(1, 1, CONTROLLER, &[&role, FIVE, ALICE], FIVE),
+        log(2, 1, STRANGER, &[&treasury, BOB], FIVE),
+        log(3, 1, STRANGER, &[&admin, ALICE], FIVE),
+        // A contract that means something else by the name.
+        log(4, 1, STRANGER, &[&admin], FIVE),
+    ])
+    .expect("read");
+    let events: Vec<LogEvent> = found.iter().map(|log| log.event).collect();
+    assert_eq!(
+        events,
+        [
+            LogEvent::Announced { change: Announcement::Role, account: account(ALICE) },
+            LogEvent::Announced { change: Announcement::Treasury, account: account(BOB) },
+            LogEvent::Announced { change: Announcement::Admin, account: account(ALICE) },
+        ]
+    );
+    let malformed = read(&[log(1, 1, CONTROLLER, &[&role, FIVE], FIVE)]);
+    assert!(matches!(malformed, Err(RpcFault::Malformed(_))), "{malformed:?}");
+}

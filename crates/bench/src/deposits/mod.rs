@@ -137,7 +137,8 @@ async fn connect(installation: &Installation, server: &ServerProcess) -> anyhow:
     let tenants: Vec<_> = installation.tenants.iter().map(|funded| funded.tenant.clone()).collect();
     let (number, clock) = (domain::chain::ChainNumber::FIRST, std::sync::Arc::new(WallClock));
     let of = OfChain { section: "chain".to_owned(), config };
-    chain::build(&of, number, installation.data_dir(), &tenants, clock, &url).await
+    let in_use = chain::controllers_in_use(&installation.store, &tenants, number).await?;
+    chain::build(&of, number, installation.data_dir(), &tenants, in_use, clock, &url).await
 }
 
 async fn batches(server: &ServerProcess) -> anyhow::Result<Sizes> {

@@ -258,7 +258,9 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
                 continue;
             }
             let (clock, number) = (Arc::new(WallClock), number.unwrap_or(ChainNumber::NONE));
-            let side = chain::build(&of, number, data_dir, &tenants, clock, "").await;
+            let in_use = chain::controllers_in_use(&store, &tenants, number).await;
+            let in_use = in_use.map_err(Failure::unavailable)?;
+            let side = chain::build(&of, number, data_dir, &tenants, in_use, clock, "").await;
             let found = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
             let found = found.map_err(Failure::unavailable)?;
             let name = &of.config.chain.name;

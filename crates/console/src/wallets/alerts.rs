@@ -27,6 +27,7 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         AlertKind::RailMismatch | AlertKind::ListedDust => "/search?q=",
         AlertKind::ReceiverGone
         | AlertKind::TokenChanged
+        | AlertKind::ControllerAdmin
         | AlertKind::UnsupportedAsset
         | AlertKind::Transaction
         | AlertKind::LowGas

@@ -244,6 +244,31 @@ fn calls(to: Address, data: &[u8]) -> Vec<u8> {
     code
 }
 
+/// A token that calls `to` with these bytes whenever it is called, and agrees to everything whatever
+/// comes of it.
+pub fn calling_back(to: Address, data: &[u8]) -> Vec<u8> {
+    const LEN: usize = 47;
+    let push =
+        |number: usize| [&[0x61][..], &u16::try_from(number).unwrap().to_be_bytes()].concat();
+    let body = [
+        // codecopy(0, offset, len)
+        push(data.len()),
+        push(token(&[0; LEN]).len()),
+        vec![0x5f, 0x39],
+        // call(gas, to, 0, 0, len, 0, 0)
+        vec![0x5f, 0x5f],
+        push(data.len()),
+        vec![0x5f, 0x5f, 0x73],
+        to.to_vec(),
+        vec![0x5a, 0xf1, 0x50],
+        // return true
+        vec![0x60, 0x01, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3],
+    ]
+    .concat();
+    assert_eq!(body.len(), LEN);
+    [token(&body), data.to_vec()].concat()
+}
+
 fn batch_call(items: &[Item]) -> Bytes {
     let words = items.iter().flat_map(|item| {
         let args =

@@ -97,6 +97,11 @@ impl Evm {
         outcome(result).must().output
     }
 
+    /// Seconds since 1970.
+    pub const fn now(&self) -> u64 {
+        self.now
+    }
+
     pub fn advance(&mut self, seconds: u64) {
         self.now += seconds;
     }

@@ -8,8 +8,8 @@ use crate::abi::Arg;
 use crate::artifacts;
 use crate::evm::{Evm, Outcome};
 use crate::tenant::{
-    ADMIN, APPROVER, COMPLIANCE, Item, OPERATOR, STRANGER, TREASURY, Tenant, controller_code,
-    intent, reference, role,
+    ADMIN, ADMIN_DELAY_S, APPROVER, COMPLIANCE, Item, OPERATOR, PAYER, STRANGER, TREASURY, Tenant,
+    controller_code, intent, reference, role,
 };
 
 const EVERYBODY: [Address; 5] = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, STRANGER];
@@ -33,7 +33,7 @@ const fn rule(
 }
 
 /// In the context of [`world`] each of these calls succeeds for the permitted accounts.
-const RULES: [Rule; 20] = [
+const RULES: [Rule; 26] = [
     rule("releaseBatch", &[OPERATOR], WITHOUT_ROLE, |t, by| t.release(by, &[escrow_item(t, 10)])),
     rule("debitBatch", &[OPERATOR], WITHOUT_ROLE, |t, by| {
         let item = t.wallet_item(intent(11), reference(2), 1);
@@ -74,6 +74,14 @@ const RULES: [Rule; 20] = [
     }),
     rule("grantRole", &[ADMIN], WITHOUT_ROLE, |t, by| t.grant(by, "OPERATOR", TREASURY)),
     rule("revokeRole", &[ADMIN], WITHOUT_ROLE, |t, by| t.revoke(by, "APPROVER", APPROVER)),
+    rule("proposeRole", &[ADMIN], WITHOUT_ROLE, |t, by| t.propose_role(by, "APPROVER", PAYER)),
+    rule("cancelRole", &[ADMIN], WITHOUT_ROLE, |t, by| t.cancel_role(by, "APPROVER", TREASURY)),
+    rule("cancelTreasury", &[ADMIN], WITHOUT_ROLE, |t, by| t.cancel_treasury(by)),
+    rule("beginDefaultAdminTransfer", &[ADMIN], WITHOUT_ROLE, |t, by| t.begin_transfer(by, PAYER)),
+    rule("cancelDefaultAdminTransfer", &[ADMIN], WITHOUT_ROLE, |t, by| t.cancel_transfer(by)),
+    rule("acceptDefaultAdminTransfer", &[STRANGER], "AccessControlInvalidDefaultAdmin", |t, by| {
+        t.accept_transfer(by)
+    }),
     // Every account may renounce its own role, never another's.
     rule("renounceRole", &[OPERATOR], "AccessControlBadConfirmation", |t, by| {
         t.call(by, "renounceRole(bytes32,address)", &[role("OPERATOR").into(), OPERATOR.into()])
@@ -95,7 +103,8 @@ fn item_arg(item: &Item) -> Arg {
     Arg::Words(words.into_iter().map(crate::abi::word).collect())
 }
 
-/// A funded escrow, a funded wallet, a returnable debit, and proposals of a refund and a treasury.
+/// A funded escrow, a funded wallet, a returnable debit, and proposals of a refund, a treasury, an
+/// approver and an admin.
 fn world() -> Tenant {
     let mut tenant = Tenant::new();
     let escrow = tenant.vault(reference(1), STRANGER);
@@ -107,7 +116,9 @@ fn world() -> Tenant {
     let refund = Item { amount: U256::from(10), ..escrow_item(&tenant, 2) };
     tenant.propose_refund(COMPLIANCE, &refund, STRANGER).must();
     tenant.propose_treasury(ADMIN, STRANGER).must();
-    tenant.evm.advance(48 * 3600);
+    tenant.propose_role(ADMIN, "APPROVER", TREASURY).must();
+    tenant.begin_transfer(ADMIN, STRANGER).must();
+    tenant.evm.advance(ADMIN_DELAY_S + 1);
     tenant
 }
 
@@ -142,21 +153,32 @@ fn one_account_holds_one_role() {
         ("COMPLIANCE", COMPLIANCE),
         ("APPROVER", APPROVER),
     ];
-    for (name, _) in holders {
-        for (held, account) in holders {
-            let granted = tenant.grant(ADMIN, name, account);
+    for (held, account) in holders {
+        let asked = [
+            ("ADMIN", tenant.begin_transfer(ADMIN, account)),
+            ("OPERATOR", tenant.grant(ADMIN, "OPERATOR", account)),
+            ("COMPLIANCE", tenant.propose_role(ADMIN, "COMPLIANCE", account)),
+            ("APPROVER", tenant.propose_role(ADMIN, "APPROVER", account)),
+        ];
+        for (name, outcome) in asked {
             if name == held {
-                assert!(granted.ok, "granting an existing role changes nothing");
+                assert!(outcome.ok, "an existing role changes nothing");
             } else {
                 assert_eq!(
-                    granted.refusal(),
+                    outcome.refusal(),
                     "HoldsAnotherRole",
                     "{name} for the holder of {held}"
                 );
             }
         }
     }
-    assert_eq!(tenant.grant(ADMIN, "OPERATOR", Address::ZERO).refusal(), "ZeroAddress");
+    for outcome in [
+        tenant.grant(ADMIN, "OPERATOR", Address::ZERO),
+        tenant.propose_role(ADMIN, "APPROVER", Address::ZERO),
+        tenant.begin_transfer(ADMIN, Address::ZERO),
+    ] {
+        assert_eq!(outcome.refusal(), "ZeroAddress");
+    }
 }
 
 #[test]
@@ -168,7 +190,8 @@ fn a_controller_starts_with_four_roles_and_a_treasury() {
         Evm::new().try_deploy(STRANGER, controller_code(people))
     };
     for at in 0..4 {
-        assert_eq!(with(at, Address::ZERO).refusal(), "ZeroAddress");
+        let zero = if at == 0 { "AccessControlInvalidDefaultAdmin" } else { "ZeroAddress" };
+        assert_eq!(with(at, Address::ZERO).refusal(), zero);
         assert_eq!(with(at, good[(at + 1) % 4]).refusal(), "HoldsAnotherRole");
     }
     assert_eq!(with(4, Address::ZERO).refusal(), "BadTreasury");

@@ -23,9 +23,11 @@ pub const PAYER: Address = person(0x9a);
 /// Issuer of both tokens: all roles of USDC, owner of USDT.
 pub const ISSUER: Address = person(0x15);
 
+/// Between the announcement and the effect of what the admin gives away.
+pub const ADMIN_DELAY_S: u64 = 48 * 3600;
 /// The payer's initial balance per token.
 pub const PAYERS_FUNDS: u64 = 1_000_000_000_000;
-const ITEM: &str = "(bytes32,bytes32,address,address,uint256)";
+pub const ITEM: &str = "(bytes32,bytes32,address,address,uint256)";
 
 /// One movement out of a vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub struct Item {
 }
 
 impl Item {
-    fn words(&self) -> Vec<abi::Word> {
+    pub fn words(&self) -> Vec<abi::Word> {
         vec![
             self.intent.0,
             self.reference.0,
@@ -71,7 +73,11 @@ pub fn role(name: &str) -> B256 {
 
 /// Creation code of a controller with these accounts.
 pub fn controller_code(people: [Address; 5]) -> Vec<u8> {
-    [artifacts::controller(), abi::encode(&people.map(Arg::from))].concat()
+    with_arguments(artifacts::controller(), people)
+}
+
+fn with_arguments(code: Vec<u8>, people: [Address; 5]) -> Vec<u8> {
+    [code, abi::encode(&people.map(Arg::from))].concat()
 }
 
 /// The sandbox's USDC with all roles held by the issuer.
@@ -91,11 +97,20 @@ impl Tenant {
 
     /// With another contract instead of USDC.
     pub fn with_usdc(deploy: impl FnOnce(&mut Evm) -> Address) -> Tenant {
+        Tenant::with(artifacts::controller(), deploy)
+    }
+
+    /// With another controller's creation code.
+    pub fn with_controller(code: Vec<u8>) -> Tenant {
+        Tenant::with(code, deploy_usdc)
+    }
+
+    fn with(controller: Vec<u8>, deploy: impl FnOnce(&mut Evm) -> Address) -> Tenant {
         let mut evm = Evm::new();
         let usdc = deploy(&mut evm);
         let usdt = deploy_usdt(&mut evm);
-        let controller = evm
-            .deploy(DEPLOYER, controller_code([ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY]));
+        let people = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY];
+        let controller = evm.deploy(DEPLOYER, with_arguments(controller, people));
         let mut tenant = Tenant { evm, controller, usdc, usdt };
         tenant.issue();
         tenant
@@ -212,7 +227,44 @@ impl Tenant {
         self.call(from, "revokeRole(bytes32,address)", &[role(name).into(), account.into()])
     }
 
+    pub fn propose_role(&mut self, from: Address, name: &str, account: Address) -> Outcome {
+        self.call(from, "proposeRole(bytes32,address)", &[role(name).into(), account.into()])
+    }
+
+    pub fn cancel_role(&mut self, from: Address, name: &str, account: Address) -> Outcome {
+        self.call(from, "cancelRole(bytes32,address)", &[role(name).into(), account.into()])
+    }
+
+    pub fn cancel_treasury(&mut self, from: Address) -> Outcome {
+        self.call(from, "cancelTreasury()", &[])
+    }
+
+    pub fn begin_transfer(&mut self, from: Address, next: Address) -> Outcome {
+        self.call(from, "beginDefaultAdminTransfer(address)", &[next.into()])
+    }
+
+    pub fn cancel_transfer(&mut self, from: Address) -> Outcome {
+        self.call(from, "cancelDefaultAdminTransfer()", &[])
+    }
+
+    pub fn accept_transfer(&mut self, from: Address) -> Outcome {
+        self.call(from, "acceptDefaultAdminTransfer()", &[])
+    }
+
+    /// Proposes a role, waits, and grants it.
+    pub fn assign(&mut self, name: &str, account: Address) {
+        self.propose_role(ADMIN, name, account).must();
+        self.evm.advance(ADMIN_DELAY_S);
+        self.grant(ADMIN, name, account).must();
+    }
+
     // --- queries ---
+
+    pub fn has_role(&mut self, name: &str, account: Address) -> bool {
+        let args = [role(name).into(), account.into()];
+        let answer = self.evm.look(self.controller, "hasRole(bytes32,address)", &args);
+        abi::number(abi::nth(&answer, 0)) == U256::from(1)
+    }
 
     pub fn vault(&mut self, reference: B256, recipient: Address) -> Address {
         let controller = self.controller;

@@ -186,10 +186,37 @@ fn an_amount_beyond_the_stored_width_is_not_debited() {
     tenant.evm.put_code(token, &crate::batch::agreeable());
     refused(
         &mut tenant,
-        &Item { token, amount: U256::from(1) << 96, ..item },
+        &Item { token, amount: U256::from(1) << 80, ..item },
         "SafeCastOverflowedUintDowncast",
     );
-    let most = Item { token, amount: (U256::from(1) << 96) - U256::from(1), ..item };
+    let most = Item { token, amount: (U256::from(1) << 80) - U256::from(1), ..item };
     let outcome = tenant.debit(OPERATOR, &[most]).must();
     assert_eq!(tenant::failures(&outcome), []);
+}
+
+/// A record has a byte for the token: tokens beyond the 255th are stored beside it.
+#[test]
+fn a_debit_of_any_token_is_returned_in_that_token() {
+    const TOKENS: u64 = 257;
+    let token = |n: u64| Address::left_padding_from(&(0xbeef_0000_u64 + n).to_be_bytes());
+    let (mut tenant, usdc, wallet) = funded();
+    for batch in (0..TOKENS).collect::<Vec<_>>().chunks(16) {
+        let items: Vec<Item> = batch
+            .iter()
+            .map(|n| {
+                tenant.evm.put_code(token(*n), &crate::batch::agreeable());
+                let amount = U256::from(10 + n);
+                Item { intent: intent(1_000 + n), token: token(*n), amount, ..usdc }
+            })
+            .collect();
+        assert_eq!(failures(&tenant.debit(OPERATOR, &items).must()), []);
+    }
+    tenant.debit(OPERATOR, &[usdc]).must();
+    for n in [0, 254, 255, 256] {
+        let outcome = tenant.return_debit(OPERATOR, intent(1_000 + n), intent(2_000 + n)).must();
+        let said = [abi::word(wallet), abi::word(token(n)), abi::word(10 + n)];
+        assert_eq!(outcome.logs[0].data.data[..], said.concat());
+    }
+    tenant.return_debit(OPERATOR, usdc.intent, intent(2)).must();
+    assert_eq!(tenant.balance(tenant.usdc, wallet), 500);
 }

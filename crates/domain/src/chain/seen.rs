@@ -80,6 +80,17 @@ pub struct ChainLog {
     pub event: LogEvent,
 }
 
+/// Change that the admin of a controller announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// `RoleProposed`: another account for compliance or approvals.
+    Role,
+    /// `TreasuryProposed`: another destination of sweeps.
+    Treasury,
+    /// `DefaultAdminTransferScheduled`: another admin.
+    Admin,
+}
+
 /// Decoded log event. Values beyond 64 bits saturate at [`u64::MAX`]: no supported token has that
 /// many units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +131,14 @@ pub enum LogEvent {
     Unpaused,
     /// The token's code was replaced (`Upgraded`) or delegated (`Deprecate`): needs review.
     CodeChanged,
+    /// A contract's admin announced a change that takes effect after a delay. Any contract can emit
+    /// it: compare the log's contract with the tenants' controllers.
+    Announced {
+        /// The announced change.
+        change: Announcement,
+        /// The account that is to have it.
+        account: Address,
+    },
     /// Controller: an intent was executed (`Released`, `Debited`, `DebitReturned`,
     /// `RefundProposed`, `Refunded`).
     IntentDone(Word),

@@ -111,6 +111,7 @@ const ALERTS: Values = Values::Known(&[
     "receiver_gone",
     "deep_reorg",
     "token_changed",
+    "controller_admin",
     "unsupported_asset",
     "direct_deposit",
     "listed_dust",

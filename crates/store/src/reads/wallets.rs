@@ -6,6 +6,7 @@ use domain::deposit::{Deposit, DepositKind};
 use domain::exchange::ExchangeOrder;
 use domain::ids::{TenantId, WalletId};
 use domain::ledger::{Account, AccountCode};
+use domain::ports::Controller;
 use domain::wallet::Wallet;
 
 use super::page::{Listed, Page};
@@ -21,6 +22,12 @@ static ONE: Stmt = Stmt::written(
 static OF_CUSTOMER: Stmt = Stmt::written(
     "wallet.of_customer",
     "SELECT {{wallet w}} FROM wallet w WHERE w.customer_id = $2 AND w.chain = $3 AND w.replaced = 0 AND w.tenant = $1",
+);
+// The controller of a wallet that is not PENDING is deployed.
+static NEWEST_READY: Stmt = Stmt::written(
+    "wallet.newest_ready",
+    "SELECT {{wallet w}} FROM wallet w WHERE w.chain = $2 AND w.state <> 'PENDING' AND w.tenant = $1 \
+     ORDER BY w.created_at DESC, w.id DESC LIMIT 1",
 );
 static ACCOUNTS: Stmt = Stmt::written(
     "wallet.accounts",
@@ -53,8 +60,16 @@ static EXCHANGES: Stmt = Stmt::by_keys(
     "SELECT {{exchange_order e}} FROM {{keys}} JOIN exchange_order e ON e.tenant = k.tenant AND e.id = k.id",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &OF_CUSTOMER, &ACCOUNTS, &TRANSACTIONS, &TRANSACTIONS_TOTAL, &DEPOSITS, &EXCHANGES];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &ONE,
+    &OF_CUSTOMER,
+    &NEWEST_READY,
+    &ACCOUNTS,
+    &TRANSACTIONS,
+    &TRANSACTIONS_TOTAL,
+    &DEPOSITS,
+    &EXCHANGES,
+];
 
 /// `type` of the specification's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +126,21 @@ impl Store {
         chain: ChainNumber,
     ) -> Result<Option<Wallet>, StoreError> {
         self.one(&OF_CUSTOMER, (tenant, customer_id, chain)).await
+    }
+
+    /// The deployed controller of a tenant's wallets on a chain; of the newest wallet if there are
+    /// several. `None` if no wallet has been ready yet.
+    pub async fn deployed_controller(
+        &self,
+        tenant: TenantId,
+        chain: ChainNumber,
+    ) -> Result<Option<Controller>, StoreError> {
+        let newest: Option<Wallet> = self.one(&NEWEST_READY, (tenant, chain)).await?;
+        Ok(newest.map(|wallet| Controller {
+            address: wallet.controller,
+            implementation: wallet.implementation,
+            version: wallet.code_version,
+        }))
     }
 
     /// A wallet's balances: one account per coin, in the coins' order; empty before the first

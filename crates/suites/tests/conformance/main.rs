@@ -273,6 +273,7 @@ conformance! {
     wallet_reads:
         the_money_of_requests_is_added_up_by_where_it_is
         a_wallets_history_is_merged_filtered_and_paged
+        the_controller_in_use_is_that_of_the_newest_ready_wallet
         requests_are_listed_by_state
         deposits_are_found_by_what_they_wait_for
         velocity_counts_what_came_and_what_was_refused

@@ -2,6 +2,7 @@
 
 use domain::chain::{Address, ChainNumber};
 use domain::currency::StableCoin;
+use domain::decision::IdSource;
 use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, ReviewVerdict};
 use domain::exchange::ExchangeState;
 use domain::ids::{DepositId, TenantId};
@@ -10,11 +11,12 @@ use domain::money::Money;
 use domain::payment_request::{Received, RequestMoney, RequestState};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
-use domain::wallet::Wallet;
+use domain::wallet::{Wallet, WalletState};
+use store::working_set::WorkingSet;
 use store::{Listed, MovingKind, Page, ReasonSum, TransactionKind};
 use uuid::Uuid;
 
-use crate::wallet_world::{COIN, credit, wallet_need};
+use crate::wallet_world::{self, COIN, credit, wallet_need};
 use crate::world::{World, tenant_need};
 
 const FIRST: Page = Page { page: 0, limit: 100 };
@@ -98,6 +100,29 @@ pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
         .expect("read");
     assert_eq!(orders.rows.iter().map(|it| it.id.0).collect::<Vec<_>>(), [made[1], made[3]]);
     assert_eq!(orders.total, 3);
+}
+
+pub async fn the_controller_in_use_is_that_of_the_newest_ready_wallet(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let in_use = || world.store.deployed_controller(tenant, ChainNumber::FIRST);
+    assert_eq!(in_use().await, Ok(None));
+    for (number, state) in
+        [(1, WalletState::Active), (2, WalletState::Blocked), (3, WalletState::Pending)]
+    {
+        let name = format!("C-{number}");
+        let provision = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+            let fresh = wallet_world::wallet(tenant, &name, ws.now, ids);
+            let made = Wallet { controller: Address([number; 20]), state, ..fresh };
+            ws.customers.put((tenant, wallet_world::customer(&name)), made.id);
+            ws.wallets.put((tenant, made.id), made);
+        };
+        world.put(tenant, provision).await;
+        world.pass(Span::secs(1)).await;
+    }
+    let found = in_use().await.expect("read").expect("a ready wallet");
+    assert_eq!((found.address, found.version), (Address([2; 20]), 3));
+    let elsewhere = world.store.deployed_controller(tenant, ChainNumber(2)).await;
+    assert_eq!(elsewhere, Ok(None), "each chain has its own");
 }
 
 pub async fn requests_are_listed_by_state(world: World) {

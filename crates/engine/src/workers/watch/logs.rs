@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Block, ChainLog, ChainNumber, LogEvent, ReleaseMin};
+use domain::chain::{Address, Announcement, Block, ChainLog, ChainNumber, LogEvent, ReleaseMin};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
@@ -43,12 +43,19 @@ impl Vaults {
 }
 
 impl Watch<'_> {
-    /// Whether any of the logs concerns one of our vaults or a token itself.
+    /// Whether any of the logs concerns one of our vaults, a token itself, or may concern a
+    /// controller.
     pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
-        let about_coins = |log: &ChainLog| {
-            matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged)
+        let about_contracts = |log: &ChainLog| {
+            matches!(
+                log.event,
+                LogEvent::Paused
+                    | LogEvent::Unpaused
+                    | LogEvent::CodeChanged
+                    | LogEvent::Announced { .. }
+            )
         };
-        if logs.iter().any(about_coins) {
+        if logs.iter().any(about_contracts) {
             return Ok(true);
         }
         let vaults = self.vaults(logs).await?;
@@ -151,8 +158,11 @@ impl Watch<'_> {
                 LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged => {
                     self.token_says(block, log).await?
                 }
-                // Zero values are ignored; our controllers' events are in the receipts of our own
-                // transactions.
+                LogEvent::Announced { change, account } => {
+                    self.announced(block, log.contract, change, account).await?
+                }
+                // Zero values are ignored; the other events of our controllers are in the receipts
+                // of our own transactions.
                 _ => {}
             }
         }
@@ -160,6 +170,36 @@ impl Watch<'_> {
             taken?;
         }
         Ok(kept)
+    }
+
+    /// Alerts the tenant whose controller's admin announced a change. Another contract's events are
+    /// ignored.
+    async fn announced(
+        &self,
+        block: &Block,
+        contract: Address,
+        change: Announcement,
+        account: Address,
+    ) -> Result<(), Trouble> {
+        let change = match change {
+            Announcement::Role => "the role compliance or approver for",
+            Announcement::Treasury => "the treasury",
+            Announcement::Admin => "the admin",
+        };
+        for tenant in self.workers.store.tenants().await? {
+            let known = self.wallets.contracts.controller(tenant.id);
+            if known.is_ok_and(|controller| controller.address == contract) {
+                let what = format!(
+                    "the controller's admin announced {change} {account} (block {}): it can take effect in 48 hours; \
+                     if the bank did not decide this, cancel it at once",
+                    block.number
+                );
+                let what = self.workers.said_of(self.number(), what);
+                let alert = Alert { kind: AlertKind::ControllerAdmin, subject: tenant.id.0, what };
+                self.workers.raise(tenant.id, alert).await;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a transfer to a vault is our own: a release from one of the wallet's escrows, or

@@ -20,6 +20,7 @@ on_both_stores! {
     a_vault_on_the_issuers_blacklist_pays_nothing
     the_issuers_blacklisting_is_detected_and_reported
     a_coin_with_other_code_moves_nothing_until_a_person_has_looked
+    an_announcement_of_the_controllers_admin_raises_an_alert
     destroyed_funds_are_reported_and_later_payments_count
     where_a_fee_is_taken_what_arrived_is_credited
     of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived
@@ -277,4 +278,22 @@ async fn where_a_fee_is_taken_what_arrived_is_credited(on: On) {
     assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
     bank.finish().await;
+}
+
+async fn an_announcement_of_the_controllers_admin_raises_an_alert(on: On) {
+    let bank = bank_of_its_own(on).await;
+    bank.in_use("announced").await;
+    let side = bank.bank.running.chain();
+    let controller = side.contracts.controller(bank.bank.tenant.id).expect("a controller").address;
+    let admin = side.faucet.as_ref().expect("a sandbox's chain").admin();
+    let thief = argument("0x6666666666666666666666666666666666666666");
+    let approver = domain::chain::vault::hash(&[b"APPROVER"]).0;
+    for (function, arguments, what) in [
+        ("proposeTreasury(address)", vec![thief], "the treasury 0x6666"),
+        ("proposeRole(bytes32,address)", vec![approver, thief], "approver for 0x6666"),
+        ("beginDefaultAdminTransfer(address)", vec![thief], "the admin 0x6666"),
+    ] {
+        bank.acts(admin, controller, calls(function, &arguments));
+        bank.is_alerted(AlertKind::ControllerAdmin, what).await;
+    }
 }
