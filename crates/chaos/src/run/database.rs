@@ -29,7 +29,7 @@ pub struct Database {
     /// By node, then by server.
     proxies: Vec<Vec<Proxy>>,
     /// How long each server's log was when it was launched.
-    launched: Mutex<Vec<usize>>,
+    launched: Mutex<Vec<u64>>,
 }
 
 impl Database {
@@ -150,7 +150,7 @@ impl Database {
         self.launched.lock().expect("not poisoned")[server] = bytes;
     }
 
-    pub fn log_bytes(&self, server: usize) -> usize {
+    pub fn log_bytes(&self, server: usize) -> u64 {
         self.servers[server].log_bytes()
     }
 
@@ -162,7 +162,7 @@ impl Database {
 
     /// How many statements of nodes a server's log has from there, apart from those by which they find
     /// the primary.
-    pub fn statements(&self, server: usize, from: usize) -> usize {
+    pub fn statements(&self, server: usize, from: u64) -> usize {
         let log = self.servers[server].log_from(from);
         let of_nodes = |line: &&str| {
             line.contains(&format!(" {} LOG: ", self.name))

@@ -17,8 +17,9 @@ const SEEN_AT_MOST: Duration = Duration::from_secs(60);
 /// How long after a promotion nodes may use a former primary that goes on as if nothing had happened: a
 /// second until the next proof is due, three in which it may be given, and some of a loaded machine's time.
 const FENCED_AT_MOST: Duration = Duration::from_secs(6);
-/// How long it is watched afterwards.
+/// How long it is watched afterwards, and how often.
 const WATCHED: Duration = Duration::from_secs(3);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Promotes the standby; afterwards the former primary is its standby.
 pub async fn fail_over(
@@ -79,7 +80,7 @@ async fn outlive(
     let database = database(world)?;
     let from = database.log_bytes(former);
     let (mut used, mut last) = (0, Duration::ZERO);
-    wait::until_async(FENCED_AT_MOST + WATCHED, || {
+    wait::until_async_every(LOOK_EVERY, FENCED_AT_MOST + WATCHED, || {
         let now = database.statements(former, from);
         if now > used {
             (used, last) = (now, promoted.elapsed());

@@ -24,7 +24,7 @@ fn pair(part: &str) -> Option<(Cluster, Cluster, String)> {
 }
 
 /// What nodes ask a server besides whether it is the primary.
-fn used(server: &Cluster, from: usize) -> Vec<String> {
+fn used(server: &Cluster, from: u64) -> Vec<String> {
     let log = server.log_from(from);
     let of_nodes = |line: &&str| {
         line.contains(" test_pair_")

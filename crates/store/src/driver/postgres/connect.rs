@@ -148,8 +148,13 @@ impl Connector {
         role: Role,
         statement_timeout: Span,
     ) -> Result<Connected, DbError> {
+        let (timeline, Opened { client, flights, driver }) = self.open_any().await?;
+        // Whatever closes connections from here on closes this one; what closed them before is
+        // known by now.
         let epoch = self.epoch();
-        let Opened { client, flights, driver } = self.open_any().await?;
+        if timeline.is_some_and(|timeline| !self.servers.is_current(timeline)) {
+            return Err(DbError::Unavailable("the primary has just changed".to_owned()));
+        }
         if self.servers.guarded && !self.watched.swap(true, Ordering::Relaxed) {
             tokio::spawn(keep_watch(Arc::downgrade(self)));
         }
@@ -159,11 +164,13 @@ impl Connector {
         Ok(Connected { client, flights, driver, epoch })
     }
 
-    /// A connection to the primary.
-    pub(super) async fn open_any(&self) -> Result<Opened, DbError> {
+    /// A connection to the primary, and the timeline on which it proved to be that.
+    pub(super) async fn open_any(&self) -> Result<(Option<i64>, Opened), DbError> {
         match self.servers.each.as_slice() {
-            [only] if !self.servers.guarded => self.open(only).await,
-            _ => self.open_primary(false).await.map(|(_, primary)| primary),
+            [only] if !self.servers.guarded => Ok((None, self.open(only).await?)),
+            _ => {
+                self.open_primary(false).await.map(|(timeline, primary)| (Some(timeline), primary))
+            }
         }
     }
 
@@ -295,7 +302,7 @@ impl Connector {
     }
 
     async fn learn(&self, stmts: &[&'static Stmt]) -> Result<Vec<(&'static str, Types)>, DbError> {
-        let opened = self.open_any().await?;
+        let (_, opened) = self.open_any().await?;
         let failed = |error: tokio_postgres::Error| failure::meaning(&error);
         opened.client.batch_execute("BEGIN").await.map_err(failed)?;
         let mut learned = Vec::with_capacity(stmts.len());

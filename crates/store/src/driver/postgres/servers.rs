@@ -110,13 +110,23 @@ impl Servers {
         if !by_watch && self.known().unproven == Some(timeline) {
             return Err(unproven());
         }
-        let proof = match tokio::time::timeout(PROOF_TIMEOUT, client.simple_query(PROOF)).await {
-            Ok(Ok(_)) => Ok(()),
+        match tokio::time::timeout(PROOF_TIMEOUT, client.simple_query(PROOF)).await {
+            Ok(Ok(_)) => {
+                self.known().unproven = None;
+                Ok(())
+            }
             Ok(Err(error)) => Err(super::failure::meaning(&error)),
-            Err(_) => Err(unproven()),
-        };
-        self.known().unproven = proof.is_err().then_some(timeline);
-        proof
+            Err(_) => {
+                self.known().unproven = Some(timeline);
+                Err(unproven())
+            }
+        }
+    }
+
+    /// Whether nothing has become known since that speaks against a server on this timeline.
+    pub(super) fn is_current(&self, timeline: i64) -> bool {
+        let known = self.known();
+        known.timeline == timeline && known.unproven != Some(timeline)
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -261,5 +271,6 @@ mod tests {
         assert!(matches!(servers.judge(&standing(5, "8")), Verdict::Refused(_)));
         assert!(matches!(servers.judge_timeline(3), Verdict::Refused(_)));
         assert_eq!(servers.judge_timeline(4), Verdict::Usable);
+        assert!(servers.is_current(4) && !servers.is_current(3));
     }
 }

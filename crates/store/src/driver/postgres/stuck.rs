@@ -46,7 +46,7 @@ impl Connector {
     }
 
     async fn check(&self, longer_than: Duration) -> Result<usize, DbError> {
-        let opened = self.open_any().await?;
+        let (_, opened) = self.open_any().await?;
         let asked = END_STUCK
             .replace("APPLICATION", APPLICATION)
             .replace("LIMIT", &longer_than.as_millis().to_string());
