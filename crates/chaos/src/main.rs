@@ -35,11 +35,14 @@ struct Arguments {
     /// By how many seconds the second node's clock differs (libfaketime)
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     skew: i64,
+    /// A directory on a small file system for PostgreSQL, which is then filled
+    #[arg(long)]
+    small_disk: Option<PathBuf>,
     /// Of every choice, as a number or 0x…; by default the time
     #[arg(long, value_parser = seed)]
     seed: Option<u64>,
     /// Repeat the run of this seed with its plan
-    #[arg(long, value_parser = seed, conflicts_with_all = ["seed", "store", "nodes", "seconds", "kills", "others", "failovers", "skew"])]
+    #[arg(long, value_parser = seed, conflicts_with_all = ["seed", "store", "nodes", "seconds", "kills", "others", "failovers", "skew", "small_disk"])]
     replay: Option<u64>,
     /// Directory of histories, plans and logs
     #[arg(long, default_value = "target/chaos")]
@@ -93,6 +96,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         others: arguments.others.unwrap_or(unless_promoted),
         failovers: arguments.failovers,
         skew_s: arguments.skew,
+        small_disk: arguments.small_disk.clone(),
     })
 }
 

@@ -1,7 +1,10 @@
 //! The run's PostgreSQL: a server of its own, or a primary with a synchronous standby, and proxies in
 //! front of them for each node.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,11 +17,16 @@ use testkit::wait;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
+use super::Plan;
+
 /// Few, so that they can be used up.
 const CONNECTIONS_MAX: u16 = 60;
 const LOCKED_AT_MOST: Duration = Duration::from_secs(20);
 /// The servers as standbys of each other.
 const NAMES: [&str; 2] = ["one", "two"];
+/// What fills a small file system.
+const BALLAST: &str = "ballast";
+const BALLAST_CHUNK_BYTES: usize = 1 << 20;
 /// In every statement by which a node finds the primary.
 const LOOKS: [&str; 2] = ["pg_is_in_recovery()", "pg_logical_emit_message"];
 
@@ -34,25 +42,25 @@ pub struct Database {
 
 impl Database {
     /// Durable, because durability is tested.
-    pub async fn start(nodes: usize, standby: bool) -> anyhow::Result<Database> {
+    pub async fn start(plan: &Plan) -> anyhow::Result<Database> {
         // A standby whose primary was away looks for it again at once.
         let settings = vec![("wal_retrieve_retry_interval".to_owned(), "500ms".to_owned())];
         let options = Options {
             durable: true,
             max_connections: CONNECTIONS_MAX,
             settings,
-            ..Options::default()
+            parent_dir: plan.small_disk.clone(),
         };
         let mut servers = vec![Cluster::start(&options)?];
         let direct = servers[0].database("chaos")?;
         let name = direct.rsplit('/').next().unwrap_or_default();
         let name = name.split('?').next().unwrap_or_default().to_owned();
-        if standby {
+        if plan.failovers > 0 {
             servers.push(servers[0].standby(NAMES[1], &options)?);
             servers[0].wait_for_standby(NAMES[1])?;
         }
         let mut proxies = Vec::new();
-        for _ in 0..nodes {
+        for _ in 0..plan.nodes {
             let mut own = Vec::new();
             for server in &servers {
                 own.push(Proxy::start(address(server)?).await?);
@@ -101,6 +109,23 @@ impl Database {
 
     pub fn restart(&self) -> anyhow::Result<()> {
         Ok(self.cluster().restart()?)
+    }
+
+    /// Fills the file system of this directory.
+    pub fn fill(dir: &Path) -> anyhow::Result<()> {
+        let mut ballast = File::create(dir.join(BALLAST))?;
+        let some = vec![0; BALLAST_CHUNK_BYTES];
+        // The last bytes go one page at a time.
+        while ballast.write_all(&some).is_ok() {}
+        while ballast.write_all(&some[..4_096]).is_ok() {}
+        Ok(())
+    }
+
+    /// Frees the file system again; a server that ended for it is started.
+    pub fn free(&self, dir: &Path) -> anyhow::Result<()> {
+        std::fs::remove_file(dir.join(BALLAST))?;
+        self.kill()?;
+        self.restart()
     }
 
     /// An orderly end of a server.

@@ -15,7 +15,7 @@ use testkit::receiver::Reaction;
 use testkit::wait;
 use tokio::task::JoinSet;
 
-use super::database::Session;
+use super::database::{Database, Session};
 use super::failover::fail_over;
 use super::world::World;
 use super::{Plan, Store};
@@ -54,6 +54,8 @@ pub enum Fault {
     HalfOpen,
     ConnectionsUsedUp,
     ReadOnly,
+    /// The file system of PostgreSQL is full.
+    DatabaseDiskFull,
     /// The primary is killed, and returns as a standby.
     Failover,
     /// The primary is stopped orderly, and returns as a standby at once.
@@ -95,6 +97,9 @@ pub fn drawn(plan: &Plan, random: &Random, has_failpoints: bool) -> Vec<Fault> {
         Store::Sqlite => ON_SQLITE.as_slice(),
         Store::Postgres => ON_POSTGRES.as_slice(),
     });
+    if plan.small_disk.is_some() {
+        others.push(Fault::DatabaseDiskFull);
+    }
     let mut faults = Vec::new();
     for _ in 0..plan.kills {
         let at_failpoint = has_failpoints && random.chance(33);
@@ -234,6 +239,12 @@ impl Fault {
                 proxy.cut_all();
                 pass(AWAY).await;
                 drop(held);
+            }
+            Fault::DatabaseDiskFull => {
+                let dir = world.small_disk.as_deref().context("a small disk")?;
+                Database::fill(dir)?;
+                pass(AWAY).await;
+                database.free(dir)?;
             }
             Fault::ReadOnly => {
                 database.set_read_only(true)?;

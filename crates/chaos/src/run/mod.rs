@@ -68,6 +68,9 @@ pub struct Plan {
     /// By how many seconds the second node's clock differs.
     #[serde(default)]
     pub skew_s: i64,
+    /// A directory on a small file system for PostgreSQL.
+    #[serde(default)]
+    pub small_disk: Option<PathBuf>,
 }
 
 /// The result of a run.

@@ -31,6 +31,8 @@ pub struct World {
     pub coins: Coins,
     /// The library that changes the second node's clock, and by how many seconds.
     skew: Option<(PathBuf, i64)>,
+    /// Where PostgreSQL's data is, if that can be filled.
+    pub small_disk: Option<PathBuf>,
     /// What clients do.
     pub history: History,
     /// `None` while a node is down.
@@ -42,7 +44,7 @@ impl World {
         let bank = Bank::start(dir, plan.seed)?;
         let database = match plan.store {
             super::Store::Sqlite => None,
-            super::Store::Postgres => Some(Database::start(plan.nodes, plan.failovers > 0).await?),
+            super::Store::Postgres => Some(Database::start(plan).await?),
         };
         let installation = Installation::configured(&rig::configuration(&RAILS, |id| bank.url(id)));
         let direct = database.as_ref().map(Database::direct);
@@ -57,6 +59,7 @@ impl World {
             receiver,
             database,
             coins,
+            small_disk: plan.small_disk.clone(),
             skew: match plan.skew_s {
                 0 => None,
                 skew_s => Some((faketime()?, skew_s)),
