@@ -65,8 +65,8 @@ pub(super) struct Own {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) base: String,
-    admin: String,
-    query: String,
+    pub(super) admin: String,
+    pub(super) query: String,
 }
 
 impl Address {
