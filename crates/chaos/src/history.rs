@@ -131,6 +131,15 @@ impl History {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).entries.clone()
     }
 
+    /// When the first write that succeeded since then ended.
+    pub fn first_success(&self, from_ms: u64) -> Option<u64> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let good = |entry: &&Entry| {
+            entry.is_write() && entry.outcome == Outcome::Ok && entry.to_ms >= from_ms
+        };
+        kept.entries.iter().filter(good).map(|entry| entry.to_ms).min()
+    }
+
     /// The longest time without a successful write between two moments.
     pub fn longest_silence(&self, from_ms: u64, to_ms: u64) -> Duration {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

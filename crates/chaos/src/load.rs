@@ -93,8 +93,9 @@ impl Load {
             serial: AtomicU64::new(0),
         });
         let mut tasks = JoinSet::new();
-        for _ in 0..clients {
-            tasks.spawn(run(shared.clone()));
+        for number in 0..clients {
+            let away = AtomicBool::new(false);
+            tasks.spawn(run(Client { shared: shared.clone(), number, away }));
         }
         Load { shared, tasks }
     }
@@ -124,33 +125,59 @@ impl Load {
     }
 }
 
-async fn run(shared: Arc<Shared>) {
-    while !shared.stop.load(Ordering::Relaxed) {
-        let country = *shared.random.pick(&COUNTRIES);
-        if let Some(quote) = shared.quote(country).await {
-            shared.pay(country, &quote).await;
+/// One of the clients. Half of them call any node; the others one of their own, as behind a balancer
+/// that keeps connections, and another one only when theirs has not answered: so that one node that
+/// hangs does not stop all clients.
+struct Client {
+    shared: Arc<Shared>,
+    number: usize,
+    /// Whether its own node has not answered.
+    away: AtomicBool,
+}
+
+impl std::ops::Deref for Client {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+async fn run(client: Client) {
+    while !client.stop.load(Ordering::Relaxed) {
+        client.away.store(false, Ordering::Relaxed);
+        let country = *client.random.pick(&COUNTRIES);
+        if let Some(quote) = client.quote(country).await {
+            client.pay(country, &quote).await;
         }
-        if shared.random.chance(30) {
-            shared.look().await;
+        if client.random.chance(30) {
+            client.look().await;
         }
     }
 }
 
 impl Shared {
+    fn confirmed(&self) -> MutexGuard<'_, Vec<(String, String, Country)>> {
+        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Client {
     fn address(&self) -> String {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.random.pick(&self.addresses.borrow()).clone()
+        let addresses = self.addresses.borrow();
+        if self.number.is_multiple_of(2) || self.away.load(Ordering::Relaxed) {
+            return self.random.pick(&addresses).clone();
+        }
+        addresses[self.number / 2 % addresses.len()].clone()
     }
 
     /// Waits a while for the service to move.
     async fn no_answer(&self) {
+        self.away.store(true, Ordering::Relaxed);
         let mut moved = self.addresses.subscribe();
         // Whether it moved or the time is up, the next request shows.
         drop(tokio::time::timeout(MOVE_AT_MOST, moved.changed()).await);
-    }
-
-    fn confirmed(&self) -> MutexGuard<'_, Vec<(String, String, Country)>> {
-        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn quote(&self, country: Country) -> Option<Value> {

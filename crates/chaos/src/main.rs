@@ -29,11 +29,20 @@ struct Arguments {
     /// Faults of other kinds; by default one in four seconds
     #[arg(long)]
     others: Option<usize>,
+    /// Promotions of a synchronous standby (PostgreSQL)
+    #[arg(long, default_value_t = 0)]
+    failovers: usize,
+    /// By how many seconds the second node's clock differs (libfaketime)
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    skew: i64,
+    /// A directory on a small file system for PostgreSQL, which is then filled
+    #[arg(long)]
+    small_disk: Option<PathBuf>,
     /// Of every choice, as a number or 0x…; by default the time
     #[arg(long, value_parser = seed)]
     seed: Option<u64>,
     /// Repeat the run of this seed with its plan
-    #[arg(long, value_parser = seed, conflicts_with_all = ["seed", "store", "nodes", "seconds", "kills", "others"])]
+    #[arg(long, value_parser = seed, conflicts_with_all = ["seed", "store", "nodes", "seconds", "kills", "others", "failovers", "skew", "small_disk"])]
     replay: Option<u64>,
     /// Directory of histories, plans and logs
     #[arg(long, default_value = "target/chaos")]
@@ -76,13 +85,18 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         return Ok(serde_json::from_str(&text)?);
     }
     let usual = usize::try_from(arguments.seconds / 4)?.max(1);
+    // A run about promotions has other faults only if they are asked for.
+    let unless_promoted = if arguments.failovers > 0 { 0 } else { usual };
     Ok(Plan {
         seed: arguments.seed.unwrap_or_else(now),
         store: arguments.store,
         nodes: arguments.nodes.into(),
         seconds: arguments.seconds,
-        kills: arguments.kills.unwrap_or(usual),
-        others: arguments.others.unwrap_or(usual),
+        kills: arguments.kills.unwrap_or(unless_promoted),
+        others: arguments.others.unwrap_or(unless_promoted),
+        failovers: arguments.failovers,
+        skew_s: arguments.skew,
+        small_disk: arguments.small_disk.clone(),
     })
 }
 

@@ -50,6 +50,11 @@ impl Rig {
     /// Starts the bank, sets up the database (`None`: SQLite in the data directory), creates a
     /// tenant and a key.
     pub async fn start(seed: u64, store_url: Option<&str>) -> Rig {
+        Rig::with(seed, store_url, &[]).await
+    }
+
+    /// The same with variables in the environment of every process.
+    pub async fn with(seed: u64, store_url: Option<&str>, env: &[(&str, &str)]) -> Rig {
         let book = tempfile::tempdir().expect("a directory");
         let bank = SimulatedBank::start(BankConfig {
             behaviour: behaviour(seed, &RAILS),
@@ -59,7 +64,8 @@ impl Rig {
         });
         let bank = bank.await.expect("the bank starts");
         let url = |rail: &str| bank.url(rail).expect("the bank listens");
-        let installation = Installation::configured(&configuration(&RAILS, url));
+        let mut installation = Installation::configured(&configuration(&RAILS, url));
+        env.iter().for_each(|(name, value)| installation.set(name, *value));
         let (installation, api) = found(installation, store_url);
         Rig { installation, bank, api, book }
     }

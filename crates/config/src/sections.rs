@@ -82,6 +82,7 @@ pub struct Store {
     pub writers: usize,
     pub readers: usize,
     pub statement_timeout_s: u32,
+    pub pooler: bool,
     pub backup_file: PathBuf,
 }
 

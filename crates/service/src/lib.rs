@@ -173,6 +173,7 @@ pub(crate) async fn open_store_at(
         .collect();
     options.writers = config.store.writers;
     options.readers = config.store.readers;
+    options.pooler = config.store.pooler;
     options.connections = connections;
     options.statement_timeout = Span::secs(config.store.statement_timeout_s.into());
     let url = match config.store_location(data_dir) {

@@ -75,6 +75,8 @@ pub struct Options {
     /// Number of read-only connections.
     pub readers: usize,
     pub statement_timeout: Span,
+    /// Whether a pooler in transaction mode, such as PgBouncer, is in between (PostgreSQL).
+    pub pooler: bool,
     /// Runtime for connections to PostgreSQL; `None` = the one that first uses them.
     pub connections: Option<tokio::runtime::Handle>,
     /// Maximum size of a SQLite file in pages of 4 KiB, for tests: writes then fail as on a full
@@ -95,6 +97,7 @@ impl Options {
             writers: WRITERS_DEFAULT,
             readers: READERS_DEFAULT,
             statement_timeout: STATEMENT_TIMEOUT_DEFAULT,
+            pooler: false,
             connections: None,
             sqlite_pages_max: None,
             faults: None,

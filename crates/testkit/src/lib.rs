@@ -13,6 +13,7 @@ pub mod identity;
 pub mod json_bank;
 pub mod nats;
 pub mod pain001;
+pub mod pgbouncer;
 pub mod postgres;
 pub mod proxy;
 pub mod receiver;

@@ -15,7 +15,8 @@ use testkit::receiver::Reaction;
 use testkit::wait;
 use tokio::task::JoinSet;
 
-use super::database::Session;
+use super::database::{Database, Session};
+use super::failover::fail_over;
 use super::world::World;
 use super::{Plan, Store};
 use crate::api::Api;
@@ -53,6 +54,16 @@ pub enum Fault {
     HalfOpen,
     ConnectionsUsedUp,
     ReadOnly,
+    /// The file system of PostgreSQL is full.
+    DatabaseDiskFull,
+    /// The primary is killed, and returns as a standby.
+    Failover,
+    /// The primary is stopped orderly, and returns as a standby at once.
+    Switchover,
+    /// The primary is killed, and returns as if nothing had happened, beside the promoted one.
+    UnfencedPrimary,
+    /// The standby is promoted while the primary goes on.
+    SplitBrain,
 }
 
 const ANYWHERE: [Fault; 7] = [
@@ -75,6 +86,9 @@ const ON_POSTGRES: [Fault; 7] = [
     Fault::ReadOnly,
 ];
 
+const PROMOTIONS: [Fault; 4] =
+    [Fault::Failover, Fault::Switchover, Fault::UnfencedPrimary, Fault::SplitBrain];
+
 /// The faults of a plan in their order: its kills, a third of them at failpoints where the program has
 /// them, and every other kind in turn between them.
 pub fn drawn(plan: &Plan, random: &Random, has_failpoints: bool) -> Vec<Fault> {
@@ -83,6 +97,9 @@ pub fn drawn(plan: &Plan, random: &Random, has_failpoints: bool) -> Vec<Fault> {
         Store::Sqlite => ON_SQLITE.as_slice(),
         Store::Postgres => ON_POSTGRES.as_slice(),
     });
+    if plan.small_disk.is_some() {
+        others.push(Fault::DatabaseDiskFull);
+    }
     let mut faults = Vec::new();
     for _ in 0..plan.kills {
         let at_failpoint = has_failpoints && random.chance(33);
@@ -90,6 +107,9 @@ pub fn drawn(plan: &Plan, random: &Random, has_failpoints: bool) -> Vec<Fault> {
     }
     for number in 0..plan.others {
         faults.push(others[number % others.len()]);
+    }
+    for number in 0..plan.failovers {
+        faults.push(PROMOTIONS[number % PROMOTIONS.len()]);
     }
     for at in (1..faults.len()).rev() {
         let other = usize::try_from(random.below(at as u64 + 1)).expect("an index");
@@ -106,6 +126,10 @@ pub struct Findings {
     pub crowd: BTreeMap<u16, usize>,
     /// The most memory that a node used, in KiB.
     pub memory_max_kib: u64,
+    /// The longest time from a promotion to a successful write.
+    pub back_max: Duration,
+    /// The longest time after a promotion for which a former primary that went on was used.
+    pub former_used_max: Duration,
 }
 
 impl Fault {
@@ -170,6 +194,9 @@ impl Fault {
                 pass(AWAY).await;
                 restart(world, node, moved)?;
             }
+            Fault::Failover | Fault::Switchover | Fault::UnfencedPrimary | Fault::SplitBrain => {
+                fail_over(self, world, node, moved, findings).await?;
+            }
             _ => self.happen_to_database(world, node, random).await?,
         }
         moved(world.addresses());
@@ -183,7 +210,7 @@ impl Fault {
         random: &Random,
     ) -> anyhow::Result<()> {
         let database = world.database.as_ref().context("PostgreSQL")?;
-        let proxy = &database.proxies[node];
+        let proxy = database.proxy(node);
         match self {
             Fault::DatabaseKilled => {
                 database.kill()?;
@@ -213,6 +240,12 @@ impl Fault {
                 pass(AWAY).await;
                 drop(held);
             }
+            Fault::DatabaseDiskFull => {
+                let dir = world.small_disk.as_deref().context("a small disk")?;
+                Database::fill(dir)?;
+                pass(AWAY).await;
+                database.free(dir)?;
+            }
             Fault::ReadOnly => {
                 database.set_read_only(true)?;
                 pass(AWAY).await;
@@ -225,11 +258,15 @@ impl Fault {
 }
 
 /// Lets time pass: the length of a fault is not a condition to wait for.
-async fn pass(time: Duration) {
+pub(super) async fn pass(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-fn restart(world: &mut World, node: usize, moved: &dyn Fn(Vec<String>)) -> anyhow::Result<()> {
+pub(super) fn restart(
+    world: &mut World,
+    node: usize,
+    moved: &dyn Fn(Vec<String>),
+) -> anyhow::Result<()> {
     world.nodes[node] = None;
     moved(world.addresses());
     world.start_node(node)?;

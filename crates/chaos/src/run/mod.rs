@@ -1,6 +1,7 @@
 //! A run: clients work, faults happen, everything heals, and the checker judges.
 
 mod database;
+mod failover;
 pub mod faults;
 mod wallets;
 mod world;
@@ -61,6 +62,15 @@ pub struct Plan {
     pub kills: usize,
     /// Faults of other kinds.
     pub others: usize,
+    /// Promotions of a synchronous standby.
+    #[serde(default)]
+    pub failovers: usize,
+    /// By how many seconds the second node's clock differs.
+    #[serde(default)]
+    pub skew_s: i64,
+    /// A directory on a small file system for PostgreSQL.
+    #[serde(default)]
+    pub small_disk: Option<PathBuf>,
 }
 
 /// The result of a run.
@@ -72,13 +82,15 @@ pub struct Report {
 
 /// Runs a plan; its history and logs are in `dir`.
 pub async fn run(plan: &Plan, dir: &Path) -> anyhow::Result<Report> {
-    ensure!(plan.nodes == 1 || plan.store == Store::Postgres, "SQLite serves one node");
+    let is_postgres = plan.store == Store::Postgres;
+    ensure!(plan.nodes == 1 || is_postgres, "SQLite serves one node");
+    ensure!(plan.failovers == 0 || is_postgres, "SQLite has no standby");
     std::fs::create_dir_all(dir)?;
     std::fs::write(dir.join("plan.json"), serde_json::to_string(plan)?)?;
     let begun = Instant::now();
     let random = Random::new(plan.seed);
     let mut world = World::start(plan, dir).await?;
-    let history = History::new(Some(&dir.join("history.jsonl")));
+    let history = world.history.clone();
     let load = Load::recorded(
         world.api.clone(),
         world.addresses(),
@@ -135,6 +147,13 @@ impl Tale {
         }
         if !self.findings.crowd.is_empty() {
             lines.push(format!("overload was answered {:?}", self.findings.crowd));
+        }
+        if !self.findings.back_max.is_zero() {
+            lines.push(format!(
+                "writes were back at most {:.1?} after a promotion, a former primary that went on was \
+                 used for {:.1?}",
+                self.findings.back_max, self.findings.former_used_max
+            ));
         }
         lines.push(format!("a node used at most {} MiB", self.findings.memory_max_kib / 1_024));
         lines

@@ -12,6 +12,7 @@ use super::wallets::Coins;
 use crate::api::Api;
 use crate::bank::{Bank, RAILS};
 use crate::harness::{Installation, Node, Process, program};
+use crate::history::History;
 use crate::rig::{self, TENANT};
 
 /// Two who agree on the endpoint.
@@ -28,6 +29,12 @@ pub struct World {
     pub receiver: SimulatedReceiver,
     pub database: Option<Database>,
     pub coins: Coins,
+    /// The library that changes the second node's clock, and by how many seconds.
+    skew: Option<(PathBuf, i64)>,
+    /// Where PostgreSQL's data is, if that can be filled.
+    pub small_disk: Option<PathBuf>,
+    /// What clients do.
+    pub history: History,
     /// `None` while a node is down.
     pub nodes: Vec<Option<Node>>,
 }
@@ -37,11 +44,11 @@ impl World {
         let bank = Bank::start(dir, plan.seed)?;
         let database = match plan.store {
             super::Store::Sqlite => None,
-            super::Store::Postgres => Some(Database::start(plan.nodes).await?),
+            super::Store::Postgres => Some(Database::start(plan).await?),
         };
         let installation = Installation::configured(&rig::configuration(&RAILS, |id| bank.url(id)));
         let direct = database.as_ref().map(Database::direct);
-        let (mut installation, api) = rig::found(installation, direct);
+        let (mut installation, api) = rig::found(installation, direct.as_deref());
         let coins = Coins::start(&mut installation).await;
         let (receiver, wallet_api) = endpoint(&installation).await?;
         let mut world = World {
@@ -52,6 +59,12 @@ impl World {
             receiver,
             database,
             coins,
+            small_disk: plan.small_disk.clone(),
+            skew: match plan.skew_s {
+                0 => None,
+                skew_s => Some((faketime()?, skew_s)),
+            },
+            history: History::new(Some(&dir.join("history.jsonl"))),
             nodes: Vec::new(),
         };
         for index in 0..plan.nodes {
@@ -142,11 +155,24 @@ impl World {
         };
         command.arg("serve").stdin(Stdio::null());
         self.installation.environment(&mut command);
+        if let Some((library, skew_s)) = self.skew.as_ref().filter(|_| index == 1) {
+            command.env("LD_PRELOAD", library).env("FAKETIME", format!("{skew_s:+}s"));
+            // Time-outs are measured as they are.
+            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("DONT_FAKE_MONOTONIC", "1");
+        }
         if let Some(database) = &self.database {
             command.env("CORRIDOR_STORE__URL", database.through(index));
         }
         command
     }
+}
+
+/// Debian's library that changes the clock of a program.
+fn faketime() -> anyhow::Result<PathBuf> {
+    let directories = std::fs::read_dir("/usr/lib")?.flatten();
+    let mut libraries =
+        directories.map(|directory| directory.path().join("faketime/libfaketimeMT.so.1"));
+    libraries.find(|library| library.exists()).context("libfaketime (Debian: libfaketime)")
 }
 
 fn name(index: usize) -> String {

@@ -14,6 +14,7 @@ mod console_reads;
 mod constraints;
 mod deliveries;
 mod engines;
+mod failover;
 mod four_eyes;
 mod jobs;
 mod list_copies;

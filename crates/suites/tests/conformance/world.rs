@@ -108,7 +108,7 @@ pub async fn try_open(url: &str) -> Result<Store, store::StoreError> {
 }
 
 /// A case, boxed so that it is compiled once for all backends.
-type Case = Box<dyn FnOnce(World) -> Pin<Box<dyn Future<Output = ()>>>>;
+pub type Case = Box<dyn FnOnce(World) -> Pin<Box<dyn Future<Output = ()>>>>;
 
 fn boxed<F: Future<Output = ()> + 'static>(case: fn(World) -> F) -> Case {
     Box::new(move |world| Box::pin(case(world)))
@@ -120,7 +120,7 @@ fn run(future: Pin<Box<dyn Future<Output = ()> + '_>>) {
     runtime.expect("a runtime").block_on(future);
 }
 
-fn run_case(case: Case, url: String, side: Side) {
+pub fn run_case(case: Case, url: String, side: Side) {
     run(Box::pin(async { case(migrated(url, side).await).await }));
 }
 

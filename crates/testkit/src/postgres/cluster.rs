@@ -46,27 +46,27 @@ impl Default for Options {
 /// process.
 #[derive(Debug)]
 pub struct Cluster {
-    address: Address,
-    psql: PathBuf,
+    pub(super) address: Address,
+    pub(super) psql: PathBuf,
     /// Prepared templates by the caller's name.
     templates: Mutex<HashMap<String, String>>,
-    own: Option<Own>,
+    pub(super) own: Option<Own>,
 }
 
 /// State of a server that we started.
 #[derive(Debug)]
-struct Own {
-    plan: Plan,
-    server: Mutex<Option<Child>>,
-    watchdog: Mutex<Watchdog>,
+pub(super) struct Own {
+    pub(super) plan: Plan,
+    pub(super) server: Mutex<Option<Child>>,
+    pub(super) watchdog: Mutex<Watchdog>,
 }
 
 /// `postgresql://user:password@host:port`, and the part after the database's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Address {
-    base: String,
-    admin: String,
-    query: String,
+pub(super) struct Address {
+    pub(super) base: String,
+    pub(super) admin: String,
+    pub(super) query: String,
 }
 
 impl Address {
@@ -94,21 +94,11 @@ impl Cluster {
     /// # Errors
     /// PostgreSQL is not installed, or `initdb` or the server failed (with their output).
     pub fn start(options: &Options) -> Result<Cluster, PostgresFault> {
-        let binaries = Binaries::find()?;
-        let psql = binaries.program("psql");
-        let dir = match &options.parent_dir {
-            Some(parent) => parent.join(scratch_dir().file_name().unwrap_or_default()),
-            None => scratch_dir(),
-        };
-        let watchdog = Watchdog::over(&dir)?;
-        std::fs::create_dir(&dir)
-            .map_err(PostgresFault::io(format!("creating {}", dir.display())))?;
-        let user = ordinary_user(&dir)?;
+        let (mut plan, watchdog) = start_dir(options)?;
+        let psql = plan.binaries.program("psql");
         let password = uuid::Uuid::new_v4().simple().to_string();
-        std::fs::write(dir.join("password"), &password)
+        std::fs::write(plan.dir.join("password"), &password)
             .map_err(PostgresFault::io("writing the password"))?;
-        hand_over(&dir, user)?;
-        let mut plan = Plan { binaries, dir, user, port: 0, settings: Vec::new() };
         init(&plan)?;
         let server = launch_on_free_port(&mut plan, options)?;
         let base = format!("postgresql://{SUPERUSER}:{password}@127.0.0.1:{}", plan.port);
@@ -118,7 +108,11 @@ impl Cluster {
             query: "?sslmode=disable".to_owned(),
         };
         let own = Own { plan, server: Mutex::new(Some(server)), watchdog: Mutex::new(watchdog) };
-        Ok(Cluster { address, psql, templates: Mutex::default(), own: Some(own) })
+        Ok(Cluster::made(address, psql, own))
+    }
+
+    pub(super) fn made(address: Address, psql: PathBuf, own: Own) -> Cluster {
+        Cluster { address, psql, templates: Mutex::default(), own: Some(own) }
     }
 
     /// A server that is managed elsewhere.
@@ -243,7 +237,7 @@ impl Cluster {
         psql(&self.psql, &self.url(&self.address.admin), statement)
     }
 
-    fn own(&self, action: &'static str) -> Result<&Own, PostgresFault> {
+    pub(super) fn own(&self, action: &'static str) -> Result<&Own, PostgresFault> {
         self.own.as_ref().ok_or(PostgresFault::NotOurs { action })
     }
 }
@@ -263,7 +257,7 @@ impl Drop for Cluster {
 }
 
 /// A test that panicked while holding the lock leaves plain data that is still valid.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -288,13 +282,26 @@ fn psql(program: &Path, url: &str, statement: &str) -> Result<String, PostgresFa
     })
 }
 
+/// A new directory of a server, and the watch over it.
+pub(super) fn start_dir(options: &Options) -> Result<(Plan, Watchdog), PostgresFault> {
+    let binaries = Binaries::find()?;
+    let dir = match &options.parent_dir {
+        Some(parent) => parent.join(scratch_dir().file_name().unwrap_or_default()),
+        None => scratch_dir(),
+    };
+    let watchdog = Watchdog::over(&dir)?;
+    std::fs::create_dir(&dir).map_err(PostgresFault::io(format!("creating {}", dir.display())))?;
+    let user = ordinary_user(&dir)?;
+    hand_over(&dir, user)?;
+    Ok((Plan { binaries, dir, user, port: 0, settings: Vec::new() }, watchdog))
+}
+
 /// Gives the directory to the server's user and closes it to all others.
 fn hand_over(dir: &Path, user: Option<super::binaries::User>) -> Result<(), PostgresFault> {
     use std::os::unix::fs::{PermissionsExt as _, chown};
     let what = || PostgresFault::io("handing the directory over to the server's user");
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)).map_err(what())?;
     if let Some(user) = user {
-        chown(dir.join("password"), Some(user.uid), Some(user.gid)).map_err(what())?;
         chown(dir, Some(user.uid), Some(user.gid)).map_err(what())?;
     }
     Ok(())
@@ -311,7 +318,12 @@ fn init(plan: &Plan) -> Result<(), PostgresFault> {
     ]);
     // `password` and not SCRAM: an unoptimised client spends tens of milliseconds per connection on
     // SCRAM's rounds.
-    command.args(["--auth=password", "--pwfile"]).arg(plan.dir.join("password"));
+    let password = plan.dir.join("password");
+    if let Some(user) = plan.user {
+        std::os::unix::fs::chown(&password, Some(user.uid), Some(user.gid))
+            .map_err(PostgresFault::io("handing the password over to the server's user"))?;
+    }
+    command.args(["--auth=password", "--pwfile"]).arg(password);
     let answer = command.output().map_err(PostgresFault::io("running initdb"))?;
     if answer.status.success() {
         return Ok(());
@@ -322,7 +334,10 @@ fn init(plan: &Plan) -> Result<(), PostgresFault> {
     })
 }
 
-fn launch_on_free_port(plan: &mut Plan, options: &Options) -> Result<Child, PostgresFault> {
+pub(super) fn launch_on_free_port(
+    plan: &mut Plan,
+    options: &Options,
+) -> Result<Child, PostgresFault> {
     let mut tries = 1;
     loop {
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr());

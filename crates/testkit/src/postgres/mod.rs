@@ -22,6 +22,7 @@
 mod binaries;
 mod cluster;
 mod process;
+mod standby;
 mod watchdog;
 
 use std::io::Write as _;

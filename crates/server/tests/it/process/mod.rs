@@ -11,12 +11,14 @@ mod kills;
 mod logs;
 mod nodes;
 mod outbound;
+mod pooler;
 mod production;
 mod readme;
 mod relay;
 mod sandbox;
 mod snippets;
 mod steady;
+mod upgrade;
 mod wallets;
 mod webhooks;
 

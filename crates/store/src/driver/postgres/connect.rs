@@ -1,35 +1,42 @@
-//! Connecting: the address, TLS, and the settings that every session needs.
+//! Connecting: the address, TLS, the primary among several servers, and the watch over it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use domain::time::Span;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tokio::time::MissedTickBehavior;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure;
 use super::one_sync::{Flights, OverNothing, OverTls};
-use super::tls;
+use super::servers::{self, Servers, Standing, Verdict};
+use super::{failure, session, tls};
 use crate::driver::Running;
 use crate::error::{DbError, StoreError};
+use crate::options::Options;
+use crate::sql::{Dialect, Stmt};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of the check for stuck sessions.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long each of several servers may take to say what it is, and the others once one is the primary.
+const ASK_TIMEOUT: Duration = Duration::from_secs(2);
+const OTHERS_TIMEOUT: Duration = Duration::from_millis(250);
+/// How often the primary has to prove itself, and after how many times all servers are asked again.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
+const ASK_ALL_EVERY: u32 = 5;
 /// How long sent data may stay unacknowledged before the connection counts as dead.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
-/// How long a transaction may idle between its two flights before the server ends it, in
-/// milliseconds. A node decides within some; one whose answers do not come back holds a tenant's head
-/// for as long, with each of its connections in turn.
-const IDLE_IN_TRANSACTION_MAX_MS: i64 = 1_000;
-/// Name of our sessions in the server's views.
-const APPLICATION: &str = "corridor";
+/// How the names of this service's sessions in the server's views begin; each process adds its own.
+pub(super) const APPLICATION: &str = "corridor";
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,15 +49,32 @@ pub(super) enum Role {
     Auditor,
 }
 
+/// The types of a statement's parameters.
+pub(super) type Types = Arc<[Type]>;
+
 pub(super) struct Connector {
+    pub(super) servers: Servers,
+    /// Whether a pooler in transaction mode is in between.
+    pub(super) pooled: bool,
     /// Whether a check for stuck sessions is running.
-    looking: AtomicBool,
-    config: Config,
+    pub(super) checking: AtomicBool,
     tls: Option<MakeRustlsConnect>,
     /// Whether an address is a socket in the file system.
     local: bool,
     /// The runtime that drives connections.
     room: Option<Handle>,
+    /// Incremented when connections made before must not be used any more.
+    epoch: watch::Sender<u64>,
+    watched: AtomicBool,
+    /// Behind a pooler, where nothing stays prepared: by statement.
+    types: Mutex<HashMap<&'static str, Types>>,
+}
+
+/// An open connection.
+pub(super) struct Opened {
+    pub(super) client: Client,
+    flights: Flights,
+    driver: AbortHandle,
 }
 
 pub(super) struct Connected {
@@ -61,10 +85,12 @@ pub(super) struct Connected {
     /// Aborts the connection. On its own it ends only once the server has answered everything that
     /// was sent; an incomplete flight never is, and keeps its locks.
     pub(super) driver: AbortHandle,
+    /// When it was made.
+    pub(super) epoch: u64,
 }
 
 impl Connector {
-    pub(super) fn new(url: &str, room: Option<Handle>) -> Result<Connector, StoreError> {
+    pub(super) fn new(url: &str, options: &Options) -> Result<Connector, StoreError> {
         let address = tls::split(url)?;
         // The address may contain a password: only the parser's own messages are passed on.
         let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
@@ -73,7 +99,12 @@ impl Connector {
                     .map_or_else(|| error.to_string(), ToString::to_string),
             )
         })?;
-        config.connect_timeout(CONNECT_TIMEOUT).application_name(APPLICATION);
+        let mut own = [0; 4];
+        options.entropy.fill(&mut own);
+        let own = u32::from_be_bytes(own);
+        config
+            .connect_timeout(CONNECT_TIMEOUT)
+            .application_name(format!("{APPLICATION}-{own:08x}"));
         config.keepalives(true).keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
         let tls = if address.wants_tls {
             Some(tls::connector(address.root_file.as_deref())?)
@@ -84,7 +115,17 @@ impl Connector {
         if tls.is_none() && !local {
             config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
         }
-        Ok(Connector { looking: AtomicBool::new(false), config, tls, local, room })
+        Ok(Connector {
+            servers: Servers::of(&config)?,
+            pooled: options.pooler,
+            checking: AtomicBool::new(false),
+            tls,
+            local,
+            room: options.connections.clone(),
+            epoch: watch::Sender::new(0),
+            watched: AtomicBool::new(false),
+            types: Mutex::default(),
+        })
     }
 
     pub(super) fn connect(
@@ -103,113 +144,203 @@ impl Connector {
     }
 
     async fn connect_here(
-        &self,
+        self: &Arc<Self>,
         role: Role,
         statement_timeout: Span,
     ) -> Result<Connected, DbError> {
+        let (timeline, Opened { client, flights, driver }) = self.open_any().await?;
+        // Whatever closes connections from here on closes this one; what closed them before is
+        // known by now.
+        let epoch = self.epoch();
+        if timeline.is_some_and(|timeline| !self.servers.is_current(timeline)) {
+            return Err(DbError::Unavailable("the primary has just changed".to_owned()));
+        }
+        if self.servers.guarded && !self.watched.swap(true, Ordering::Relaxed) {
+            tokio::spawn(keep_watch(Arc::downgrade(self)));
+        }
+        if !self.pooled {
+            session::set_up(&client, role, statement_timeout).await?;
+        }
+        Ok(Connected { client, flights, driver, epoch })
+    }
+
+    /// A connection to the primary, and the timeline on which it proved to be that.
+    pub(super) async fn open_any(&self) -> Result<(Option<i64>, Opened), DbError> {
+        match self.servers.each.as_slice() {
+            [only] if !self.servers.guarded => Ok((None, self.open(only).await?)),
+            _ => {
+                self.open_primary(false).await.map(|(timeline, primary)| (Some(timeline), primary))
+            }
+        }
+    }
+
+    async fn open(&self, server: &Config) -> Result<Opened, DbError> {
         let flights = Flights::default();
         let connecting = async {
             let flights = flights.clone();
             match &self.tls {
                 Some(tls) => {
-                    self.config.connect(OverTls { tls: tls.clone(), flights }).await.map(driven)
+                    server.connect(OverTls { tls: tls.clone(), flights }).await.map(driven)
                 }
-                None if self.local => self.config.connect(NoTls).await.map(driven),
-                None => self.config.connect(OverNothing(flights)).await.map(driven),
+                None if self.local => server.connect(NoTls).await.map(driven),
+                None => server.connect(OverNothing(flights)).await.map(driven),
             }
         };
         let (client, driver) = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
             .await
             .map_err(|_| DbError::Unavailable("connecting timed out".to_owned()))?
             .map_err(|error| DbError::Unavailable(reason(&error)))?;
-        set_up(&client, role, statement_timeout).await?;
-        Ok(Connected { client, flights, driver })
+        Ok(Opened { client, flights, driver })
     }
 
-    /// Ends sessions of this service, on any node, that have written and then waited in the middle
-    /// of a flight for longer than that; returns how many. Their node was frozen (a paused
-    /// machine), and the server has no timeout for it: the locks stay as long as the node is
-    /// frozen. Between two flights `idle_in_transaction_session_timeout` covers this. One check
-    /// runs at a time, on a separate connection.
-    pub(super) async fn end_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
-        if self.looking.swap(true, Ordering::Relaxed) {
-            return Ok(0);
-        }
-        let looked = tokio::time::timeout(LOOK_TIMEOUT, self.look_for_stuck(longer_than)).await;
-        self.looking.store(false, Ordering::Relaxed);
-        looked.unwrap_or_else(|_| {
-            Err(DbError::Unavailable("the check for stuck sessions timed out".to_owned()))
-        })
-    }
-
-    async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
-        let looking = self.connect_here(Role::Reader, longer_than).await?;
-        let ended =
-            looking.client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
-        ended.map(|rows| rows.len()).map_err(|error| failure::meaning(&error))
-    }
-}
-
-/// `$1`: application, `$2`: milliseconds. A session that waits for a lock has another wait event,
-/// one that only reads has no `backend_xid`.
-const END_STUCK: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = $1 AND usename = current_user AND datname = current_database()
-    AND state = 'active' AND wait_event_type = 'Client' AND backend_xid IS NOT NULL
-    AND state_change < clock_timestamp() - $2::bigint * interval '1 millisecond'";
-
-/// Settings of every session.
-fn common(statement_timeout: Span) -> [String; 4] {
-    let timeout_ms = statement_timeout.0 / 1_000;
-    [
-        format!("SET statement_timeout = {timeout_ms}"),
-        format!("SET lock_timeout = {timeout_ms}"),
-        format!("SET idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MAX_MS}"),
-        "SET TIME ZONE 'UTC'".to_owned(),
-    ]
-}
-
-/// Every statement of a writer or reader finds its rows by key: a plan made while a table was small
-/// must not scan it whole later, nor may a page of a few rows join or sort everything. Joins run in
-/// the order in which they are written, from the key to what it references.
-const BY_KEY: [&str; 6] = [
-    "SET enable_seqscan = off",
-    "SET enable_bitmapscan = off",
-    "SET enable_hashjoin = off",
-    "SET enable_mergejoin = off",
-    "SET join_collapse_limit = 1",
-    "SET jit = off",
-];
-const READ_ONLY: [&str; 1] = ["SET default_transaction_read_only = on"];
-const WRITE: [&str; 3] = [
-    "SET synchronous_commit = on",
-    "SET default_transaction_isolation = 'read committed'",
-    "SET plan_cache_mode = force_generic_plan",
-];
-
-async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<(), DbError> {
-    let (access, plans): (&[&str], &[&str]) = match role {
-        Role::Writer => (&WRITE, &BY_KEY),
-        Role::Reader => (&READ_ONLY, &BY_KEY),
-        Role::Auditor => (&READ_ONLY, &[]),
-    };
-    let common = common(statement_timeout);
-    let settings = common
-        .iter()
-        .map(String::as_str)
-        .chain(access.iter().copied())
-        .chain(plans.iter().copied());
-    for setting in settings {
-        match client.batch_execute(setting).await {
-            Ok(()) => {}
-            // Other engines that speak the protocol may not know a planner setting, and do not need
-            // it.
-            Err(error) if is_unknown(&error) => {
-                tracing::debug!(setting, "database setting not supported, ignored")
+    /// Asks all servers at once: the one on the latest timeline has to prove itself.
+    async fn open_primary(&self, by_watch: bool) -> Result<(i64, Opened), DbError> {
+        let each = self.servers.each.iter();
+        let mut asking: FuturesUnordered<_> = each.map(|server| self.ask(server)).collect();
+        let mut found: Vec<(Standing, Opened)> = Vec::new();
+        let mut refused = Vec::new();
+        loop {
+            let answer = if found.is_empty() {
+                asking.next().await
+            } else {
+                let others = tokio::time::timeout(OTHERS_TIMEOUT, asking.next()).await;
+                others.unwrap_or_default()
+            };
+            match answer {
+                None => break,
+                Some((_, Ok(primary))) => found.push(primary),
+                Some((server, Err(why))) => refused.push(format!("{server} {why}")),
             }
-            Err(error) => return Err(failure::meaning(&error)),
+        }
+        let latest = found.into_iter().max_by_key(|(standing, _)| standing.timeline);
+        let Some((standing, primary)) = latest else {
+            return Err(DbError::Unavailable(format!("no primary: {}", refused.join(", "))));
+        };
+        // Another task may have found a later one since.
+        if let Verdict::Refused(why) = self.servers.judge(&standing) {
+            return Err(DbError::Unavailable(format!("no primary: it {why}")));
+        }
+        self.proven(standing.timeline, primary, by_watch).await
+    }
+
+    /// The connection, if its server proves to be the primary.
+    async fn proven(
+        &self,
+        timeline: i64,
+        primary: Opened,
+        by_watch: bool,
+    ) -> Result<(i64, Opened), DbError> {
+        match self.servers.prove(&primary.client, timeline, by_watch).await {
+            Ok(()) => Ok((timeline, primary)),
+            Err(error) => {
+                // It would wait for the answer.
+                primary.driver.abort();
+                Err(error)
+            }
         }
     }
-    Ok(())
+
+    async fn ask(&self, server: &Config) -> (String, Result<(Standing, Opened), String>) {
+        let asked = tokio::time::timeout(ASK_TIMEOUT, async {
+            let opened = self.open(server).await?;
+            let standing = servers::ask(&opened.client).await?;
+            Ok::<_, DbError>((standing, opened))
+        });
+        let answer = match asked.await {
+            Err(_) => Err("does not answer".to_owned()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Ok(Ok((standing, opened))) => match self.servers.judge(&standing) {
+                Verdict::Refused(why) => Err(why),
+                Verdict::Promoted => {
+                    self.fence("another server was promoted");
+                    Ok((standing, opened))
+                }
+                Verdict::Usable => Ok((standing, opened)),
+            },
+        };
+        (servers::name(server), answer)
+    }
+
+    /// Which connections may be used: those made since.
+    pub(super) fn epoch(&self) -> u64 {
+        *self.epoch.borrow()
+    }
+
+    /// Completes once connections of an epoch must not be used any more.
+    pub(super) async fn fenced(&self, epoch: u64) {
+        // The sender is in `self`: it cannot be dropped first.
+        let mut epochs = self.epoch.subscribe();
+        drop(epochs.wait_for(|now| *now != epoch).await);
+    }
+
+    /// Closes all connections, and those in use as well.
+    pub(super) fn fence(&self, why: &str) {
+        tracing::warn!(why, "connections to the former PostgreSQL primary closed");
+        self.epoch.send_modify(|epoch| *epoch += 1);
+    }
+
+    /// Parameter types of statements behind a pooler, where a prepared statement would stay with a
+    /// server session that others use next: prepared and deallocated in one transaction, once.
+    pub(super) async fn types_of(
+        &self,
+        stmts: impl Iterator<Item = &'static Stmt> + Clone + Send,
+    ) -> Result<Vec<Types>, DbError> {
+        let unknown: Vec<&'static Stmt> = {
+            let known = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+            stmts.clone().filter(|stmt| !known.contains_key(stmt.name)).collect()
+        };
+        if !unknown.is_empty() {
+            let learned = tokio::time::timeout(CONNECT_TIMEOUT, self.learn(&unknown)).await;
+            let learned = learned
+                .unwrap_or_else(|_| Err(DbError::Unavailable("no answer in time".to_owned())))?;
+            let mut known = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+            known.extend(learned);
+        }
+        let known = self.types.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = || DbError::Conflict("the schema has changed".to_owned());
+        stmts.map(|stmt| known.get(stmt.name).cloned().ok_or_else(gone)).collect()
+    }
+
+    async fn learn(&self, stmts: &[&'static Stmt]) -> Result<Vec<(&'static str, Types)>, DbError> {
+        let (_, opened) = self.open_any().await?;
+        let failed = |error: tokio_postgres::Error| failure::meaning(&error);
+        opened.client.batch_execute("BEGIN").await.map_err(failed)?;
+        let mut learned = Vec::with_capacity(stmts.len());
+        for stmt in stmts {
+            let prepared = opened.client.prepare(stmt.sql(Dialect::Postgres)).await;
+            learned.push((stmt.name, prepared.map_err(failed)?.params().into()));
+        }
+        opened.client.batch_execute("DEALLOCATE ALL; COMMIT").await.map_err(failed)?;
+        Ok(learned)
+    }
+
+    /// The schema has changed.
+    pub(super) fn forget_types(&self) {
+        self.types.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Has the primary prove itself again and again as long as the connector is in use. If it does not,
+/// all connections are closed: a new one is made only to a server that does.
+async fn keep_watch(connector: Weak<Connector>) {
+    let mut turns = tokio::time::interval(WATCH_EVERY);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut primary, mut turn) = (None::<(i64, Opened)>, 0_u32);
+    loop {
+        turns.tick().await;
+        let Some(connector) = connector.upgrade() else { return };
+        turn = turn.wrapping_add(1);
+        if turn.is_multiple_of(ASK_ALL_EVERY) {
+            primary = None;
+        }
+        primary = match primary {
+            None => connector.open_primary(true).await.ok(),
+            Some((timeline, watched)) => {
+                let proven = connector.proven(timeline, watched, true).await;
+                proven.inspect_err(|error| connector.fence(&error.to_string())).ok()
+            }
+        };
+    }
 }
 
 /// Drives a connection; returns the handle that aborts it.
@@ -227,12 +358,6 @@ where
         }
     });
     (client, driver.abort_handle())
-}
-
-fn is_unknown(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| {
-        [SqlState::UNDEFINED_OBJECT, SqlState::FEATURE_NOT_SUPPORTED].contains(code)
-    })
 }
 
 fn reason(error: &tokio_postgres::Error) -> String {

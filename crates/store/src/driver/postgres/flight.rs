@@ -8,6 +8,7 @@ use futures_util::TryStreamExt;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 
+use super::connect::Types;
 use super::failure;
 use super::params::{Source, WholeRows};
 use crate::driver::{Answer, StepParams};
@@ -69,12 +70,27 @@ pub(super) type Results = Vec<Result<Answer, Error>>;
 
 type Flying<'a> = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send + 'a>>;
 
+/// A statement as a connection sends it.
+pub(super) enum Ready {
+    /// Prepared on this connection.
+    Prepared(Statement),
+    /// Sent as text, with the types of its parameters: behind a pooler.
+    Text(&'static str, Types),
+}
+
 async fn run(
     client: &Client,
-    statement: &Statement,
+    statement: &Ready,
     params: Vec<&(dyn ToSql + Sync)>,
 ) -> Result<Answer, Error> {
-    let mut stream = pin!(client.query_raw(statement, params).await?);
+    let stream = match statement {
+        Ready::Prepared(statement) => client.query_raw(statement, params).await?,
+        Ready::Text(sql, types) => {
+            let typed = params.into_iter().zip(types.iter().cloned());
+            client.query_typed_raw(sql, typed).await?
+        }
+    };
+    let mut stream = pin!(stream);
     let mut rows = Vec::new();
     while let Some(row) = stream.try_next().await? {
         rows.push(Row::Postgres(row));
@@ -91,7 +107,7 @@ const AHEAD: usize = 3;
 /// A statement is sent when its future is first polled, so they are polled in order. One that fails
 /// at that point was not sent (its parameters could not be encoded): then nothing after it is sent
 /// either, in particular no COMMIT.
-pub(super) async fn fly(client: &Client, statements: &[(Statement, Params<'_>)]) -> Results {
+pub(super) async fn fly(client: &Client, statements: &[(Ready, Params<'_>)]) -> Results {
     let mut flying: Vec<Flying<'_>> = statements
         .iter()
         .map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>)

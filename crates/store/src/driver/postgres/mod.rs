@@ -14,6 +14,9 @@ mod flight;
 mod one_sync;
 mod params;
 mod pool;
+mod servers;
+mod session;
+mod stuck;
 mod tls;
 
 pub(crate) use failure::meaning;
@@ -36,7 +39,7 @@ use crate::save;
 use crate::sql::{Columns, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
 
-pub(crate) static BEGIN: Stmt = Stmt::written("begin", "BEGIN");
+pub(crate) static BEGIN: Stmt = Stmt::written("begin", "BEGIN ISOLATION LEVEL READ COMMITTED");
 /// Every read of an audit sees the same instant.
 pub(crate) static BEGIN_SNAPSHOT: Stmt =
     Stmt::written("begin.snapshot", "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -68,7 +71,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Prepares connections to `url`; connects on first use.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
-        let connector = Arc::new(connect::Connector::new(url, options.connections.clone())?);
+        let connector = Arc::new(connect::Connector::new(url, options)?);
         let pool = |role, size, timeout: Span| {
             Arc::new(Pool::new(
                 Arc::clone(&connector),

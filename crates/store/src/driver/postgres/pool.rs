@@ -3,6 +3,7 @@
 //! transaction. So is one whose statements were prepared for an older schema.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,20 +14,30 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::connect::{Connected, Connector, Role};
 use super::failure;
-use super::flight::{self, Params, Results};
+use super::flight::{self, Params, Ready, Results};
 use super::one_sync::Flights;
+use super::servers::Verdict;
+use super::session;
 use crate::driver::Answer;
 use crate::error::DbError;
-use crate::sql::{Dialect, Stmt};
+use crate::sql::{Dialect, Stmt, Value};
 
 /// A connection and its prepared statements.
 pub(super) struct Connection {
     pub(super) client: Client,
     one_sync: Flights,
     driver: AbortHandle,
+    /// When it was made.
+    epoch: u64,
     statements: HashMap<&'static str, Statement>,
     flights: u64,
 }
+
+/// How long a writer's flight may wait before sessions are looked for that do not go on, how often they
+/// are, and for how long they have not.
+const SLOW_EVERY: Duration = Duration::from_millis(300);
+const SLOW_AFTER: u32 = 2;
+const STUCK_AFTER: Duration = Duration::from_millis(600);
 
 /// Flights after which a connection's plans are discarded: the first ones were made for empty
 /// tables, and the server notices growth only when it analyses, a minute later.
@@ -41,6 +52,8 @@ pub(super) struct Pool {
     statement_timeout: Span,
     /// How long an answer is waited for.
     timeout: Duration,
+    /// The parameters of the settings that begin each transaction behind a pooler.
+    settings: Vec<Value>,
 }
 
 impl Pool {
@@ -52,7 +65,9 @@ impl Pool {
         timeout: Duration,
     ) -> Pool {
         let permits = Arc::new(Semaphore::new(size.max(1)));
-        Pool { connector, role, idle: Mutex::default(), permits, statement_timeout, timeout }
+        let settings = session::settings(role, statement_timeout);
+        let idle = Mutex::default();
+        Pool { connector, role, idle, permits, statement_timeout, timeout, settings }
     }
 
     /// Returns a connection, idle or new.
@@ -79,9 +94,10 @@ impl Pool {
                 connection
             }
             None => {
-                let Connected { client, flights: one_sync, driver } =
+                let Connected { client, flights: one_sync, driver, epoch } =
                     Arc::clone(&self.connector).connect(self.role, self.statement_timeout).await?;
-                Connection { client, one_sync, driver, statements: HashMap::new(), flights: 0 }
+                let statements = HashMap::new();
+                Connection { client, one_sync, driver, epoch, statements, flights: 0 }
             }
         };
         Ok(Lease {
@@ -95,7 +111,7 @@ impl Pool {
 
     /// Discards plans that were made for tables of another size.
     async fn renew_plans(&self, connection: &mut Connection) {
-        if !PLANS_ANEW_AFTER.contains(&connection.flights) {
+        if self.connector.pooled || !PLANS_ANEW_AFTER.contains(&connection.flights) {
             return;
         }
         let discarded =
@@ -113,21 +129,44 @@ impl Pool {
     fn pop_open(&self) -> Option<Connection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(connection) = idle.pop() {
-            if !connection.client.is_closed() {
+            if self.is_usable(&connection) {
                 return Some(connection);
             }
         }
         None
     }
 
+    fn is_usable(&self, connection: &Connection) -> bool {
+        !connection.client.is_closed() && connection.epoch == self.connector.epoch()
+    }
+
+    /// Waits for a flight; `None` if its time is up, or if its server is the primary no more.
+    async fn await_flight<T>(&self, epoch: u64, flight: impl Future<Output = T>) -> Option<T> {
+        let mut flight = pin!(tokio::time::timeout(self.timeout, flight));
+        let mut fenced = pin!(self.connector.fenced(epoch));
+        let mut waited = 0;
+        loop {
+            tokio::select! {
+                done = &mut flight => return done.ok(),
+                () = &mut fenced => return None,
+                () = tokio::time::sleep(SLOW_EVERY) => {
+                    waited += 1;
+                    if waited >= SLOW_AFTER && self.role == Role::Writer {
+                        self.free_the_way();
+                    }
+                }
+            }
+        }
+    }
+
     /// Terminates sessions that a statement may have waited for in vain. Runs in the background:
     /// the next attempt finds the locks released.
     fn free_the_way(&self) {
-        let (connector, longer_than) = (Arc::clone(&self.connector), self.statement_timeout);
+        let connector = Arc::clone(&self.connector);
         tokio::spawn(async move {
-            match connector.end_stuck(longer_than).await {
+            match connector.end_stuck(STUCK_AFTER).await {
                 Ok(0) => {}
-                Ok(ended) => tracing::warn!(ended, "terminated idle-in-transaction sessions"),
+                Ok(ended) => tracing::warn!(ended, "terminated sessions stuck in a transaction"),
                 Err(error) => tracing::warn!(%error, "idle session check failed, will retry"),
             }
         });
@@ -184,8 +223,8 @@ impl Lease {
 
     /// Has the server prepare a statement without running it.
     pub(super) async fn prepare(&mut self, stmt: &'static Stmt) -> Result<(), DbError> {
-        let timeout = self.pool.timeout;
-        self.connection()?.prepared(stmt, timeout).await.map(drop)
+        let pool = Arc::clone(&self.pool);
+        self.connection()?.ready(&pool, &[(stmt, Params::None)]).await.map(drop)
     }
 
     /// Sends statements together. Afterwards a transaction may be open: see [`Lease::is_clean`].
@@ -194,18 +233,23 @@ impl Lease {
         statements: &[(&'static Stmt, Params<'_>)],
     ) -> Result<Results, DbError> {
         self.clean = false;
-        let timeout = self.pool.timeout;
+        let pool = Arc::clone(&self.pool);
+        let settles = pool.connector.pooled && begins(statements);
+        let mut all;
+        let statements = if settles {
+            all = statements.to_vec();
+            all.insert(1, (&session::SETTINGS, Params::Values(&pool.settings)));
+            all.as_slice()
+        } else {
+            statements
+        };
         let connection = self.connection()?;
         connection.flights += 1;
-        let mut prepared = Vec::with_capacity(statements.len());
-        for (stmt, params) in statements {
-            prepared.push((connection.prepared(stmt, timeout).await?, params.taken_by(stmt)));
-        }
-        connection.one_sync.begin(prepared.len());
-        let flying =
-            tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
-        match flying {
-            Ok(results) => {
+        let ready = connection.ready(&pool, statements).await?;
+        connection.one_sync.begin(ready.len());
+        let flying = flight::fly(&connection.client, &ready);
+        match pool.await_flight(connection.epoch, flying).await {
+            Some(mut results) => {
                 let failed = |what: fn(&Error) -> bool| {
                     results.iter().filter_map(|it| it.as_ref().err()).any(what)
                 };
@@ -215,6 +259,7 @@ impl Lease {
                 if failed(failure::is_outgrown) {
                     self.fits = false;
                     self.pool.forget_idle();
+                    self.pool.connector.forget_types();
                 }
                 if results.len() < statements.len() {
                     // It was interrupted: the server still waits for the rest of it, and received
@@ -226,18 +271,39 @@ impl Lease {
                         failure::meaning,
                     ));
                 }
+                if settles {
+                    let settled = results.remove(1).map_err(|error| failure::meaning(&error))?;
+                    self.check_server(&settled, statements)?;
+                }
                 Ok(results)
             }
-            // Statements already sent may still be executed; the outcome of a commit is unknown.
-            Err(_) => {
-                self.cut_off();
-                match statements.last() {
-                    Some((last, _)) if last.name == super::COMMIT.name => {
-                        Err(DbError::InDoubt("no answer in time".to_owned()))
-                    }
-                    _ => Err(DbError::Unavailable("no answer in time".to_owned())),
-                }
+            None => Err(self.unanswered(statements, "no answer in time".to_owned())),
+        }
+    }
+
+    /// Behind a pooler, each transaction may meet another server.
+    fn check_server(
+        &mut self,
+        settled: &Answer,
+        statements: &[(&'static Stmt, Params<'_>)],
+    ) -> Result<(), DbError> {
+        let timeline = settled.rows.first().map_or(Ok(0), |row| row.fields().int())?;
+        match self.pool.connector.servers.judge_timeline(timeline) {
+            Verdict::Usable => Ok(()),
+            Verdict::Promoted => {
+                self.pool.connector.fence("another server was promoted");
+                Ok(())
             }
+            Verdict::Refused(why) => Err(self.unanswered(statements, format!("the server {why}"))),
+        }
+    }
+
+    /// Statements already sent may still be executed; the outcome of a commit is unknown.
+    fn unanswered(&mut self, statements: &[(&'static Stmt, Params<'_>)], why: String) -> DbError {
+        self.cut_off();
+        match statements.last() {
+            Some((last, _)) if last.name == super::COMMIT.name => DbError::InDoubt(why),
+            _ => DbError::Unavailable(why),
         }
     }
 
@@ -247,11 +313,36 @@ impl Lease {
         stmt: &'static Stmt,
         params: Params<'_>,
     ) -> Result<Answer, DbError> {
+        if self.pool.connector.pooled {
+            return self.one_in_transaction(stmt, params).await;
+        }
         let mut results = self.flight(&[(stmt, params)]).await?;
         let result = results.pop().unwrap_or_else(|| Ok(Answer::default()));
         // An error that the server itself reported has ended the statement, not the connection.
         self.clean = result.as_ref().err().is_none_or(failure::is_definite);
         result.map_err(|error| failure::meaning(&error))
+    }
+
+    async fn one_in_transaction(
+        &mut self,
+        stmt: &'static Stmt,
+        params: Params<'_>,
+    ) -> Result<Answer, DbError> {
+        let statements =
+            [(&super::BEGIN, Params::None), (stmt, params), (&super::COMMIT, Params::None)];
+        let flown = self.flight(&statements).await.and_then(flight::committed);
+        match &flown {
+            Ok(_) => self.clean = true,
+            Err(DbError::InDoubt(_)) => {}
+            Err(_) if self.is_lost() => {}
+            Err(_) => self.roll_back().await?,
+        }
+        match flown {
+            Ok(mut answers) => Ok(answers.pop().unwrap_or_default()),
+            // A read has no outcome that could be in doubt.
+            Err(DbError::InDoubt(why)) => Err(DbError::Unavailable(why)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Ends an open transaction.
@@ -277,14 +368,41 @@ impl Drop for Lease {
             self.cut_off();
         }
         if let Some(connection) =
-            self.connection.take().filter(|it| self.fits && !it.client.is_closed())
+            self.connection.take().filter(|it| self.fits && self.pool.is_usable(it))
         {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
     }
 }
 
+fn begins(statements: &[(&'static Stmt, Params<'_>)]) -> bool {
+    let begins = [super::BEGIN.name, super::BEGIN_SNAPSHOT.name];
+    statements.first().is_some_and(|(stmt, _)| begins.contains(&stmt.name))
+}
+
 impl Connection {
+    /// The statements of a flight as this connection sends them.
+    async fn ready<'a>(
+        &mut self,
+        pool: &Pool,
+        statements: &[(&'static Stmt, Params<'a>)],
+    ) -> Result<Vec<(Ready, Params<'a>)>, DbError> {
+        let mut ready = Vec::with_capacity(statements.len());
+        if pool.connector.pooled {
+            let types = pool.connector.types_of(statements.iter().map(|(stmt, _)| *stmt)).await?;
+            for ((stmt, params), types) in statements.iter().zip(types) {
+                let text = Ready::Text(stmt.sql(Dialect::Postgres), types);
+                ready.push((text, params.taken_by(stmt)));
+            }
+            return Ok(ready);
+        }
+        for (stmt, params) in statements {
+            let prepared = self.prepared(stmt, pool.timeout).await?;
+            ready.push((Ready::Prepared(prepared), params.taken_by(stmt)));
+        }
+        Ok(ready)
+    }
+
     async fn prepared(
         &mut self,
         stmt: &'static Stmt,
