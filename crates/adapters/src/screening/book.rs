@@ -202,7 +202,8 @@ struct InForce {
     lists: Arc<SanctionLists>,
     /// For each source: its list as last read successfully.
     loaded: Vec<Option<Loaded>>,
-    unlisted: Unlisted,
+    /// What these lists found nothing in.
+    unlisted: Arc<Unlisted>,
 }
 
 /// The lists in force. Share it behind an `Arc`; screening holds the lock only to copy a pointer.
@@ -297,7 +298,8 @@ impl ListBook {
                 _ => false,
             });
         if same {
-            return Ok(InForce { lists: before.lists.clone(), loaded });
+            let unlisted = Arc::clone(&before.unlisted);
+            return Ok(InForce { lists: before.lists.clone(), loaded, unlisted });
         }
         index(loaded).await
     }
@@ -437,7 +439,7 @@ impl InForce {
     fn of(loaded: Vec<Option<Loaded>>) -> InForce {
         let lists = loaded.iter().flatten().map(|slot| slot.list.clone()).collect();
         let lists = Arc::new(SanctionLists::build(lists));
-        InForce { lists, loaded, unlisted: Unlisted::default() }
+        InForce { lists, loaded, unlisted: Arc::default() }
     }
 
     fn is_stale(&self, now: Timestamp) -> bool {

@@ -140,7 +140,7 @@ impl Pool {
         !connection.client.is_closed() && connection.epoch == self.connector.epoch()
     }
 
-    /// Waits for a flight; `None` if its time is up, or if its server is the primary no more.
+    /// Waits for a flight; `None` if its time is up, or if its server has stopped being the primary.
     async fn await_flight<T>(&self, epoch: u64, flight: impl Future<Output = T>) -> Option<T> {
         let mut flight = pin!(tokio::time::timeout(self.timeout, flight));
         let mut fenced = pin!(self.connector.fenced(epoch));
