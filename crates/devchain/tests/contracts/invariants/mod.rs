@@ -19,12 +19,14 @@ use std::time::Instant;
 
 use run::Tally;
 use scenario::SCENARIOS;
-use stage::Stage;
+use stage::{Role, Stage};
 
 use crate::tenant::Tenant;
 
 const CALLS: u64 = 42_000;
 const SEED: u64 = 0x0c0_441d;
+/// From so many random calls on, everything that a stolen admin key allows has happened.
+const CALLS_OF_AN_ADMIN: u64 = 30_000;
 
 /// A number of the environment, decimal or with `0x`.
 fn setting(name: &str) -> Option<u64> {
@@ -60,7 +62,10 @@ fn no_call_breaks_a_rule_and_thieves_get_what_their_keys_allow() {
             tally.lost,
             began.elapsed().as_millis()
         );
-        assert!(scenario.is_tight(&tally.lost), "{}: {:?}", scenario.name, tally.lost);
+        // Without more keys an admin needs a dozen calls and two days for a theft out of escrows.
+        if each >= CALLS_OF_AN_ADMIN || !scenario.hostile.contains(&Role::Admin) {
+            assert!(scenario.is_tight(&tally.lost), "{}: {:?}", scenario.name, tally.lost);
+        }
         all.add(tally);
     }
     println!("{} calls: {:?}", all.calls, all.kinds);

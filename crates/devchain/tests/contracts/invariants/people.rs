@@ -175,6 +175,13 @@ impl People<'_> {
         let role = self.rng.pick(&Role::ALL);
         match self.rng.below(100) {
             0..16 => Act::Unpause,
+            16..26 if self.trust.hostile.contains(&Role::Admin) && self.rng.percent(60) => {
+                // The two roles that together refund to anyone.
+                let [one, other] = [OUTSIDERS[0], OUTSIDERS[1]];
+                let (role, thief) =
+                    self.rng.pick(&[(Role::Compliance, one), (Role::Approver, other)]);
+                Act::ProposeRole(role, thief)
+            }
             16..26 => Act::ProposeRole(role, self.candidate(role)),
             26..46 => match self.proposed(book) {
                 Some((role, account)) => Act::Grant(role, account),
