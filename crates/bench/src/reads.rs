@@ -23,8 +23,6 @@ use super::{Bench, Settings, with_server};
 
 /// Payments of a page.
 const PAGE: u64 = 20;
-/// Characters of an id that a search gives.
-const SEARCHED: usize = 8;
 /// The deepest page begins after this share of a country's payments, in per cent, less some standard
 /// deviations of their number.
 const DEEP: u64 = 90;
@@ -40,7 +38,7 @@ enum Read {
     OfState,
     /// A page that the offset places near the end of the list.
     Deep,
-    /// By the beginning of an id.
+    /// By an id.
     Search,
 }
 
@@ -77,9 +75,8 @@ impl Read {
                 write!(out, "/v2/payments?country={country}&limit={PAGE}&offset={deep}")
             }
             Read::Search => {
-                let start = &id[..SEARCHED.min(id.len())];
                 let page = format!("country={country}&limit={PAGE}");
-                write!(out, "/v2/payments?{page}&search_type=id&search_term={start}")
+                write!(out, "/v2/payments?{page}&search_type=id&search_term={id}")
             }
         };
         debug_assert!(written.is_ok(), "writing to a string never fails");
@@ -299,7 +296,7 @@ mod tests {
                 "/v2/payments?country=PAK&limit=20",
                 "/v2/payments?country=PAK&limit=20&status=succeeded",
                 "/v2/payments?country=PAK&limit=20&offset=900",
-                "/v2/payments?country=PAK&limit=20&search_type=id&search_term=6f0c1a2b",
+                "/v2/payments?country=PAK&limit=20&search_type=id&search_term=6f0c1a2b-0000",
             ]
         );
     }

@@ -296,4 +296,5 @@ async fn an_announcement_of_the_controllers_admin_raises_an_alert(on: On) {
         bank.acts(admin, controller, calls(function, &arguments));
         bank.is_alerted(AlertKind::ControllerAdmin, what).await;
     }
+    bank.finish().await;
 }
