@@ -78,13 +78,15 @@ fn frozen_worker(seed: u64) -> Option<Fault> {
     })
 }
 
-/// Whether no other endpoint invents payments too: two operators who make up the same payment, with receipts and
-/// balances, are not what a quorum protects from.
+/// Whether no other endpoint lies alike: two operators who make up the same payment, with receipts and
+/// balances, or who both claim nonces that were not used, are not what a quorum protects from.
 fn is_alone(fault: &Fault, liar: &mut Option<usize>) -> bool {
     match fault {
-        Fault::Endpoint { which, how: EndpointFault::InventsLogs { .. }, .. } => {
-            *liar.get_or_insert(*which) == *which
-        }
+        Fault::Endpoint {
+            which,
+            how: EndpointFault::InventsLogs { .. } | EndpointFault::OverstatesNonces(_),
+            ..
+        } => *liar.get_or_insert(*which) == *which,
         _ => true,
     }
 }
