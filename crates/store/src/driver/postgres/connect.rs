@@ -223,18 +223,23 @@ impl Connector {
         self.proven(standing.timeline, primary, by_watch).await
     }
 
-    /// The connection, if its server proves to be the primary.
+    /// The connection, if its server proves to be the primary. The first proof that fails closes all
+    /// connections, on any caller's behalf; so does the loss of the watch's own connection.
     async fn proven(
         &self,
         timeline: i64,
         primary: Opened,
         by_watch: bool,
     ) -> Result<(i64, Opened), DbError> {
+        let was_unproven = self.servers.is_unproven(timeline);
         match self.servers.prove(&primary.client, timeline, by_watch).await {
             Ok(()) => Ok((timeline, primary)),
             Err(error) => {
                 // It would wait for the answer.
                 primary.driver.abort();
+                if !was_unproven && (by_watch || self.servers.is_unproven(timeline)) {
+                    self.fence(&error.to_string());
+                }
                 Err(error)
             }
         }
@@ -333,13 +338,11 @@ async fn keep_watch(connector: Weak<Connector>) {
         if turn.is_multiple_of(ASK_ALL_EVERY) {
             primary = None;
         }
-        primary = match primary {
-            None => connector.open_primary(true).await.ok(),
-            Some((timeline, watched)) => {
-                let proven = connector.proven(timeline, watched, true).await;
-                proven.inspect_err(|error| connector.fence(&error.to_string())).ok()
-            }
+        let proven = match primary {
+            None => connector.open_primary(true).await,
+            Some((timeline, watched)) => connector.proven(timeline, watched, true).await,
         };
+        primary = proven.ok();
     }
 }
 

@@ -107,7 +107,7 @@ impl Servers {
         timeline: i64,
         by_watch: bool,
     ) -> Result<(), DbError> {
-        if !by_watch && self.known().unproven == Some(timeline) {
+        if !by_watch && self.is_unproven(timeline) {
             return Err(unproven());
         }
         match tokio::time::timeout(PROOF_TIMEOUT, client.simple_query(PROOF)).await {
@@ -121,6 +121,11 @@ impl Servers {
                 Err(unproven())
             }
         }
+    }
+
+    /// Whether the last proof that was asked for on this timeline failed.
+    pub(super) fn is_unproven(&self, timeline: i64) -> bool {
+        self.known().unproven == Some(timeline)
     }
 
     /// Whether nothing has become known since that speaks against a server on this timeline.
