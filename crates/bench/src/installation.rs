@@ -1,5 +1,6 @@
 //! The measured installation: a temporary directory, a database, tenants with keys and funds.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use domain::currency::StableCoin;
 use domain::policy::Environment;
 use engine::batcher::Engine;
 use engine::payments::Payments;
+use http_api::auth::mint::Minter;
 use store::{Store, Tenant};
 use tempfile::TempDir;
 
@@ -51,6 +53,15 @@ impl Installation {
         made.tenants = make_tenants(&made.store, settings.tenants).await?;
         fund(&made.config, &made.store, &made.tenants).await?;
         Ok(made)
+    }
+
+    /// What signs the tenants' requests to a server at `address`, in their order.
+    pub(super) fn minters(&self, address: SocketAddr) -> Vec<Minter> {
+        let url = format!("http://{address}");
+        let minter = |IssuedKey { access_key, secret_key }: &IssuedKey| {
+            Minter::new(access_key.clone(), secret_key.as_bytes(), url.clone())
+        };
+        self.tenants.iter().map(|funded| minter(&funded.key)).collect()
     }
 
     /// Creates everything for one tenant's wallets, on a separate chain, except the server.

@@ -133,14 +133,10 @@ impl Crowd {
         installation: &Installation,
         address: SocketAddr,
     ) -> Crowd {
-        let url = format!("http://{address}");
-        let minter = |key: &service::tenancy::IssuedKey| {
-            Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), url.clone())
-        };
         let shared = Shared {
             address,
             orders: Orders::to(&settings.countries),
-            minters: installation.tenants.iter().map(|funded| minter(&funded.key)).collect(),
+            minters: installation.minters(address),
             accepted: AtomicU64::new(0),
         };
         Crowd { shared: Arc::new(shared), clients: settings.clients }

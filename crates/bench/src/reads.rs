@@ -119,15 +119,10 @@ impl Bench<'_> {
         let each = settings.preload / lists.max(1) as u64;
         // Countries are drawn: every list is that long but for the rarest chance.
         let deep = (each * DEEP / 100).saturating_sub(each.isqrt() * DEVIATIONS);
-        let url = format!("http://{}", self.server.address);
-        let keys = self.installation.tenants.iter().map(|funded| &funded.key);
-        let minter = |key: &service::tenancy::IssuedKey| {
-            Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), url.clone())
-        };
         let shared = Arc::new(Shared {
             address: self.server.address,
             samples: self.all.samples.clone(),
-            minters: keys.map(minter).collect(),
+            minters: self.installation.minters(self.server.address),
             deep,
         });
         let mut outcomes = Vec::with_capacity(Read::ALL.len());
