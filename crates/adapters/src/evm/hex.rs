@@ -37,7 +37,7 @@ fn number(text: &str) -> Option<u128> {
 }
 
 /// A height, a nonce or an amount of gas. The store keeps 63 bits of one, and a lying node must not be
-/// able to name the last number, after which there is no next one.
+/// able to name the last number, which none can follow.
 fn count(text: &str) -> Option<u64> {
     i64::try_from(number(text)?).ok()?.try_into().ok()
 }

@@ -47,7 +47,7 @@ pub fn faults(wanted: &Payable, quote: &Quote, corridors: &Corridors) -> Vec<Str
         expect("the premium", offer.charge.premium.minor, premium);
     }
     if !costs(wanted.country, corridors).contains(&offer.charge.cost.minor) {
-        faults.push(format!("the cost of quote {} is no rail's", quote.id));
+        faults.push(format!("the cost of quote {} is not that of any rail", quote.id));
     }
     faults
 }

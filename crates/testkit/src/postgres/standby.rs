@@ -68,7 +68,7 @@ impl Cluster {
     /// Makes this standby the primary; it waits for no standby until it has one.
     ///
     /// # Errors
-    /// The server is no standby or is down.
+    /// The server is not a standby, or is down.
     pub fn promote(&self) -> Result<(), PostgresFault> {
         let promoted = self.admin(&format!("SELECT pg_promote(true, {PROMOTED_WITHIN_S})"))?;
         if promoted == "t" {
