@@ -1,10 +1,12 @@
 //! Selects the waiting commands of the next batch.
 //!
-//! API commands go first. Workers' commands join every [`WORKERS_EVERY`]th API batch, up to
-//! `background_max` for each of these batches, and get a batch of their own when no API command has
-//! arrived for a moment: a burst is accepted first and settled later. Once jobs are later than
-//! `background_lag_max`, a sustained load is shared evenly: settling never starves accepting and
-//! accepting never stops settling.
+//! API commands go first. While callers queue up ([`QUEUE_UP`]), workers' commands join every
+//! [`WORKERS_EVERY`]th API batch, up to `background_max` for each of these batches: a burst is
+//! accepted first and settled later. Smaller API batches take along whatever waits, as soon as that
+//! is worth its statements ([`TOGETHER`]): a steady load is settled as fast as it is accepted. When
+//! no API command has arrived for a moment, workers' commands get a batch of their own, and once jobs
+//! are later than `background_lag_max` they have half of each batch: settling never starves accepting
+//! and accepting never stops settling.
 
 use std::collections::VecDeque;
 
@@ -21,6 +23,10 @@ use crate::world::Tuning;
 /// own, which cost the database nearly the same for one row as for ten; and only the other batches
 /// need no rows loaded (ADR 34).
 const WORKERS_EVERY: usize = 16;
+/// Callers who fill a batch so far arrive faster than batches leave.
+const QUEUE_UP: usize = 32;
+/// As many of the workers' commands join the next API batch of callers who do not queue up.
+const TOGETHER: usize = 24;
 
 /// Receives a command's outcome.
 pub type Reply = oneshot::Sender<Result<Outcome, EngineError>>;
@@ -85,7 +91,8 @@ impl Queues {
         match foreground {
             0 if turn.callers_until.is_some() => 0,
             0 => tuning.batch_max,
-            _ if turn.late => tuning.background_max.max(foreground),
+            few if few < QUEUE_UP && self.background.len() >= TOGETHER => tuning.batch_max / 2,
+            many if turn.late => tuning.background_max.max(many),
             _ if self.without_workers + 1 < WORKERS_EVERY => 0,
             _ => WORKERS_EVERY * tuning.background_max,
         }
@@ -220,8 +227,23 @@ mod tests {
         let mut table = Table::new(256, 4);
         table.wait(TENANT, 60, 200);
         assert_eq!(table.next(LATE, &[]), (60, 60));
+        table.wait(TENANT, 60, 0);
+        assert_eq!(table.next(LATE, &[]), (60, 60));
+        table.wait(TENANT, 60, 0);
+        assert_eq!(table.next(LATE, &[]), (60, 60));
         table.wait(TENANT, 2, 0);
         assert_eq!(table.next(LATE, &[]), (2, 4));
+    }
+
+    #[test]
+    fn a_steady_load_is_settled_as_fast_as_it_is_accepted() {
+        let mut table = Table::new(256, 4);
+        table.wait(TENANT, 0, TOGETHER - 1);
+        assert_eq!(table.burst(TENANT, 3, 1), [(3, 0)], "more may come");
+        table.wait(TENANT, 3, 1);
+        assert_eq!(table.next(EARLY, &[]), (3, TOGETHER));
+        table.wait(TENANT, QUEUE_UP - 1, 200);
+        assert_eq!(table.next(EARLY, &[]), (QUEUE_UP - 1, 128), "callers wait for no more");
     }
 
     #[test]
@@ -243,13 +265,13 @@ mod tests {
     #[test]
     fn a_tenant_whose_batch_is_in_flight_does_not_miss_its_workers_turn() {
         let mut table = Table::new(256, 4);
-        table.wait(TENANT, 0, 20);
-        table.wait(OTHER, 0, 20);
+        table.wait(TENANT, 0, 10);
+        table.wait(OTHER, 0, 10);
         assert_eq!(table.burst(OTHER, 10, WORKERS_EVERY - 1), vec![(10, 0); WORKERS_EVERY - 1]);
         table.wait(OTHER, 10, 0);
-        assert_eq!(table.next(EARLY, &[TENANT]), (10, 20), "the other tenant's go");
+        assert_eq!(table.next(EARLY, &[TENANT]), (10, 10), "the other tenant's go");
         table.wait(TENANT, 10, 0);
-        assert_eq!(table.next(EARLY, &[OTHER]), (10, 20), "and the oldest with its next batch");
+        assert_eq!(table.next(EARLY, &[OTHER]), (10, 10), "and the oldest with its next batch");
         table.wait(TENANT, 10, 0);
         assert_eq!(table.next(EARLY, &[OTHER]), (10, 0));
     }

@@ -3,7 +3,7 @@
 //!
 //! Only a hint for the choice of a rail: whether a payment may be sent is decided on its row.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ids::{PaymentId, TenantId};
@@ -15,8 +15,10 @@ use store::working_set::WorkingSet;
 
 /// Maximum number of payments, about 8 MB. The oldest stay: their jobs are leased first.
 const MOST: usize = 4_096;
-/// A payment that was not taken for so long was taken by another node.
-const LEFT_AFTER: Span = Span::secs(60);
+/// Maximum number of payments that were looked for in vain; beyond it all are forgotten.
+const MISSED_MOST: usize = 1_024;
+/// A payment that was not taken for so long was taken by another node, or waits behind many others.
+const LEFT_AFTER: Span = Span::secs(5);
 /// The fence of a job that was leased once: nothing about the payment was begun before.
 const FIRST: i64 = 1;
 
@@ -38,6 +40,8 @@ struct State {
     payments: HashMap<Key, Sendable>,
     /// Some may have been taken.
     oldest: VecDeque<(Timestamp, Key)>,
+    /// Payments that were looked for in vain: another node's, or leased right before they are kept.
+    missed: HashSet<Key>,
 }
 
 impl Recent {
@@ -55,8 +59,11 @@ impl Recent {
         state.make_room(rows.now);
         for (tenant, id, order) in accepted {
             let key = (*tenant, *id);
+            if state.missed.remove(&key) || state.payments.len() >= MOST {
+                continue;
+            }
             let payment = rows.payments.get(&key).filter(|payment| is_to_be_sent(payment));
-            let Some(payment) = payment.filter(|_| state.oldest.len() < MOST) else { continue };
+            let Some(payment) = payment else { continue };
             let sendable = Sendable { payment: payment.clone(), order: order.clone() };
             state.payments.insert(key, sendable);
             state.oldest.push_back((rows.now, key));
@@ -65,21 +72,27 @@ impl Recent {
 
     /// The payment of a job, if this is its first lease.
     pub(crate) fn take(&self, job: &Job) -> Option<Sendable> {
-        let found = self.state().payments.remove(&(job.tenant, PaymentId(job.subject)));
-        found.filter(|_| job.fence == FIRST)
+        let (key, is_first) = ((job.tenant, PaymentId(job.subject)), job.fence == FIRST);
+        let mut state = self.state();
+        let found = state.payments.remove(&key);
+        if found.is_none() && is_first {
+            if state.missed.len() >= MISSED_MOST {
+                state.missed.clear();
+            }
+            state.missed.insert(key);
+        }
+        found.filter(|_| is_first)
     }
 }
 
 impl State {
-    /// Removes what was taken, here or by another node.
+    /// Removes what another node took, and the places of what was taken here.
     fn make_room(&mut self, now: Timestamp) {
-        while let Some((at, key)) = self.oldest.front() {
-            let is_left = now - *at >= LEFT_AFTER;
-            if self.payments.contains_key(key) && !is_left {
-                return;
-            }
-            self.payments.remove(key);
-            self.oldest.pop_front();
+        while let Some((_, key)) = self.oldest.pop_front_if(|(at, _)| now - *at >= LEFT_AFTER) {
+            self.payments.remove(&key);
+        }
+        if self.oldest.len() >= 2 * MOST {
+            self.oldest.retain(|(_, key)| self.payments.contains_key(key));
         }
     }
 }
@@ -141,12 +154,35 @@ mod tests {
         let payments: Vec<Payment> = (0..=MOST as u128).map(payment).collect();
         keep(&recent, &payments, NOW);
         let (first, newest) = (&payments[0], &payments[MOST]);
-        assert_eq!(recent.take(&job(newest, 1)), None, "there was no room");
+        assert_eq!(recent.state().payments.len(), MOST, "there was no room for the newest");
         assert!(recent.take(&job(first, 1)).is_some());
         keep(&recent, std::slice::from_ref(newest), NOW);
         assert!(recent.take(&job(newest, 1)).is_some(), "in the room that the first left");
         keep(&recent, std::slice::from_ref(newest), NOW + LEFT_AFTER);
         assert_eq!(recent.take(&job(&payments[1], 1)), None, "another node has taken it");
         assert!(recent.take(&job(newest, 1)).is_some());
+    }
+
+    #[test]
+    fn a_payment_that_another_node_takes_does_not_fill_the_room_of_others() {
+        let recent = Recent::default();
+        let left = payment(0);
+        keep(&recent, std::slice::from_ref(&left), NOW);
+        for id in 1..=3 * MOST as u128 {
+            let one = payment(id);
+            keep(&recent, std::slice::from_ref(&one), NOW + Span::secs(1));
+            assert!(recent.take(&job(&one, 1)).is_some(), "payment {id}");
+        }
+        let places = recent.state().oldest.len();
+        assert!(places <= 2 * MOST, "{places} places");
+        assert!(recent.take(&job(&left, 1)).is_some(), "it is still there");
+    }
+
+    #[test]
+    fn a_payment_that_was_leased_before_it_is_kept_is_not_kept() {
+        let (recent, one) = (Recent::default(), payment(1));
+        assert_eq!(recent.take(&job(&one, 1)), None);
+        keep(&recent, std::slice::from_ref(&one), NOW);
+        assert!(recent.state().payments.is_empty());
     }
 }

@@ -280,8 +280,8 @@ pub struct PaymentWebhooks {
 pub struct Tuning {
     /// Maximum number of commands per batch.
     pub batch_max: usize,
-    /// Maximum number of worker commands per API batch during a burst; they join every sixteenth
-    /// batch.
+    /// Maximum number of worker commands per API batch while callers queue up; they join every
+    /// sixteenth batch.
     pub background_max: usize,
     /// How long workers' commands are held back after API commands were answered: callers that call
     /// again at once go first. Zero if the clock does not advance while commands are executed.

@@ -59,6 +59,7 @@ pub use migrate::MigrationReport;
 pub use options::Options;
 pub use rails::breaks::{RailFindings, RailNoted};
 pub use rails::entries::{AttemptBookings, Covered, EntryPlace, Lacking, RailEntry};
+pub use rails::ids::SentMessage;
 pub use rails::intake::PageTaken;
 pub use rails::strays::{Stray, StrayReport};
 pub use reads::console::books::{

@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 
 use super::Workers;
 use super::instruction::{instruction, order_instruction};
-use super::submit::{Payees, ScreenedAgain};
+use super::submit::{Message, Payees, ScreenedAgain};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, PaymentAction};
 use crate::failpoint::{self, Failpoint};
@@ -163,9 +163,9 @@ impl Workers {
                 return;
             }
             let message = order_instruction(attempt, &order, corridors);
-            return self
-                .send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key)))
-                .await;
+            let payees = Payees::Orders(std::slice::from_ref(key));
+            let message = Message { rail: &attempt.rail, instructions: &[message], payees };
+            return self.send(&[message]).await;
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
             // It would be paid although the bank was asked to return it.
@@ -180,7 +180,7 @@ impl Workers {
                     return;
                 }
                 let message = instruction(attempt, &record.order, corridors);
-                self.send(&attempt.rail, &[message], Payees::Payments).await;
+                self.send(&[Message::of_payments(&attempt.rail, &[message])]).await;
             }
             Ok(None) => tracing::error!(payment = %attempt.payment, "attempt has no payment"),
             Err(error) => tracing::warn!(%error, "payment read failed"),

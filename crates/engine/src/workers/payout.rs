@@ -19,7 +19,7 @@ use futures_util::future::join_all;
 use super::Workers;
 use super::inquire::Ask;
 use super::instruction::order_instruction;
-use super::submit::{Payees, ScreenedAgain, screening_of};
+use super::submit::{Message, Payees, ScreenedAgain, screening_of};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Outcome};
 use crate::decide::payment::ROUTE_DELAY;
@@ -118,8 +118,7 @@ impl Workers {
         }
         let telling =
             tells.into_iter().map(|(job, action)| self.report(job.tenant, job.subject, action));
-        let sending = sends.into_iter().map(|(rail, orders)| self.pay_over(rail, orders));
-        tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
+        tokio::join!(join_all(telling), self.pay(sends), self.ask_about(asks));
     }
 
     async fn plan_payout(&self, job: &Job, order: &ExchangeOrder) -> Plan {
@@ -186,31 +185,44 @@ impl Workers {
         }
     }
 
-    /// Saves an attempt per order, then sends them in messages of the rail's size.
-    async fn pay_over(&self, rail: RailId, orders: Vec<Payable>) {
-        let Some(config) = self.world.corridors.rail(&rail) else { return };
-        let begun = orders.into_iter().map(|Payable { job, order, mid, tally, cleared }| {
-            let (key, rail) = (OrderKey::of(&order), rail.clone());
-            async move {
-                self.note_cleared_holder(&job, &key, cleared).await?;
-                let action = ExchangeAction::BeginPayout { fence: job.fence, rail, tally, mid };
-                match self
-                    .report(job.tenant, job.subject, Action::Exchange(key.clone(), action))
-                    .await
-                {
-                    Some(Outcome::Began(attempt)) => {
-                        Some((order_instruction(&attempt, &order, &self.world.corridors), key))
-                    }
-                    _ => None,
-                }
-            }
+    /// Saves an attempt per order, then sends them in messages of each rail's size.
+    async fn pay(&self, over: BTreeMap<RailId, Vec<Payable>>) {
+        let begun = over.into_iter().map(|(rail, orders)| async move {
+            let attempts = orders.into_iter().map(|payable| self.begin_payout(&rail, payable));
+            let begun = join_all(attempts).await.into_iter().flatten();
+            let (instructions, keys) = begun.unzip();
+            (rail, instructions, keys)
         });
-        let begun = join_all(begun).await.into_iter().flatten();
-        let (instructions, keys): (Vec<Instruction>, Vec<OrderKey>) = begun.unzip();
-        let messages = self.messages(config, &instructions);
-        let sent = messages
-            .into_iter()
-            .map(|at| self.send(&rail, &instructions[at.clone()], Payees::Orders(&keys[at])));
-        join_all(sent).await;
+        let begun: Vec<(RailId, Vec<Instruction>, Vec<OrderKey>)> = join_all(begun).await;
+        let messages: Vec<Message<'_>> = begun
+            .iter()
+            .flat_map(|(rail, instructions, keys)| {
+                self.messages(rail, instructions).into_iter().map(move |at| {
+                    let payees = Payees::Orders(&keys[at.clone()]);
+                    Message { rail, instructions: &instructions[at], payees }
+                })
+            })
+            .collect();
+        self.send(&messages).await;
+    }
+
+    /// Saves an attempt to pay an order out over `rail`; `None` if it may not begin.
+    async fn begin_payout(
+        &self,
+        rail: &RailId,
+        payable: Payable,
+    ) -> Option<(Instruction, OrderKey)> {
+        let Payable { job, order, mid, tally, cleared } = payable;
+        let key = OrderKey::of(&order);
+        self.note_cleared_holder(&job, &key, cleared).await?;
+        let action =
+            ExchangeAction::BeginPayout { fence: job.fence, rail: rail.clone(), tally, mid };
+        let action = Action::Exchange(key.clone(), action);
+        match self.report(job.tenant, job.subject, action).await {
+            Some(Outcome::Began(attempt)) => {
+                Some((order_instruction(&attempt, &order, &self.world.corridors), key))
+            }
+            _ => None,
+        }
     }
 }

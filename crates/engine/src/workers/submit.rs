@@ -7,20 +7,19 @@ use std::ops::Range;
 use domain::attempt::Attempt;
 use domain::audit::Deed;
 use domain::exchange::ExchangeOrder;
-use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::ids::{PaymentId, TenantId};
 use domain::job::Job;
 use domain::order::Order;
 use domain::payment::accept::NOT_EXECUTABLE;
 use domain::payment::report::NOT_SENT;
 use domain::payment::{Payment, PaymentState, ReviewState, Trigger};
-use domain::policy::{Corridors, RailConfig};
-use domain::ports::Rail;
+use domain::policy::Corridors;
 use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice, Wanted};
 use domain::screening::Screened;
 use domain::sender_limit::Sender;
 use futures_util::future::join_all;
-use store::Record;
+use store::{Record, SentMessage};
 use tracing::Instrument as _;
 
 use super::Workers;
@@ -67,6 +66,20 @@ impl Payees<'_> {
             }
             None => Action::Payment(sent.payment, PaymentAction::Submitted { attempt, answer }),
         }
+    }
+}
+
+/// A message to a rail, and what it pays.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub(super) rail: &'a RailId,
+    pub(super) instructions: &'a [Instruction],
+    pub(super) payees: Payees<'a>,
+}
+
+impl<'a> Message<'a> {
+    pub(super) fn of_payments(rail: &'a RailId, instructions: &'a [Instruction]) -> Message<'a> {
+        Message { rail, instructions, payees: Payees::Payments }
     }
 }
 
@@ -119,8 +132,7 @@ impl Workers {
         let telling = tells
             .into_iter()
             .map(|(job, action)| self.tell(job.tenant, PaymentId(job.subject), action));
-        let sending = sends.into_iter().map(|(rail, payments)| self.send_over(rail, payments));
-        tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
+        tokio::join!(join_all(telling), self.send_payments(sends), self.ask_about(asks));
     }
 
     /// The payments of leased jobs: those accepted a moment ago from memory, others from the store.
@@ -308,63 +320,70 @@ impl Workers {
         }
     }
 
-    /// Saves an attempt per payment, then sends them in messages of the rail's size.
-    async fn send_over(&self, rail: RailId, payments: Vec<Payable>) {
-        let Some(config) = self.world.corridors.rail(&rail) else { return };
-        let begun = payments.into_iter().map(|Payable { job, sendable, cleared }| {
-            let Sendable { payment, order } = sendable;
-            let sender = Sender::of_order(job.tenant, &order);
-            let tally = self.tally_over(&rail, sender);
-            let action =
-                PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
-            async move {
-                self.note_cleared(&job, payment.id, cleared).await?;
-                match self.tell(job.tenant, payment.id, action).await {
-                    Some(Outcome::Began(attempt)) => {
-                        Some(instruction(&attempt, &order, &self.world.corridors))
-                    }
-                    _ => None,
-                }
-            }
+    /// Saves an attempt per payment, then sends them in messages of each rail's size.
+    async fn send_payments(&self, over: BTreeMap<RailId, Vec<Payable>>) {
+        let begun = over.into_iter().map(|(rail, payments)| async move {
+            let attempts = payments.into_iter().map(|payable| self.begin(&rail, payable));
+            let instructions: Vec<_> = join_all(attempts).await.into_iter().flatten().collect();
+            (rail, instructions)
         });
-        let instructions: Vec<Instruction> = join_all(begun).await.into_iter().flatten().collect();
-        let messages = self.messages(config, &instructions);
-        let sent =
-            messages.into_iter().map(|at| self.send(&rail, &instructions[at], Payees::Payments));
-        join_all(sent).await;
+        let begun: Vec<(RailId, Vec<Instruction>)> = join_all(begun).await;
+        let messages: Vec<Message<'_>> = begun
+            .iter()
+            .flat_map(|(rail, instructions)| {
+                let places = self.messages(rail, instructions).into_iter();
+                places.map(move |at| Message::of_payments(rail, &instructions[at]))
+            })
+            .collect();
+        self.send(&messages).await;
     }
 
-    /// The places of the instructions that each message carries: at most as many as the rail's configuration
-    /// allows, and as fit into a message.
+    /// Saves an attempt to pay over `rail`; `None` if it may not begin.
+    async fn begin(&self, rail: &RailId, payable: Payable) -> Option<Instruction> {
+        let Payable { job, sendable: Sendable { payment, order }, cleared } = payable;
+        let tally = self.tally_over(rail, Sender::of_order(job.tenant, &order));
+        self.note_cleared(&job, payment.id, cleared).await?;
+        let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
+        match self.tell(job.tenant, payment.id, action).await {
+            Some(Outcome::Began(attempt)) => {
+                Some(instruction(&attempt, &order, &self.world.corridors))
+            }
+            _ => None,
+        }
+    }
+
+    /// The places of the instructions that each message to a rail carries: at most as many as its
+    /// configuration allows, and as fit into a message.
     pub(super) fn messages(
         &self,
-        config: &RailConfig,
+        rail: &RailId,
         instructions: &[Instruction],
     ) -> Vec<Range<usize>> {
-        let connected = self.world.rails.get(&config.id);
-        places(instructions.len(), config.max_batch.into(), |chunk| {
+        let connected = self.world.rails.get(rail);
+        let most = self.world.corridors.rail(rail).map_or(1, |config| config.max_batch.into());
+        places(instructions.len(), most, |chunk| {
             connected.map_or_else(Vec::new, |rail| rail.split(&instructions[chunk]))
         })
     }
 
-    /// Sends one message to a rail and reports its answers to the engine.
-    pub(super) async fn send(&self, rail: &RailId, message: &[Instruction], payees: Payees<'_>) {
+    /// Sends messages to their rails and reports the answers to the engine. Nothing is sent before
+    /// the ids of all messages are stored: an answer to a whole message could not be matched
+    /// otherwise.
+    pub(super) async fn send(&self, messages: &[Message<'_>]) {
         failpoint::reach(Failpoint::BeforeCall);
-        let connected = self.world.rails.get(rail);
-        // Nothing is sent before its ids are stored: an answer to the whole message could not be
-        // matched otherwise.
-        let kept = self.keep_sent(rail, connected.map(AsRef::as_ref), message).await;
-        let answers = match connected {
-            _ if !kept => {
-                vec![Submission::NotSent("its ids could not be stored".to_owned()); message.len()]
-            }
+        let kept = self.keep_sent(messages).await;
+        join_all(messages.iter().map(|message| self.send_one(message, kept))).await;
+    }
+
+    async fn send_one(&self, message: &Message<'_>, kept: bool) {
+        let Message { rail, instructions, payees } = message;
+        let answers = match self.world.rails.get(rail) {
+            _ if !kept => not_sent(instructions, "its ids could not be stored"),
             Some(connected) => {
-                let span = tracing::info_span!("submit", otel.kind = "client", %rail, payments = message.len());
-                connected.submit(message).instrument(span).await
+                let span = tracing::info_span!("submit", otel.kind = "client", %rail, payments = instructions.len());
+                connected.submit(instructions).instrument(span).await
             }
-            None => {
-                vec![Submission::NotSent("the rail is not connected".to_owned()); message.len()]
-            }
+            None => not_sent(instructions, "the rail is not connected"),
         };
         failpoint::reach(Failpoint::AfterCall);
         let failed = |answer: &Submission| {
@@ -375,35 +394,33 @@ impl Workers {
         } else {
             self.world.health.answered(rail);
         }
-        let telling = message.iter().zip(answers).enumerate().map(|(at, (sent, answer))| {
+        let telling = instructions.iter().zip(answers).enumerate().map(|(at, (sent, answer))| {
             self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer))
         });
         join_all(telling).await;
         failpoint::reach(Failpoint::AfterAnswers);
     }
+
+    /// Stores the ids under which the rails will report the messages' attempts; returns whether that
+    /// succeeded.
+    async fn keep_sent(&self, messages: &[Message<'_>]) -> bool {
+        let sent = |message: &Message<'_>| {
+            let (rail, instructions) = (message.rail, message.instructions);
+            let attempts = instructions.iter().map(|one| (one.attempt, one.payment)).collect();
+            let id = self.world.rails.get(rail)?.message_id(instructions);
+            Some(SentMessage { rail, id, attempts })
+        };
+        let sent: Vec<SentMessage<'_>> = messages.iter().filter_map(sent).collect();
+        let kept = self.store.keep_sent(&sent).await;
+        if let Err(error) = &kept {
+            tracing::warn!(%error, messages = sent.len(), "message id write failed, messages not sent");
+        }
+        kept.is_ok()
+    }
 }
 
-impl Workers {
-    /// Stores the ids under which a rail will report a message's attempts; returns whether that
-    /// succeeded.
-    async fn keep_sent(
-        &self,
-        rail: &RailId,
-        connected: Option<&dyn Rail>,
-        message: &[Instruction],
-    ) -> bool {
-        let Some(connected) = connected else { return true };
-        let sent: Vec<(AttemptId, PaymentId)> =
-            message.iter().map(|one| (one.attempt, one.payment)).collect();
-        let id = connected.message_id(message);
-        match self.store.keep_sent(rail, id.as_deref(), &sent).await {
-            Ok(()) => true,
-            Err(error) => {
-                tracing::warn!(%error, %rail, "message id write failed, message not sent");
-                false
-            }
-        }
-    }
+fn not_sent(instructions: &[Instruction], why: &str) -> Vec<Submission> {
+    vec![Submission::NotSent(why.to_owned()); instructions.len()]
 }
 
 /// The places in each message: chunks of at most `max`, which `split` divides further. Each place is in

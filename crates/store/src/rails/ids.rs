@@ -55,24 +55,37 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 /// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
 
+/// A message to a rail.
+#[derive(Clone, Debug)]
+pub struct SentMessage<'a> {
+    pub rail: &'a RailId,
+    /// Its id; `None` for a rail without messages.
+    pub id: Option<String>,
+    /// Its attempts with their payments, in order.
+    pub attempts: Vec<(AttemptId, PaymentId)>,
+}
+
 impl Store {
-    /// Stores the ids that will name a message's attempts, before it is sent.
-    pub async fn keep_sent(
-        &self,
-        rail: &RailId,
-        message: Option<&str>,
-        sent: &[(AttemptId, PaymentId)],
-    ) -> Result<(), StoreError> {
+    /// Stores the ids that will name the messages' attempts, before they are sent: those of all
+    /// messages, or none.
+    pub async fn keep_sent(&self, messages: &[SentMessage<'_>]) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
-        let mut columns = Columns::new(tables::RAIL_ID.row_columns(), sent.len() * 2);
-        for (at, (attempt, payment)) in sent.iter().enumerate() {
-            let own: BTreeSet<String> = [attempt.instruction_id(), payment.end_to_end_id()].into();
-            let in_message = message.and_then(|message| Some((rail_ids::head(message)?, message)));
-            if let Some((head, message)) = in_message {
-                (rail, head, *attempt, Some(message), at + 1).put(&keys, &mut columns)?;
-            }
-            for head in own.iter().filter_map(|id| rail_ids::head(id)) {
-                (rail, head, *attempt, None::<&str>, 0_i64).put(&keys, &mut columns)?;
+        let count: usize = messages.iter().map(|message| message.attempts.len()).sum();
+        if count == 0 {
+            return Ok(());
+        }
+        let mut columns = Columns::new(tables::RAIL_ID.row_columns(), count * 2);
+        for SentMessage { rail, id, attempts } in messages {
+            let in_message = id.as_deref().and_then(|id| Some((rail_ids::head(id)?, id)));
+            for (at, (attempt, payment)) in attempts.iter().enumerate() {
+                if let Some((head, id)) = in_message {
+                    (*rail, head, *attempt, Some(id), at + 1).put(&keys, &mut columns)?;
+                }
+                let own: BTreeSet<String> =
+                    [attempt.instruction_id(), payment.end_to_end_id()].into();
+                for head in own.iter().filter_map(|id| rail_ids::head(id)) {
+                    (*rail, head, *attempt, None::<&str>, 0_i64).put(&keys, &mut columns)?;
+                }
             }
         }
         self.write(vec![Step::rows(&INSERT, columns.into_owned())]).await.map(drop)

@@ -10,7 +10,7 @@ use domain::rail::RailId;
 use domain::rail_ids::ReportIds;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{Lacking, PageTaken, RailFindings, StrayReport};
+use store::{Lacking, PageTaken, RailFindings, SentMessage, StrayReport};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -91,7 +91,9 @@ pub async fn an_attempt_is_found_by_each_of_its_ids(world: World) {
     let store = &world.store;
     for _ in 0..2 {
         // A message that is sent again is stored already.
-        store.keep_sent(&rail(), Some(MESSAGE), &[(attempt.id, payment.id)]).await.expect("kept");
+        let attempts = vec![(attempt.id, payment.id)];
+        let message = SentMessage { rail: &rail(), id: Some(MESSAGE.to_owned()), attempts };
+        store.keep_sent(&[message]).await.expect("kept");
     }
     let find = |ids: ReportIds, over: RailId| async move {
         let found = store.rail_candidates(&over, std::iter::once(&ids)).await.expect("read");
@@ -139,7 +141,11 @@ pub async fn a_batch_booking_is_kept_as_its_transactions(world: World) {
     let (second, two) = settled(&world, tenant, "N-2").await;
     let store = &world.store;
     store
-        .keep_sent(&rail(), Some(MESSAGE), &[(one.id, first.id), (two.id, second.id)])
+        .keep_sent(&[SentMessage {
+            rail: &rail(),
+            id: Some(MESSAGE.to_owned()),
+            attempts: vec![(one.id, first.id), (two.id, second.id)],
+        }])
         .await
         .expect("kept");
     let (period, sum) =
