@@ -404,13 +404,12 @@ impl Workers {
     /// Stores the ids under which the rails will report the messages' attempts; returns whether that
     /// succeeded.
     async fn keep_sent(&self, messages: &[Message<'_>]) -> bool {
-        let sent = |message: &Message<'_>| {
-            let (rail, instructions) = (message.rail, message.instructions);
+        let sent = messages.iter().filter_map(|&Message { rail, instructions, .. }| {
             let attempts = instructions.iter().map(|one| (one.attempt, one.payment)).collect();
             let id = self.world.rails.get(rail)?.message_id(instructions);
             Some(SentMessage { rail, id, attempts })
-        };
-        let sent: Vec<SentMessage<'_>> = messages.iter().filter_map(sent).collect();
+        });
+        let sent: Vec<SentMessage<'_>> = sent.collect();
         let kept = self.store.keep_sent(&sent).await;
         if let Err(error) = &kept {
             tracing::warn!(%error, messages = sent.len(), "message id write failed, messages not sent");
