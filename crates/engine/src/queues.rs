@@ -24,9 +24,9 @@ use crate::world::Tuning;
 /// need no rows loaded (ADR 34).
 const WORKERS_EVERY: usize = 16;
 /// Callers who fill a batch so far arrive faster than batches leave.
-const QUEUE_UP: usize = 32;
+const QUEUE_UP: usize = 24;
 /// As many of the workers' commands join the next API batch of callers who do not queue up.
-const TOGETHER: usize = 24;
+const TOGETHER: usize = 96;
 
 /// Receives a command's outcome.
 pub type Reply = oneshot::Sender<Result<Outcome, EngineError>>;

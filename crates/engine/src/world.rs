@@ -286,6 +286,9 @@ pub struct Tuning {
     /// How long workers' commands are held back after API commands were answered: callers that call
     /// again at once go first. Zero if the clock does not advance while commands are executed.
     pub callers_turn: Span,
+    /// How soon after the last one a round of work begins: what comes in the meantime shares its
+    /// messages, reads and commits. Zero if the clock does not advance while commands are executed.
+    pub round: Span,
     /// Jobs that are later than this get as large a share of each batch as API commands.
     pub background_lag_max: Span,
     /// Maximum number of waiting commands; beyond it callers are refused.
@@ -315,6 +318,7 @@ impl Default for Tuning {
             batch_max: 256,
             background_max: 4,
             callers_turn: Span::millis(2),
+            round: Span::millis(25),
             background_lag_max: Span::secs(30),
             queue_max: 8_192,
             batches_in_flight: 2,

@@ -81,13 +81,16 @@ pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop
             workers.pause(RETRY, &mut stop).await;
             continue;
         }
+        let begun = workers.clock().now();
         let round = workers.collect_page(rail.as_ref(), &mut place);
         let fetched = tokio::select! {
             biased;
             fetched = round => fetched,
             _ = stop.wait_for(|stop| *stop) => break,
         };
-        if !fetched {
+        if fetched {
+            workers.rest(begun, &mut stop).await;
+        } else {
             place.cursor = None;
             workers.pause(RETRY, &mut stop).await;
         }

@@ -11,7 +11,7 @@ use domain::chain::ChainNumber;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::{Job, JobKind};
 use domain::ports::{Answer, Clock};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use store::Store;
@@ -256,6 +256,14 @@ impl Workers {
         }
     }
 
+    /// Waits until the next round of work may begin, but not beyond shutdown.
+    async fn rest(&self, begun: Timestamp, stop: &mut Stop) {
+        let now = self.clock().now();
+        if let Some(until) = rests_until(begun, self.world.tuning.round, now) {
+            self.pause(until - now, stop).await;
+        }
+    }
+
     /// Executes one action on a payment; `None` if it is obsolete or failed. The job's lease brings
     /// the payment back in that case.
     async fn tell(
@@ -303,18 +311,24 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut under_way = FuturesUnordered::new();
     let tuning = workers.world.tuning.clone();
     let rounds_max = (tuning.calls_in_flight / 8).max(1);
+    // What is delivered is sent one by one: it gains nothing from waiting for more.
+    let round = if kind == JobKind::Deliver { Span(0) } else { tuning.round };
+    let mut begun: Option<Timestamp> = None;
     loop {
         let stopping = *stop.borrow();
         if stopping && under_way.is_empty() {
             return workers.hand_back(kind).await;
         }
         let mut taken = 0;
-        if !stopping && under_way.len() < rounds_max {
+        let now = workers.clock().now();
+        let rests = begun.and_then(|begun| rests_until(begun, round, now));
+        if !stopping && under_way.len() < rounds_max && rests.is_none() {
             match while_working(&mut under_way, workers.take_due(kind)).await {
                 Ok(jobs) => {
                     taken = jobs.len();
                     workers.world.lag.taken(kind, &jobs, workers.clock().now());
                     if taken > 0 {
+                        begun = Some(now);
                         let workers = workers.clone();
                         under_way.push(async move { workers.work(kind, jobs).await });
                     }
@@ -325,17 +339,26 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
             }
         }
         if taken == tuning.lease_max && under_way.len() < rounds_max {
+            begun = None;
             continue;
         }
-        let until = workers.clock().now() + Span(tuning.poll.0 * LOOK_UNWOKEN);
+        let unwoken = workers.clock().now() + Span(tuning.poll.0 * LOOK_UNWOKEN);
+        let until = rests.unwrap_or(unwoken);
         tokio::select! {
             biased;
             Some(()) = under_way.next(), if !under_way.is_empty() => {}
-            _ = news.changed(), if under_way.len() < rounds_max => {}
+            _ = news.changed(), if under_way.len() < rounds_max && rests.is_none() => {}
             () = workers.clock().sleep_until(until) => {}
             _ = stop.wait_for(|stop| *stop), if !stopping => {}
         }
     }
+}
+
+/// Until when the next round of work waits for more to do. A start in the future means that the clock
+/// was set back.
+fn rests_until(begun: Timestamp, round: Span, now: Timestamp) -> Option<Timestamp> {
+    let until = begun + round;
+    (begun..until).contains(&now).then_some(until)
 }
 
 /// Awaits `wanted` while driving the work in progress: that may hold, or be next in line for, the
@@ -362,6 +385,16 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
+
+    #[test]
+    fn a_round_waits_for_more_work_and_never_for_a_clock_that_was_set_back() {
+        let (begun, round) = (Timestamp(1_000_000), Span::millis(25));
+        let rests = |micros| rests_until(begun, round, Timestamp(micros));
+        assert_eq!(rests(1_000_000), Some(Timestamp(1_025_000)));
+        assert_eq!(rests(1_024_999), Some(Timestamp(1_025_000)));
+        assert_eq!((rests(1_025_000), rests(999_999)), (None, None));
+        assert_eq!(rests_until(begun, Span(0), begun), None, "a clock that stands still");
+    }
 
     #[test]
     fn work_in_progress_continues_while_jobs_are_leased() {

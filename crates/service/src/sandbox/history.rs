@@ -154,7 +154,7 @@ impl Past {
             clock: Arc::new(clock.clone()),
             wall_clock: Arc::new(clock.clone()),
             // This clock only moves when set, never while a batch waits.
-            tuning: Tuning { callers_turn: Span(0), ..Tuning::default() },
+            tuning: Tuning { callers_turn: Span(0), round: Span(0), ..Tuning::default() },
             pace: RailPace::default(),
             lag: JobLag::default(),
             health: RailHealth::default(),
