@@ -77,7 +77,8 @@ fn by_spelling(spellings: &[String]) -> Vec<String> {
     keys
 }
 
-fn script(word: &str) -> Script {
+/// The script of a word's first letter.
+pub(super) fn script(word: &str) -> Script {
     let scripts = CodePointMapData::<Script>::new();
     let letter = word.chars().find(|letter| letter.is_alphabetic());
     letter.map_or(Script::Common, |letter| scripts.get(letter))
