@@ -167,17 +167,16 @@ pub(super) fn in_short(name: &Normalised, ends: Ends) -> Vec<Vec<char>> {
         .flat_map(|given| of(ends.family).into_iter().map(move |family| (given, family)))
     {
         // `Abdul` belongs to the word behind it, an article to the family name.
-        let first = match given.checked_sub(1) {
-            Some(before) if *name.words[before].letters == ['a', 'b', 'd', 'u', 'l'] => before,
-            _ => given,
-        };
-        let article = family.checked_sub(1).filter(|before| {
-            name.words[*before].class == Class::Particle && !(first..=given).contains(before)
-        });
-        for from in [Some(family), article].into_iter().flatten() {
-            for (one, other) in [(first..=given, from..=family), (from..=family, first..=given)] {
-                let words = one.chain(other).map(|place| &name.words[place].letters);
-                short.push(words.flat_map(|letters| letters.iter().copied()).collect());
+        let is_word = |place: &usize| name.words[*place].class != Class::Particle;
+        let is_abdul = |place: &usize| *name.words[*place].letters == ['a', 'b', 'd', 'u', 'l'];
+        let before = (0..given).rev().find(is_word).filter(is_abdul);
+        let first: Vec<usize> = before.into_iter().chain([given]).collect();
+        let article = family.checked_sub(1).filter(|place| !is_word(place));
+        for article in [None, article.filter(|place| !first.contains(place))] {
+            let last: Vec<usize> = article.into_iter().chain([family]).collect();
+            for places in [[&first[..], &last[..]].concat(), [&last[..], &first[..]].concat()] {
+                let letters = places.iter().flat_map(|place| name.words[*place].letters.iter());
+                short.push(letters.copied().collect());
             }
         }
     }

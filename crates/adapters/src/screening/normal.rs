@@ -163,7 +163,9 @@ pub(super) fn split_servant(word: &str) -> Option<(&'static str, &str)> {
     if word == "abdullah" {
         return None;
     }
-    let heads = ["abdoul", "abdul", "abdel", "abdal", "abdur", "abdus"];
+    let heads = [
+        "abdoul", "abdour", "abdul", "abdel", "abdal", "abdur", "abder", "abdir", "abdus", "abdes",
+    ];
     let rest = heads.into_iter().find_map(|head| word.strip_prefix(head))?;
     (rest.chars().count() >= 3).then_some(("abdul", rest))
 }

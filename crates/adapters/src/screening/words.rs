@@ -213,7 +213,7 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["khaled", "khalid"],
     &["saeed", "saeid", "said"],
     &["abdallah", "abdellah", "abdoullah", "abdulahi", "abdulla", "abdullahi", "abdullah"],
-    &["abd", "abdal", "abdel", "abdoul", "abdur", "abdus", "abdul"],
+    &["abd", "abdal", "abdel", "abder", "abdes", "abdoul", "abdour", "abdur", "abdus", "abdul"],
     &["rachman", "rahaman", "raheman", "rahmaan", "rehman", "rohman", "rahman"],
     &["ebrahim", "ibraheem", "ibrahim"],
     &["mahmood", "mahmoud", "mehmood", "mehmud", "mahmud"],
