@@ -31,7 +31,7 @@ mod reports;
 #[cfg(test)]
 mod scripted;
 pub(crate) mod text;
-mod xml_read;
+pub(crate) mod xml_read;
 mod xml_write;
 
 use std::path::PathBuf;

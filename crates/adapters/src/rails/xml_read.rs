@@ -169,7 +169,7 @@ fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
 }
 
 /// The encoding named in an ASCII XML declaration.
-fn declared(bytes: &[u8]) -> Option<String> {
+pub(crate) fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..bytes.len().min(MAX_DECLARATION_BYTES))?.trim_ascii_start();
     let end = start.windows(2).position(|two| two == b"?>")?;
     let declaration =

@@ -31,6 +31,9 @@ pub const KEPT_FOR: Span = Span::days(30);
 /// A refreshed list with less than this share of the old one's entries counts as a broken download,
 /// in per cent.
 const SHRUNK_BELOW_PERCENT: usize = 50;
+/// The same for a list that had at least [`LONG_LIST`] entries: publishers remove few at a time.
+const LONG_SHRUNK_BELOW_PERCENT: usize = 80;
+const LONG_LIST: usize = 100;
 
 /// How often a list is compared with a copy that other nodes replace at the same time.
 const STORED_AT_ONCE_MAX: u32 = 4;
@@ -127,7 +130,7 @@ pub enum RefreshError {
     /// The content is not a list.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The list lost more than half its entries.
+    /// The list lost too many of its entries.
     #[error(
         "{list}: only {now} entries, previously {before}; to accept it, configure it under another address or as a file"
     )]
@@ -519,7 +522,7 @@ async fn read_and_keep(
     let list = parse(documents).await?;
     let is_recent = |before: &&Loaded| !before.is_copy || now - before.read_at <= KEPT_FOR;
     if let Some(before) = before.filter(is_recent)
-        && list.entries.len() * 100 < before.list.entries.len() * SHRUNK_BELOW_PERCENT
+        && is_shrunk(before.list.entries.len(), list.entries.len())
     {
         let (before, now) = (before.list.entries.len(), list.entries.len());
         return Err(RefreshError::Shrunk { list: list.name, before, now });
@@ -548,6 +551,12 @@ async fn read_and_keep(
     }
     tracing::warn!(list = list.name, "the copy of a sanction list keeps changing, none was stored");
     Ok(list)
+}
+
+/// Whether a list lost so many entries that the download is probably incomplete.
+const fn is_shrunk(before: usize, now: usize) -> bool {
+    let least = if before < LONG_LIST { SHRUNK_BELOW_PERCENT } else { LONG_SHRUNK_BELOW_PERCENT };
+    now * 100 < before * least
 }
 
 /// Refuses a list that was published before the one in force, or before the stored copy.

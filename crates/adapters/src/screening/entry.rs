@@ -117,6 +117,29 @@ impl ListEntry {
     }
 }
 
+impl ListEntry {
+    /// Adds the addresses of Ethereum's form in a text: publishers also write them into remarks.
+    pub(super) fn add_addresses_in(&mut self, text: &str) {
+        for address in addresses_in(text) {
+            let is_it = |known: &ListedAddress| known.address.eq_ignore_ascii_case(address);
+            if !self.addresses.iter().any(is_it) {
+                let (asset, address) = ("ETH".to_owned(), address.to_owned());
+                self.addresses.push(ListedAddress { asset, address });
+            }
+        }
+    }
+}
+
+fn addresses_in(text: &str) -> impl Iterator<Item = &str> {
+    const DIGITS: usize = 40;
+    text.match_indices("0x").filter_map(|(at, prefix)| {
+        let digits = text.get(at + prefix.len()..)?;
+        let count = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
+        // More digits are the hash of a transaction.
+        if count == DIGITS { text.get(at..at + prefix.len() + DIGITS) } else { None }
+    })
+}
+
 #[derive(Clone, Debug)]
 pub struct List {
     /// Its short name: `OFAC-SDN`, `UN-SC`, `UK`, `EU-FSF` …, or the one in the header of

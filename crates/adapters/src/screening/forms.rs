@@ -6,7 +6,10 @@
 use domain::rail_text::CharacterSet;
 
 use super::letters;
-use super::normal::{Class, MAX_NAME_WORDS, Word, canonical, classed, is_in, split_servant};
+use super::normal::{
+    ARTICLE, Class, MAX_NAME_WORDS, Word, canonical, classed, is_article, is_in, split_servant,
+    without_article,
+};
 use super::romanise;
 use super::score::Spoken;
 use super::words::HONORIFICS;
@@ -148,6 +151,8 @@ pub(super) fn of(written: &str) -> Vec<Form> {
             texts.push(letters::seen(&set.spell(written, usize::MAX)));
         }
     }
+    let several: Vec<String> = texts.iter().flat_map(|text| people(text)).collect();
+    texts.extend(several);
     let mut forms: Vec<Form> = Vec::new();
     let mut keep = |form: Form| {
         if !form.words.is_empty() && !forms.contains(&form) {
@@ -166,6 +171,35 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     forms
 }
 
+/// The names of several people in one field, as of a joint account; none if there is one.
+fn people(text: &str) -> Vec<String> {
+    const JOINERS: [&str; 12] =
+        ["and", "or", "und", "aka", "a.k.a", "alias", "of", "for", "c/o", "o/b/o", "a/k/a", "w/o"];
+    const SIGNS: [char; 4] = ['&', '/', ';', '+'];
+    const MIN_WORDS: usize = 2;
+    let is_joiner = |word: &str| {
+        let word = word.trim_matches(['.', ',', '(', ')', ':']);
+        JOINERS.iter().any(|joiner| joiner.eq_ignore_ascii_case(word))
+    };
+    if !text.contains(SIGNS) && !text.split_whitespace().any(is_joiner) {
+        return Vec::new();
+    }
+    let mut names: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in text.split_whitespace() {
+        let pieces = if is_joiner(word) { vec![""; 2] } else { word.split(SIGNS).collect() };
+        for (at, piece) in pieces.into_iter().enumerate() {
+            if at > 0 {
+                names.push(Vec::new());
+            }
+            if let Some(name) = names.last_mut().filter(|_| !piece.is_empty()) {
+                name.push(piece);
+            }
+        }
+    }
+    let whole = names.into_iter().filter(|name| name.len() >= MIN_WORDS);
+    whole.map(|name| name.join(" ")).collect()
+}
+
 /// Whether a name has more words than are compared: the rest would not be screened.
 pub(super) fn is_too_long(written: &str) -> bool {
     tokens(&letters::seen(written)).len() > MAX_NAME_WORDS
@@ -181,6 +215,13 @@ struct Token {
 impl Token {
     fn is_letter(&self) -> bool {
         letters::plain(&self.word).chars().count() == 1
+    }
+
+    /// Whether it is the Arabic article as it is spoken before the next word.
+    fn is_article(&self, next: &str) -> bool {
+        const MAX_LETTERS: usize = 3;
+        self.word.chars().count() <= MAX_LETTERS
+            && is_article(&letters::plain(&self.word), &letters::plain(next))
     }
 }
 
@@ -219,8 +260,12 @@ fn joined(tokens: &[Token], gaps_count: bool) -> Vec<Token> {
 }
 
 fn form(tokens: &[Token], spaced: bool) -> Form {
-    let heard: Vec<Vec<Heard>> =
-        tokens.iter().map(|token| hear(&token.word)).filter(|it| !it.is_empty()).collect();
+    let next = tokens.iter().skip(1).map(|token| token.word.as_str()).chain([""]);
+    let heard = tokens.iter().zip(next).map(|(token, next)| match token.is_article(next) {
+        true => vec![Heard::latin(ARTICLE)],
+        false => hear(&token.word),
+    });
+    let heard: Vec<Vec<Heard>> = heard.filter(|it| !it.is_empty()).collect();
     let is_title =
         |words: &Vec<Heard>| words.iter().all(|word| word.spellings.iter().any(is_honorific));
     let titles_alone = heard.iter().all(is_title);
@@ -278,7 +323,11 @@ fn hear(written: &str) -> Vec<Heard> {
         } else {
             Vec::new()
         };
-        let spellings = std::iter::once(word.to_owned()).chain(letters::as_english(word)).collect();
+        let further = [without_article(word).map(str::to_owned), letters::other_v(word)];
+        let spellings = std::iter::once(word.to_owned())
+            .chain(letters::as_english(word))
+            .chain(further.into_iter().flatten())
+            .collect();
         return vec![Heard::of(spellings, consonants)];
     }
     let mut spellings = Vec::new();
@@ -287,6 +336,8 @@ fn hear(written: &str) -> Vec<Heard> {
         spellings.push(plain.clone());
         spellings.extend(letters::as_english(written));
         spellings.push(letters::plain(&any_ascii::any_ascii(written)));
+        spellings.extend(without_article(&plain).map(str::to_owned));
+        spellings.extend(letters::other_v(&plain));
     } else {
         let read = romanise::read(written);
         spellings.extend(read.spellings);

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use super::entry::{Kind, List, ListEntry};
 use super::forms::{self, Form, Heard};
 use super::joined::{Joined, JoinedNames};
-use super::normal::{self, Class, Word};
+use super::listed;
+use super::normal::{self, Class, Ends, Normalised, Word};
 use super::score::{self, Likeness, Listed};
 use super::ties;
 use super::vocabulary::Vocabulary;
@@ -66,6 +67,7 @@ struct Name {
     initials: u32,
     /// Weight of the words required for a near-identical match.
     fewest: u32,
+    ends: Ends,
 }
 
 impl SanctionLists {
@@ -184,6 +186,7 @@ impl SanctionLists {
             }
             let weight = score::weight(screened.iter().map(Heard::class));
             let light = light_weight(screened.iter().map(Heard::class));
+            let whole = weight - light;
             touched.retain(|name| {
                 let sum = std::mem::take(&mut collected[*name as usize]);
                 let name = &self.names[*name as usize];
@@ -191,7 +194,7 @@ impl SanctionLists {
                 let bound = sum.saturating_add(1000 * (light + name.initials));
                 // A name that is fully contained in a longer one is near-identical, however long
                 // the other is.
-                let within = sum >= score::NEAR_PAIR * name.fewest;
+                let within = sum >= score::NEAR_PAIR * name.fewest.min(whole);
                 within || bound >= score::scale_tenths(weight, name.weight) * u32::from(REPORT_FROM)
             });
             touched
@@ -201,7 +204,8 @@ impl SanctionLists {
     fn score(&self, screened: &[Heard], name: u32, party: &Party<'_>) -> u32 {
         let listed: Vec<&Listed> =
             self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize]).collect();
-        self.finish(score::compare(screened, &listed), name, party)
+        let ends = self.names[name as usize].ends;
+        self.finish(score::compare(screened, &listed, ends), name, party)
     }
 
     /// A name with the same letters but other gaps.
@@ -258,30 +262,55 @@ struct Draft {
 
 impl Draft {
     fn add_entry(&mut self, list: u32, entry_at: u32, entry: &ListEntry) {
+        let has_latin = listed::has_latin_name(entry);
         for (at, listed) in (0_u32..).zip(&entry.names) {
+            let place = (list, entry_at, at);
             let normalised = normal::name(&listed.text);
-            if normalised.significant() == 0 {
-                continue;
+            if let Some(id) = self.add_name(place, entry.kind, &listed.text, normalised) {
+                self.joined.add_letters(normal::all_letters(&listed.text), id);
+                let turned: Vec<&str> = listed.text.split_whitespace().rev().collect();
+                self.joined.add_letters(normal::all_letters(&turned.join(" ")), id);
             }
-            let id = count(self.names.len());
-            self.joined.add(&normalised, id);
-            self.joined.add_letters(normal::all_letters(&listed.text), id);
-            let turned: Vec<&str> = listed.text.split_whitespace().rev().collect();
-            self.joined.add_letters(normal::all_letters(&turned.join(" ")), id);
-            let start = count(self.name_words.len());
-            let classes = || normalised.words.iter().map(|word| word.class);
-            let (initials, weight) = (light_weight(classes()), score::weight(classes()));
-            let plain = score::weight(classes().filter(|class| *class == Class::Plain));
-            // A near-identical name contains all words except very common ones; of two ordinary
-            // words that is enough.
-            let fewest = if plain == 0 { weight - initials } else { plain };
-            for word in normalised.words {
-                let word = self.intern(word);
-                self.name_words.push(word);
+            for reading in listed::readings(&listed.text, has_latin) {
+                self.add_name(place, entry.kind, &listed.text, reading);
             }
-            let words = start..count(self.name_words.len());
-            self.names.push(Name { list, entry: entry_at, at, words, weight, initials, fewest });
         }
+    }
+
+    /// Adds a reading of a name, unless no word of it says anything.
+    fn add_name(
+        &mut self,
+        (list, entry, at): (u32, u32, u32),
+        kind: Kind,
+        written: &str,
+        normalised: Normalised,
+    ) -> Option<u32> {
+        if normalised.significant() == 0 {
+            return None;
+        }
+        let id = count(self.names.len());
+        self.joined.add(&normalised, id);
+        let ends = match kind {
+            Kind::Person => listed::ends(written, &normalised),
+            Kind::Organisation | Kind::Craft => Ends::default(),
+        };
+        for letters in listed::in_short(&normalised, ends) {
+            self.joined.add_short(&letters, id);
+        }
+        let start = count(self.name_words.len());
+        let classes = || normalised.words.iter().map(|word| word.class);
+        let (initials, weight) = (light_weight(classes()), score::weight(classes()));
+        let plain = score::weight(classes().filter(|class| *class == Class::Plain));
+        // A near-identical name contains all words except very common ones; of two ordinary
+        // words that is enough.
+        let fewest = if plain == 0 { weight - initials } else { plain };
+        for word in normalised.words {
+            let word = self.intern(word);
+            self.name_words.push(word);
+        }
+        let words = start..count(self.name_words.len());
+        self.names.push(Name { list, entry, at, words, weight, initials, fewest, ends });
+        Some(id)
     }
 
     fn intern(&mut self, word: Word) -> u32 {

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use super::consonants;
 use super::forms::Form;
 use super::letters::looks;
+use super::listed::consonants_of;
 use super::normal::{Class, Normalised, sound};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch, jaro_winkler};
 
@@ -14,7 +15,7 @@ use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch, jaro_winkler};
 const SAME_LETTERS: u32 = 97;
 /// Score of letters that look or sound the same, or share all their consonants.
 const SAME_KEY: u32 = 90;
-/// Score of letters of consecutive words within a longer name.
+/// Score of letters of consecutive words within a longer name, or of a longer listed name in short.
 const SAME_WITHIN: u32 = 88;
 /// Minimum similarity, per mille, at which spaced letters match a name.
 const SPACED_FLOOR: u32 = 930;
@@ -41,6 +42,8 @@ pub(super) struct JoinedNames {
     by_letters: HashMap<Vec<char>, Vec<u32>>,
     by_key: HashMap<String, Vec<u32>>,
     by_consonants: HashMap<String, Vec<u32>>,
+    /// The keys of names in short.
+    by_short: HashMap<String, Vec<u32>>,
     /// All letters, for those that were joined by guess; filled by [`JoinedNames::sort`].
     sorted: Vec<(Vec<char>, Sketch)>,
 }
@@ -56,9 +59,9 @@ impl JoinedNames {
             if has_particles {
                 self.add_letters(name.joined(start, true), id);
             }
-            let parts = (0..words).map(|at| &name.words[(start + at) % words].letters);
-            let keys = parts.fold(vec![String::new()], |keys, letters| {
-                let own = consonants::of_latin(letters);
+            let parts = (0..words).map(|at| &name.words[(start + at) % words]);
+            let keys = parts.fold(vec![String::new()], |keys, word| {
+                let own = consonants_of(word);
                 let longer = |key: &String| {
                     own.iter().map(|part| consonants::joined(key, part)).collect::<Vec<_>>()
                 };
@@ -82,6 +85,15 @@ impl JoinedNames {
         note(&mut self.by_letters, letters, id);
     }
 
+    /// Adds the letters of a listed name in short.
+    pub(super) fn add_short(&mut self, letters: &[char], id: u32) {
+        if letters.len() >= MIN_LETTERS {
+            for key in keys(letters) {
+                note(&mut self.by_short, key, id);
+            }
+        }
+    }
+
     /// Must be called once after the last name.
     pub(super) fn sort(&mut self) {
         let all = self.by_letters.keys().filter(|letters| letters.len() <= MAX_WORD_LETTERS);
@@ -103,6 +115,8 @@ impl JoinedNames {
             let keys = keys(letters);
             let alike = keys.iter().filter_map(|key| self.by_key.get(key)).flatten();
             found.extend(alike.map(|name| (*name, SAME_KEY)));
+            let short = keys.iter().filter_map(|key| self.by_short.get(key)).flatten();
+            found.extend(short.map(|name| (*name, SAME_WITHIN)));
             if form.spaced {
                 self.resembling(letters, &mut found);
             }

@@ -247,6 +247,26 @@ pub(super) fn as_english(written: &str) -> Option<String> {
     (read != word).then_some(read)
 }
 
+/// A word with `v` for each `w` between vowels, and `w` for `v`: one sound in many languages, which
+/// the sound of a word takes for a vowel if it is written `w`.
+pub(super) fn other_v(word: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 4;
+    if !word.contains(['v', 'w']) {
+        return None;
+    }
+    let letters: Vec<char> = word.chars().collect();
+    let is_vowel = |at: Option<usize>| {
+        at.and_then(|at| letters.get(at)).is_some_and(|letter| "aeiouy".contains(*letter))
+    };
+    let read = letters.iter().enumerate().map(|(at, letter)| match letter {
+        'v' if is_vowel(at.checked_sub(1)) && is_vowel(Some(at + 1)) => 'w',
+        'w' if is_vowel(at.checked_sub(1)) && is_vowel(Some(at + 1)) => 'v',
+        other => *other,
+    });
+    let read: String = read.collect();
+    (letters.len() >= MIN_LETTERS && read != word).then_some(read)
+}
+
 fn mix(word: &str) -> Option<String> {
     let scripts = CodePointMapData::<Script>::new();
     let mut found: Vec<Script> = Vec::new();
@@ -309,6 +329,15 @@ mod tests {
         assert_eq!(signs_as_letters("🇿🇴🇷").as_deref(), Some("zor"));
         assert_eq!(signs_as_letters("Zorblax & Sons, Ltd."), None);
         assert_eq!(looks(&['r', 'n', 'i']), looks(&['m', 'l']));
+    }
+
+    #[test]
+    fn v_and_w_between_vowels_are_one_sound() {
+        assert_eq!(other_v("jawed").as_deref(), Some("javed"));
+        assert_eq!(other_v("kurnavi").as_deref(), Some("kurnawi"));
+        for same in ["wahid", "parvez", "ava", "anwar", "dew"] {
+            assert_eq!(other_v(same), None, "{same}");
+        }
     }
 
     #[test]

@@ -39,6 +39,7 @@ const ADVANCED: &str = r#"<?xml version="1.0" encoding="utf-8"?>
       <FeatureType ID="8">Birthdate</FeatureType><FeatureType ID="10">Nationality Country</FeatureType>
       <FeatureType ID="25">Location</FeatureType><FeatureType ID="345">Digital Currency Address - XBT</FeatureType>
     </FeatureTypeValues>
+    <NamePartTypeValues><NamePartType ID="1520">Last Name</NamePartType><NamePartType ID="1521">First Name</NamePartType></NamePartTypeValues>
     <PartySubTypeValues>
       <PartySubType ID="4" PartyTypeID="1">Unknown</PartySubType><PartySubType ID="1" PartyTypeID="4">Vessel</PartySubType>
     </PartySubTypeValues>
@@ -57,6 +58,8 @@ const ADVANCED: &str = r#"<?xml version="1.0" encoding="utf-8"?>
           <DocumentedNamePart><NamePartValue NamePartGroupID="1" ScriptID="215">Quibbleton</NamePartValue></DocumentedNamePart>
           <DocumentedNamePart><NamePartValue NamePartGroupID="2" ScriptID="215">Zorblax</NamePartValue></DocumentedNamePart>
         </DocumentedName></Alias>
+        <NamePartGroups><MasterNamePartGroup><NamePartGroup ID="1" NamePartTypeID="1520"/></MasterNamePartGroup>
+          <MasterNamePartGroup><NamePartGroup ID="2" NamePartTypeID="1521"/></MasterNamePartGroup></NamePartGroups>
       </Identity>
       <Feature ID="1" FeatureTypeID="8"><FeatureVersion ID="1"><DatePeriod CalendarTypeID="1">
         <Start Approximate="false"><From><Year>1970</Year><Month>1</Month><Day>12</Day></From><To><Year>1970</Year><Month>1</Month><Day>12</Day></To></Start>
@@ -107,7 +110,7 @@ fn ofacs_advanced_and_enhanced_xml_are_read() {
         assert_eq!((list.name.as_str(), list.published), (name, Some(date(2026, 11, 20))));
         assert_eq!(
             said(&list),
-            "101 Person [Quibbleton Zorblax | Zorb~] [1970-01-12..1970-01-12] [IRN PAK] [XBT:1BadAddress]"
+            "101 Person [Quibbleton, Zorblax | Zorb~] [1970-01-12..1970-01-12] [IRN PAK] [XBT:1BadAddress]"
         );
         assert_eq!(list.entries[1].kind, Kind::Craft);
     }
@@ -248,4 +251,121 @@ fn an_unreadable_entry_is_counted_and_named() {
     let strange =
         load(&[document("x", &one_bad), document("alt", "1,1,aka,NEMO,-0-")]).expect_err("strange");
     assert!(matches!(strange, LoadError::Mismatch { .. }), "{strange}");
+}
+
+/// A download that stops, or a file that is still being written: what followed is not known, and a
+/// list without it would clear the names in it.
+#[test]
+fn a_list_that_ends_within_an_entry_is_refused() {
+    let many = |row: &dyn Fn(usize) -> String| (0..60).map(row).collect::<String>();
+    let main = many(&|uid| format!("{uid},\"NAME, {uid}\",individual,,,,,,,,,\"DOB 1970\"\n"));
+    let eu = many(&|uid| format!("20/11/2026;{uid};P;Name {uid};true;\"1970-01-12\"\n"));
+    let eu = format!(
+        "fileGenerationDate;Entity_LogicalId;Entity_SubjectType;NameAlias_WholeName;NameAlias_Strong;BirthDate_BirthDate\n{eu}"
+    );
+    let uk = many(&|uid| format!("{uid},Name {uid},Primary Name,Individual,\"12/01/1970\"\n"));
+    let uk = format!(
+        "Report Date: 20-Nov-2026\nUnique ID,Name 6,Name type,Designation Type,D.O.B\n{uk}"
+    );
+    let simple =
+        many(&|uid| format!("\"Q{uid}\",\"Person\",\"Name {uid}\",\"One;Two\",\"1970\"\n"));
+    let simple = format!("\"id\",\"schema\",\"name\",\"aliases\",\"birth_date\"\n{simple}");
+    let json = many(&|uid| {
+        format!(
+            "{{\"id\":\"Q{uid}\",\"schema\":\"Person\",\"properties\":{{\"name\":[\"Name {uid}\"]}}}}\n"
+        )
+    });
+    for (origin, text) in [
+        ("sdn.csv", main),
+        ("eu.csv", eu),
+        ("uk.csv", uk),
+        ("targets.csv", simple),
+        ("x.json", json),
+    ] {
+        for whole in [text.clone(), text.trim_end().to_owned(), format!("{text}\u{1a}")] {
+            if whole.ends_with('\u{1a}') && origin != "sdn.csv" {
+                continue;
+            }
+            assert_eq!(read(origin, &whole).entries.len(), 60, "{origin}");
+        }
+        let last = text.trim_end().rfind('\n').expect("rows") + 1;
+        let row = text[last..].trim_end().len();
+        // After the first field, in the middle, and before the quotes at the end.
+        for length in [6, row / 2, row - 1] {
+            let cut = &text[..last + length];
+            let refused = load(&[document(origin, cut)]).expect_err(cut).to_string();
+            assert!(refused.contains("the document is truncated"), "{refused}");
+        }
+    }
+    let rows = "1,NAME,individual,,,,,,,,,\n";
+    let refused =
+        load(&[document("sdn.csv", rows), document("alt.csv", "1,1,aka,NEMO,-0-\n1,2,ak")]);
+    let refused = refused.expect_err("cut").to_string();
+    assert_eq!(refused, "alt.csv, line 2: the document is truncated: it ends within an entry");
+}
+
+#[test]
+fn rows_that_do_not_reach_the_names_are_unreadable_and_quotes_within_names_are_kept() {
+    let heading = "id,schema,name,aliases,birth_date\n";
+    let rows: String = (0..30).map(|uid| format!("Q{uid},Person,Name {uid},,\n")).collect();
+    let list = read("x", &format!("{heading}{rows}Q90,Person\n"));
+    assert_eq!(list.unreadable, ["x, line 32: has 2 columns instead of 4"]);
+    let list = read("x", &format!("{heading}Q1,Person,Zorblax,\"\"\"The Beast;Zorb\"\n"));
+    let names: Vec<&str> = list.entries[0].names.iter().map(|name| name.text.as_str()).collect();
+    assert_eq!(names, ["Zorblax", "The Beast", "Zorb"]);
+}
+
+/// As spreadsheets save it.
+#[test]
+fn an_own_list_may_come_from_a_spreadsheet() {
+    let comma = "#corridor-sanctions name=OWN published=2026-11-20,,,,,,,\r\n\
+        uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\r\n\
+        1,Person,Zorblax Quibbleton,Zorb;Blax,,1970-01-12,PAK,\r\n\
+        2,Organization,Quibbleton Trading,,,,,\r\n,,,,,,,\r\n";
+    let semicolon = comma.replace("Zorb;Blax", "\"Zorb;Blax\"").replace(',', ";");
+    let tabs = comma.replace(',', "\t");
+    for text in [comma, &semicolon, &tabs] {
+        let list = read("own.csv", text);
+        assert_eq!(list.entries.len(), 2, "{text}");
+        assert_eq!(
+            said(&list),
+            "1 Person [Zorblax Quibbleton | Zorb | Blax] [1970-01-12..1970-01-12] [PAK] []"
+        );
+        assert_eq!(list.entries[1].kind, Kind::Organisation);
+        assert!(list.unreadable.is_empty(), "{:?}", list.unreadable);
+    }
+}
+
+/// Publishers without a field for addresses write them into their remarks.
+#[test]
+fn addresses_in_remarks_are_listed() {
+    const ADDRESS: &str = "0xBAD00000000000000000000000000000000000b1";
+    let remark = format!("Wallets: bc1qinvented and {ADDRESS}; transaction 0x{}.", "ab".repeat(32));
+    let ofac = format!("1,\"NAME, A\",individual,,,,,,,,,\"{remark}\"\n");
+    let un = format!(
+        "<CONSOLIDATED_LIST><INDIVIDUAL><DATAID>1</DATAID><FIRST_NAME>A</FIRST_NAME>\
+         <COMMENTS1>{remark}</COMMENTS1></INDIVIDUAL></CONSOLIDATED_LIST>"
+    );
+    let uk = format!(
+        "<Designations><Designation><UniqueID>1</UniqueID><Names><Name><Name6>A</Name6></Name></Names>\
+         <OtherInformation>{remark}</OtherInformation></Designation></Designations>"
+    );
+    let uk_rows = format!(
+        "Unique ID,Name 6,Name type,Other Information\n1,A,Primary Name,\"{remark}\"\n1,B,Alias,\"{remark}\"\n"
+    );
+    let eu = format!(
+        "<export><sanctionEntity logicalId=\"1\"><remark>{remark}</remark><nameAlias wholeName=\"A\"/>\
+         </sanctionEntity></export>"
+    );
+    let eu_rows = format!("Entity_LogicalId;Entity_Remark;NameAlias_WholeName\n1;\"{remark}\";A\n");
+    let simple = format!("id,schema,name,aliases,identifiers\nQ1,Person,A,,\"{remark}\"\n");
+    let json = format!(
+        "{{\"id\":\"Q1\",\"schema\":\"Person\",\"properties\":{{\"name\":[\"A\"],\"notes\":[\"{remark}\"]}}}}\n"
+    );
+    for text in [ofac, un, uk, uk_rows, eu, eu_rows, simple, json] {
+        let list = read("x", &text);
+        let addresses: Vec<&str> =
+            list.entries[0].addresses.iter().map(|listed| listed.address.as_str()).collect();
+        assert_eq!(addresses, [ADDRESS], "{text}");
+    }
 }

@@ -15,6 +15,7 @@ pub(crate) mod fuzz;
 mod index;
 mod joined;
 mod letters;
+mod listed;
 pub mod load;
 mod normal;
 mod proximity;
@@ -30,6 +31,8 @@ mod words;
 mod copy_tests;
 #[cfg(test)]
 mod disguise_tests;
+#[cfg(test)]
+mod kinds_tests;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]

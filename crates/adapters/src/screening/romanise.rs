@@ -77,7 +77,8 @@ fn by_spelling(spellings: &[String]) -> Vec<String> {
     keys
 }
 
-fn script(word: &str) -> Script {
+/// The script of a word's first letter.
+pub(super) fn script(word: &str) -> Script {
     let scripts = CodePointMapData::<Script>::new();
     let letter = word.chars().find(|letter| letter.is_alphabetic());
     letter.map_or(Script::Common, |letter| scripts.get(letter))
@@ -198,7 +199,13 @@ fn cyrillic_letter(letter: char) -> [&'static str; 3] {
 
 /// Arabic, Persian and Urdu letters by their usual Latin ones; unwritten vowels are missing.
 fn arabic(word: &str) -> String {
-    word.chars().map(arabic_letter).collect()
+    let letters = word.chars().enumerate().map(|(at, letter)| match letter {
+        // At the beginning they are consonants.
+        'و' if at == 0 => "w",
+        'ي' | 'ی' if at == 0 => "y",
+        other => arabic_letter(other),
+    });
+    letters.collect()
 }
 
 const fn arabic_letter(letter: char) -> &'static str {

@@ -14,13 +14,16 @@
 //! - A word of another script scores by the best of its spellings, or by its consonants
 //!   ([`consonants_likeness`]).
 //! - Names are *near-identical* if every word of one that is not very common is paired closely in
-//!   the other: no tie-breaker takes a near-identical match below [`REVIEW_FROM`].
+//!   the other: no tie-breaker takes a near-identical match below [`REVIEW_FROM`]. So is the listed
+//!   name in short: its given and family name without the others, or with initials for them.
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
+use super::consonants;
 use super::forms::Heard;
 use super::letters::looks;
-use super::normal::{Class, Word, sound};
+use super::listed::consonants_of;
+use super::normal::{Class, Ends, Word, sound};
 use super::similarity::jaro_winkler;
 
 /// Jaro–Winkler similarity, per mille, below which two words count as different.
@@ -117,7 +120,7 @@ pub(super) struct Listed {
 
 impl Listed {
     pub(super) fn of(word: Word) -> Listed {
-        let consonants = super::consonants::of_latin(&word.letters);
+        let consonants = consonants_of(&word);
         Listed { spoken: Spoken::of(word), consonants }
     }
 }
@@ -127,7 +130,12 @@ fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
     let best =
         a.spellings.iter().map(|spelling| spelling_likeness(spelling, listed)).max().unwrap_or(0);
     let is_read = a.class().is_significant() && listed.word.class.is_significant();
-    let shared = b.consonants.iter().filter(|key| is_read && a.consonants.contains(key));
+    let latin = match a.consonants.is_empty() && is_read && !listed.word.native.is_empty() {
+        true => consonants::of_latin(a.letters()),
+        false => Vec::new(),
+    };
+    let own = if latin.is_empty() { &a.consonants } else { &latin };
+    let shared = b.consonants.iter().filter(|key| is_read && own.contains(key));
     best.max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
 }
 
@@ -159,7 +167,7 @@ pub(super) fn scale_tenths(weight_a: u32, weight_b: u32) -> u32 {
 }
 
 /// Compares a screened name with a listed one.
-pub(super) fn compare(screened: &[Heard], listed: &[&Listed]) -> Likeness {
+pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Likeness {
     let mut pairs = Vec::with_capacity(screened.len() * 2);
     for (i, a) in screened.iter().enumerate() {
         for (j, b) in listed.iter().enumerate() {
@@ -183,7 +191,7 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed]) -> Likeness {
     // cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
     let (cap, common_only) = tally.cap(screened, listed);
-    let near = tally.is_near(&here, &there);
+    let near = tally.is_near(&here, &there) || tally.is_short(&here, &there, ends);
     Likeness { score: score.min(100), cap, common_only, near }
 }
 
@@ -262,6 +270,28 @@ impl Tally {
             (1, _) => there,
             _ => here || there,
         }
+    }
+
+    /// Whether a name is the listed one in short: without middle names, or with initials in place of
+    /// names. Its words are all in the listed name, and include the given and the family name.
+    fn is_short(&self, screened: &[Class], listed: &[Class], ends: Ends) -> bool {
+        let has = |words: u64, bits: u64| words & bits != 0;
+        let is_near = |at: usize| self.near_screened >> at & 1 == 1;
+        let is_used = |at: usize| self.used_screened >> at & 1 == 1;
+        let all = |takes: &dyn Fn(usize, Class) -> bool| {
+            screened.iter().enumerate().all(|(at, class)| takes(at, *class))
+        };
+        let rare = listed
+            .iter()
+            .enumerate()
+            .any(|(at, class)| *class == Class::Plain && self.near_listed >> at & 1 == 1);
+        let whole = all(&|at, class| !class.is_significant() || is_near(at));
+        let in_full = has(self.near_listed, ends.given) && has(self.near_listed, ends.family);
+        let initials = self.initial
+            && has(self.used_listed, ends.given)
+            && has(self.used_listed, ends.family)
+            && all(&|at, class| class == Class::Particle || is_used(at));
+        rare && whole && (in_full || initials)
     }
 
     fn cap(&self, screened: &[Heard], listed: &[&Listed]) -> (u32, bool) {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::consonants;
 use super::forms::Heard;
 use super::index::count;
 use super::normal::Word;
@@ -21,6 +22,8 @@ pub(super) struct Vocabulary {
     by_sound: HashMap<String, Vec<u32>>,
     by_looks: HashMap<String, Vec<u32>>,
     by_consonants: HashMap<String, Vec<u32>>,
+    /// Words that a list has in another script only, whose vowels are guessed.
+    by_native: HashMap<String, Vec<u32>>,
     names_from: Vec<u32>,
     names: Vec<u32>,
 }
@@ -55,6 +58,7 @@ impl Vocabulary {
             by_sound: HashMap::new(),
             by_looks: HashMap::new(),
             by_consonants: HashMap::new(),
+            by_native: HashMap::new(),
             names_from: Vec::new(),
             names: Vec::new(),
             words,
@@ -71,6 +75,9 @@ impl Vocabulary {
             self.by_looks.entry(listed.spoken.looks.clone()).or_default().push(id);
             for key in listed.consonants.iter().filter(|key| !key.is_empty()) {
                 self.by_consonants.entry(key.clone()).or_default().push(id);
+            }
+            for key in listed.spoken.word.native.iter().filter(|key| !key.is_empty()) {
+                self.by_native.entry(key.clone()).or_default().push(id);
             }
         }
     }
@@ -89,6 +96,14 @@ impl Vocabulary {
         for key in &heard.consonants {
             for id in self.by_consonants.get(key).map_or(&[][..], Vec::as_slice) {
                 found(*id, score::consonants_likeness(key));
+            }
+        }
+        if self.by_native.is_empty() || !heard.consonants.is_empty() {
+            return;
+        }
+        for key in consonants::of_latin(heard.letters()) {
+            for id in self.by_native.get(&key).map_or(&[][..], Vec::as_slice) {
+                found(*id, score::consonants_likeness(&key));
             }
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn read_xml(text: &str) -> Result<Part, Fault> {
             Found::RootAttribute(..) => {}
             Found::Element(element) => {
                 limited(&part.entries, element.line)?;
-                part.take(entity(&element));
+                part.take(entity(&element).map(|entry| element.with_addresses(entry)));
             }
         }
         Ok(())
@@ -95,6 +95,7 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             let [code, name] = columns;
             facts.countries.push((code, name));
         }
+        facts.remarks.extend(row.remarks().map(str::to_owned));
         Ok(())
     })?;
     for facts in entities {
@@ -113,6 +114,7 @@ struct Facts {
     names: Vec<(String, bool)>,
     births: Vec<BirthSpan>,
     countries: Vec<(String, String)>,
+    remarks: Vec<String>,
 }
 
 impl Facts {
@@ -139,6 +141,7 @@ impl Facts {
         let mut entry = ListEntry::new(&*self.uid, kind, primary);
         self.names.iter().for_each(|(name, weak)| entry.add_name(name, *weak));
         entry.births = self.births;
+        self.remarks.iter().for_each(|remark| entry.add_addresses_in(remark));
         for (code, name) in &self.countries {
             if !entry.add_country_code(code) {
                 entry.add_country(name);

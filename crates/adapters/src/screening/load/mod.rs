@@ -16,6 +16,7 @@ mod ofac_xml;
 mod opensanctions;
 mod own_csv;
 mod table;
+mod text;
 mod uk;
 mod un_xml;
 mod xml;
@@ -24,6 +25,7 @@ use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
 use super::entry::{List, ListEntry};
+use text::Text;
 
 /// Maximum size of a document, in bytes (OFAC's SDN.XML has about 30 million).
 pub const MAX_DOCUMENT_BYTES: usize = 128 * 1024 * 1024;
@@ -63,6 +65,13 @@ pub enum LoadError {
         /// File name or URL of the document.
         origin: String,
     },
+    /// An archive that is damaged or too large.
+    #[error("{origin}: cannot be unpacked: {problem}")]
+    Unpackable {
+        /// File name or URL of the document.
+        origin: String,
+        problem: String,
+    },
     /// A fault at a line.
     #[error("{origin}, line {line}: {problem}")]
     Malformed {
@@ -94,22 +103,29 @@ pub enum LoadError {
 pub(super) struct Fault {
     line: u64,
     problem: String,
+    /// Whether the document ends here, in the middle of an entry: others may have followed.
+    is_cut: bool,
 }
 
 impl Fault {
     fn new(line: u64, problem: impl Into<String>) -> Fault {
-        Fault { line, problem: problem.into() }
+        Fault { line, problem: problem.into(), is_cut: false }
+    }
+
+    fn cut(line: u64) -> Fault {
+        let problem = "the document is truncated: it ends within an entry".to_owned();
+        Fault { line, problem, is_cut: true }
     }
 }
 
 /// The content of one document.
-struct Part {
+struct Part<F = Fault> {
     name: String,
     published: Option<Date>,
     sample: bool,
     entries: Vec<ListEntry>,
     /// Entries that could not be read.
-    unreadable: Vec<Fault>,
+    unreadable: Vec<F>,
 }
 
 impl Part {
@@ -166,65 +182,78 @@ impl Form {
 }
 
 /// Parses one list from its documents: one for most formats; for OFAC's CSV the main one with those
-/// of aliases, addresses and comments, in any order.
+/// of aliases, addresses and comments, in any order. Any of them may be packed.
 pub fn load(documents: &[Document]) -> Result<List, LoadError> {
     let mut hash = Sha256::new();
-    let mut main: Option<(&Document, Form)> = None;
-    let mut joined: Vec<(&Document, Form)> = Vec::new();
+    let mut texts = Vec::with_capacity(documents.len());
     for document in documents {
         if document.bytes.len() > MAX_DOCUMENT_BYTES {
             return Err(LoadError::TooLarge { origin: document.origin.clone() });
         }
         hash.update(&document.bytes);
-        let form = detect(&document.bytes)
-            .ok_or(LoadError::UnknownForm { origin: document.origin.clone() })?;
+        texts.extend(text::texts(document)?);
+    }
+    let mut main: Option<(&Text<'_>, Form)> = None;
+    let mut joined: Vec<(&Text<'_>, Form)> = Vec::new();
+    for text in &texts {
+        let form =
+            detect(&text.text).ok_or(LoadError::UnknownForm { origin: text.origin.clone() })?;
         if form.is_joined() {
-            joined.push((document, form));
+            joined.push((text, form));
         } else if main.is_some() {
             let problem =
                 "a second main document in one source: give each list a source of its own"
                     .to_owned();
-            return Err(LoadError::Mismatch { origin: document.origin.clone(), problem });
+            return Err(LoadError::Mismatch { origin: text.origin.clone(), problem });
         } else {
-            main = Some((document, form));
+            main = Some((text, form));
         }
     }
     let origin =
         documents.iter().map(|document| document.origin.as_str()).collect::<Vec<_>>().join(", ");
-    let Some((document, form)) = main else {
+    let Some((text, form)) = main else {
         return Err(LoadError::Mismatch { origin, problem: "no main document".to_owned() });
     };
     if let Some((other, _)) = joined.first().filter(|_| form != Form::OfacMainCsv) {
-        let problem = format!("belongs to OFAC's CSV, but {} is not", document.origin);
+        let problem = format!("belongs to OFAC's CSV, but {} is not", text.origin);
         return Err(LoadError::Mismatch { origin: other.origin.clone(), problem });
     }
-    let mut part = read(document, form)?;
-    let mut unreadable: Vec<LoadError> =
-        part.unreadable.drain(..).map(|fault| located(document, fault)).collect();
-    if form == Form::OfacMainCsv {
-        unreadable.extend(join(&mut part, &joined));
-    }
-    if form.is_of_ofac() && is_consolidated(&document.origin) {
-        part.name = "OFAC-CONS".to_owned();
-    }
-    if unreadable.len() * READABLE_OF_UNREADABLE > part.entries.len() {
-        // The first error describes the whole source best.
-        return Err(unreadable.swap_remove(0));
-    }
+    let part = read_all(text, form, &joined)?;
     if part.entries.is_empty() {
         return Err(LoadError::Empty { origin });
     }
-    let published = part.published.or(document.modified);
+    let published = part.published.or(text.modified);
     let sha256 = hash.finalize().into();
-    let unreadable = named(&unreadable);
-    Ok(List {
-        name: part.name,
-        published,
-        sample: part.sample,
-        sha256,
-        entries: part.entries,
-        unreadable,
-    })
+    let Part { name, sample, entries, unreadable, .. } = part;
+    Ok(List { name, published, sample, sha256, entries, unreadable: named(&unreadable) })
+}
+
+/// Reads the main document with those that belong to it; rejects a truncated one, and one with too
+/// many unreadable entries.
+fn read_all(
+    text: &Text<'_>,
+    form: Form,
+    joined: &[(&Text<'_>, Form)],
+) -> Result<Part<LoadError>, LoadError> {
+    let mut part = read(text, form)?;
+    let faults = part.unreadable.drain(..);
+    let mut unreadable: Vec<(LoadError, bool)> = faults.map(|fault| of_text(text, fault)).collect();
+    if form == Form::OfacMainCsv {
+        unreadable.extend(join(&mut part, joined));
+    }
+    if form.is_of_ofac() && is_consolidated(&text.origin) {
+        part.name = "OFAC-CONS".to_owned();
+    }
+    if let Some(at) = unreadable.iter().position(|(_, is_cut)| *is_cut) {
+        return Err(unreadable.swap_remove(at).0);
+    }
+    if unreadable.len() * READABLE_OF_UNREADABLE > part.entries.len() {
+        // The first error describes the whole source best.
+        return Err(unreadable.swap_remove(0).0);
+    }
+    let Part { name, published, sample, entries, .. } = part;
+    let unreadable = unreadable.into_iter().map(|(error, _)| error).collect();
+    Ok(Part { name, published, sample, entries, unreadable })
 }
 
 fn named(unreadable: &[LoadError]) -> Vec<String> {
@@ -236,18 +265,18 @@ fn named(unreadable: &[LoadError]) -> Vec<String> {
     named
 }
 
-/// Joins OFAC's other documents to the entries; rows without an entry are unreadable.
-fn join(part: &mut Part, joined: &[(&Document, Form)]) -> Vec<LoadError> {
+/// Joins OFAC's other documents to the entries; rows without an entry are unreadable. Each fault with
+/// whether the document ends there.
+fn join(part: &mut Part, joined: &[(&Text<'_>, Form)]) -> Vec<(LoadError, bool)> {
     let mut unreadable = Vec::new();
     let mut entries = ofac_csv::Entries::of(&mut part.entries);
-    for (document, form) in joined {
-        let text = decode(&document.bytes);
+    for (text, form) in joined {
         let faults = match form {
-            Form::OfacAliasCsv => entries.add_aliases(&text),
-            Form::OfacAddressCsv => entries.add_addresses(&text),
-            _ => entries.add_comments(&text),
+            Form::OfacAliasCsv => entries.add_aliases(&text.text),
+            Form::OfacAddressCsv => entries.add_addresses(&text.text),
+            _ => entries.add_comments(&text.text),
         };
-        unreadable.extend(faults.into_iter().map(|fault| located(document, fault)));
+        unreadable.extend(faults.into_iter().map(|fault| of_text(text, fault)));
     }
     entries.read_remarks();
     unreadable
@@ -260,53 +289,39 @@ fn is_consolidated(origin: &str) -> bool {
     name.starts_with("cons")
 }
 
-fn read(document: &Document, form: Form) -> Result<Part, LoadError> {
-    let text = || {
-        let text = std::str::from_utf8(&document.bytes).map_err(|error| {
-            let line = line_of(&document.bytes, error.valid_up_to());
-            located(document, Fault::new(line, "is not UTF-8"))
-        })?;
-        Ok(text.trim_start_matches('\u{feff}'))
-    };
+fn read(document: &Text<'_>, form: Form) -> Result<Part, LoadError> {
+    let text = &*document.text;
     let part = match form {
-        Form::OfacXml => ofac_xml::read(text()?),
-        Form::OfacAdvancedXml => ofac_advanced::read(text()?),
-        Form::OfacEnhancedXml => ofac_enhanced::read(text()?),
-        Form::UnXml => un_xml::read(text()?),
-        Form::UkXml => uk::read_xml(text()?),
-        Form::UkCsv => uk::read_csv(text()?),
-        Form::EuXml => eu::read_xml(text()?),
-        Form::EuCsv => eu::read_csv(text()?),
-        Form::OpenSanctionsCsv => opensanctions::read_csv(text()?),
-        Form::OpenSanctionsJson => opensanctions::read_json_lines(text()?),
-        Form::OwnCsv => own_csv::read(text()?),
+        Form::OfacXml => ofac_xml::read(text),
+        Form::OfacAdvancedXml => ofac_advanced::read(text),
+        Form::OfacEnhancedXml => ofac_enhanced::read(text),
+        Form::UnXml => un_xml::read(text),
+        Form::UkXml => uk::read_xml(text),
+        Form::UkCsv => uk::read_csv(text),
+        Form::EuXml => eu::read_xml(text),
+        Form::EuCsv => eu::read_csv(text),
+        Form::OpenSanctionsCsv => opensanctions::read_csv(text),
+        Form::OpenSanctionsJson => opensanctions::read_json_lines(text),
+        Form::OwnCsv => own_csv::read(text),
         Form::OfacMainCsv | Form::OfacAliasCsv | Form::OfacAddressCsv | Form::OfacCommentCsv => {
-            ofac_csv::read(&decode(&document.bytes))
+            ofac_csv::read(text)
         }
     };
     part.map_err(|fault| located(document, fault))
 }
 
-fn located(document: &Document, fault: Fault) -> LoadError {
-    LoadError::Malformed {
-        origin: document.origin.clone(),
-        line: fault.line,
-        problem: fault.problem,
-    }
+fn of_text(text: &Text<'_>, fault: Fault) -> (LoadError, bool) {
+    let is_cut = fault.is_cut;
+    (located(text, fault), is_cut)
 }
 
-/// OFAC's CSV is ASCII with a few Latin-1 letters in remarks; a file in UTF-8 is read as UTF-8.
-fn decode(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
-        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
-    }
+fn located(text: &Text<'_>, fault: Fault) -> LoadError {
+    LoadError::Malformed { origin: text.origin.clone(), line: fault.line, problem: fault.problem }
 }
 
-fn detect(bytes: &[u8]) -> Option<Form> {
+fn detect(text: &str) -> Option<Form> {
     const LOOK_AT_BYTES: usize = 4096;
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(LOOK_AT_BYTES)]);
-    let head = head.trim_start_matches('\u{feff}').trim_start();
+    let head = text[..text.floor_char_boundary(LOOK_AT_BYTES)].trim_start();
     if head.starts_with(own_csv::MARK) {
         return Some(Form::OwnCsv);
     }
@@ -353,11 +368,6 @@ fn root(head: &str) -> Option<&str> {
         .map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
     let root = tags.into_iter().find(|tag| tag.starts_with(char::is_alphabetic))?;
     Some(root.rsplit(':').next().unwrap_or(root))
-}
-
-fn line_of(bytes: &[u8], position: usize) -> u64 {
-    let before = &bytes[..position.min(bytes.len())];
-    before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
 
 fn limited(entries: &[ListEntry], line: u64) -> Result<(), Fault> {

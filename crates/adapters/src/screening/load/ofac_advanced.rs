@@ -16,6 +16,7 @@ struct Meaning {
     details: HashMap<String, String>,
     subtypes: HashMap<String, (String, String)>,
     types: HashMap<String, String>,
+    name_parts: HashMap<String, String>,
     /// The countries of a location.
     locations: HashMap<String, Vec<String>>,
 }
@@ -28,6 +29,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
         "Country",
         "FeatureType",
         "DetailReference",
+        "NamePartType",
         "PartySubType",
         "PartyType",
         "Location",
@@ -41,6 +43,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             "Country" => drop(meaning.countries.insert(id, said)),
             "FeatureType" => drop(meaning.features.insert(id, said)),
             "DetailReference" => drop(meaning.details.insert(id, said)),
+            "NamePartType" => drop(meaning.name_parts.insert(id, said)),
             "PartyType" => drop(meaning.types.insert(id, said)),
             "PartySubType" => {
                 drop(
@@ -57,7 +60,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             }
             _ => {
                 limited(&part.entries, element.line)?;
-                part.take(entry(&element, &meaning));
+                part.take(entry(&element, &meaning).map(|entry| element.with_addresses(entry)));
             }
         }
         Ok(())
@@ -72,10 +75,12 @@ fn entry(party: &Element, meaning: &Meaning) -> Result<ListEntry, Fault> {
         .ok_or_else(|| Fault::new(party.line, "<DistinctParty> without <Profile>"))?;
     let mut names: Vec<(String, bool, bool)> = Vec::new();
     for identity in profile.all("Identity") {
+        let families = family_groups(identity, meaning);
         for alias in identity.all("Alias") {
             let (primary, weak) =
                 (alias.attribute("Primary") == "true", alias.attribute("LowQuality") == "true");
-            names.extend(alias.all("DocumentedName").map(|name| (full_name(name), primary, weak)));
+            let written = alias.all("DocumentedName").map(|name| full_name(name, &families));
+            names.extend(written.map(|name| (name, primary, weak)));
         }
     }
     names.retain(|(name, ..)| !name.is_empty());
@@ -96,9 +101,36 @@ fn entry(party: &Element, meaning: &Meaning) -> Result<ListEntry, Fault> {
     Ok(entry)
 }
 
-fn full_name(name: &Element) -> String {
-    let parts = name.all("DocumentedNamePart").map(|part| part.text_of("NamePartValue"));
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+/// The groups of name parts that are family names.
+fn family_groups<'a>(identity: &'a Element, meaning: &Meaning) -> Vec<&'a str> {
+    let masters = identity.listed("NamePartGroups", "MasterNamePartGroup");
+    let groups = masters.flat_map(|master| master.all("NamePartGroup"));
+    let is_family = |group: &&Element| {
+        let kind = meaning.name_parts.get(group.attribute("NamePartTypeID"));
+        kind.is_some_and(|kind| kind == "Last Name")
+    };
+    groups.filter(is_family).map(|group| group.attribute("ID")).collect()
+}
+
+/// The parts of a name in their order, with a comma behind a family name that precedes others.
+fn full_name(name: &Element, families: &[&str]) -> String {
+    let parts = name.all("DocumentedNamePart").filter_map(|part| part.child("NamePartValue"));
+    let parts: Vec<(&str, bool)> = parts
+        .map(|part| (part.text.trim(), families.contains(&part.attribute("NamePartGroupID"))))
+        .filter(|(part, _)| !part.is_empty())
+        .collect();
+    let is_first = parts.first().is_some_and(|(_, is_family)| *is_family);
+    let mut text = String::new();
+    for (at, (part, is_family)) in parts.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| parts.get(before));
+        text.push_str(match before {
+            None => "",
+            Some((_, true)) if is_first && !is_family => ", ",
+            Some(_) => " ",
+        });
+        text.push_str(part);
+    }
+    text
 }
 
 fn kind(profile: &Element, meaning: &Meaning) -> Kind {

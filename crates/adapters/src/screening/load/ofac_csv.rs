@@ -122,12 +122,18 @@ impl Entries<'_> {
             for remark in remarks.split(';') {
                 add_remark(entry, remark.trim().trim_end_matches('.'));
             }
+            entry.add_addresses_in(&remarks);
         }
     }
 }
 
+/// The rows of a document, with the last one's line break if there is one: a document without it may
+/// be truncated.
 fn ended(text: &str) -> &str {
-    text.trim_end_matches(['\r', '\n', ' ', END_OF_FILE])
+    let rows = text.trim_end_matches(['\r', '\n', ' ', END_OF_FILE]);
+    let rest = text.get(rows.len()..).unwrap_or_default();
+    let line_break = rest.find(['\n', END_OF_FILE]).filter(|at| rest[*at..].starts_with('\n'));
+    &text[..rows.len() + line_break.map_or(0, |at| at + 1)]
 }
 
 /// One remark: "DOB 12 Jan 1970", "alt. DOB 1971", "nationality Iran", "a.k.a. 'NAME'" (a weak
@@ -151,12 +157,12 @@ fn add_remark(entry: &mut ListEntry, remark: &str) {
     }
 }
 
-fn checked(read: super::table::Read, columns: usize) -> super::table::Read {
-    let (row, line) = read?;
+fn checked(read: super::table::Read, columns: usize) -> Result<(csv::StringRecord, u64), Fault> {
+    let (row, at) = read?;
     if row.len() != columns {
-        return Err(Fault::new(line, format!("has {} columns instead of {columns}", row.len())));
+        return Err(at.short(row.len(), columns));
     }
-    Ok((row, line))
+    Ok((row, at.line))
 }
 
 fn number(row: &csv::StringRecord, line: u64) -> Result<String, Fault> {

@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
                 return Ok(());
             }
             limited(&part.entries, element.line)?;
-            part.take(entry(&element));
+            part.take(entry(&element).map(|entry| element.with_addresses(entry)));
             Ok(())
         },
     )?;

@@ -33,6 +33,7 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
         for code in values(field("countries")) {
             entry.add_country_code(&code);
         }
+        row.remarks().for_each(|remark| entry.add_addresses_in(remark));
         part.entries.push(entry);
         Ok(())
     })?;
@@ -41,10 +42,15 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
 
 pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OPENSANCTIONS");
+    let (is_open, last) = (!text.ends_with(['\n', '\r']), text.lines().next_back());
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         limited(&part.entries, line)?;
         let entity: Value = match serde_json::from_str(text) {
             Ok(entity) => entity,
+            Err(error) if error.is_eof() && is_open && Some(text) == last => {
+                part.unreadable.push(Fault::cut(line));
+                continue;
+            }
             Err(error) => {
                 part.unreadable.push(Fault::new(line, format!("is not JSON: {error}")));
                 continue;
@@ -61,7 +67,11 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
         let seen = entity[EDITION].as_str().and_then(|text| text.get(..10)).and_then(dates::day);
         part.published = part.published.max(seen);
         if entity["target"] != Value::Bool(false) {
-            part.take(self::entity(&entity, kind, line));
+            let mut read = self::entity(&entity, kind, line);
+            if let Ok(entry) = &mut read {
+                entry.add_addresses_in(text);
+            }
+            part.take(read);
         }
     }
     Ok(part)

@@ -3,7 +3,8 @@
 //! First line: `#corridor-sanctions name=<NAME> published=<YYYY-MM-DD> [sample=true]`. Then a
 //! header with the columns `uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses`;
 //! several values in a field are separated by `;`. `kind` is `person` or `organisation`,
-//! `countries` are ISO 3166-1 alpha-3, `addresses` are `ASSET:address`.
+//! `countries` are ISO 3166-1 alpha-3, `addresses` are `ASSET:address`. A spreadsheet may have
+//! filled up the first line with separators, and used `;` or tabs.
 
 use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
@@ -16,9 +17,14 @@ const COLUMNS: [&str; 8] =
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
     let (first, rest) = text.trim_start().split_once('\n').unwrap_or((text, ""));
     let mut part = heading(first)?;
+    let columns = rest.lines().find(|line| !line.is_empty() && !line.starts_with('#'));
+    let delimiter = [b';', b'\t'].into_iter().find(|it| {
+        columns.is_some_and(|line| line.split(char::from(*it)).count() >= COLUMNS.len())
+    });
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .comment(Some(b'#'))
+        .delimiter(delimiter.unwrap_or(b','))
         .from_reader(rest.as_bytes());
     for (at, row) in reader.records().enumerate() {
         let row = row.map_err(|error| {
@@ -32,6 +38,9 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             }
             continue;
         }
+        if row.iter().all(|field| field.trim().is_empty()) {
+            continue;
+        }
         limited(&part.entries, line)?;
         part.take(entry(&row, line));
     }
@@ -40,6 +49,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
 
 fn heading(line: &str) -> Result<Part, Fault> {
     let mut part = Part::new("");
+    let line = line.trim_matches(|letter: char| letter.is_whitespace() || ",;\"".contains(letter));
     for pair in line.trim_start_matches(MARK).split_whitespace() {
         match pair.split_once('=') {
             Some(("name", name)) => part.name = name.to_owned(),
@@ -69,9 +79,9 @@ fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
     if row.iter().any(|field| field.len() > MAX_FIELD_BYTES) {
         return Err(Fault::new(line, format!("a field has more than {MAX_FIELD_BYTES} bytes")));
     }
-    let kind = match field(1) {
-        "person" => Kind::Person,
-        "organisation" => Kind::Organisation,
+    let kind = match field(1).to_ascii_lowercase().as_str() {
+        "person" | "individual" => Kind::Person,
+        "organisation" | "organization" | "entity" | "company" => Kind::Organisation,
         other => {
             return Err(Fault::new(
                 line,

@@ -22,7 +22,7 @@ pub(super) fn read_xml(text: &str) -> Result<Part, Fault> {
             return Ok(());
         }
         limited(&part.entries, element.line)?;
-        part.take(designation(&element));
+        part.take(designation(&element).map(|entry| element.with_addresses(entry)));
         Ok(())
     })?;
     Ok(part)
@@ -93,6 +93,7 @@ struct Rows {
     names: Vec<(String, String, bool)>,
     births: Vec<String>,
     countries: Vec<String>,
+    remarks: Vec<String>,
 }
 
 impl Rows {
@@ -109,6 +110,7 @@ impl Rows {
         self.births.extend(many(&field("D.O.B")));
         self.countries.extend(many(&field("Nationality(/ies)")));
         self.countries.push(field("Address Country"));
+        self.remarks.extend(row.remarks().map(str::to_owned));
     }
 
     fn entry(self) -> Result<ListEntry, Fault> {
@@ -120,6 +122,7 @@ impl Rows {
         let mut entry = named(&self.uid, kind(&self.kind), names, self.line)?;
         entry.births.extend(self.births.iter().filter_map(|born| dates::day_first(born)));
         self.countries.iter().for_each(|country| entry.add_country(country));
+        self.remarks.iter().for_each(|remark| entry.add_addresses_in(remark));
         Ok(entry)
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             }
             Found::Element(element) => {
                 limited(&part.entries, element.line)?;
-                part.take(entry(&element));
+                part.take(entry(&element).map(|entry| element.with_addresses(entry)));
             }
         }
         Ok(())

@@ -7,7 +7,8 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use super::{Fault, MAX_FIELD_BYTES, line_of};
+use super::{Fault, MAX_FIELD_BYTES};
+use crate::screening::entry::ListEntry;
 
 /// Maximum nesting of elements.
 const MAX_DEPTH: usize = 16;
@@ -46,6 +47,18 @@ impl Element {
 
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
         self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// An entry with the addresses that any text of its element names.
+    pub(super) fn with_addresses(&self, mut entry: ListEntry) -> ListEntry {
+        self.add_addresses(&mut entry);
+        entry
+    }
+
+    fn add_addresses(&self, entry: &mut ListEntry) {
+        entry.add_addresses_in(&self.text);
+        self.attributes.iter().for_each(|(_, value)| entry.add_addresses_in(value));
+        self.children.iter().for_each(|child| child.add_addresses(entry));
     }
 
     /// The children called `item` of the children called `list`.
@@ -161,6 +174,11 @@ fn resolve(reference: &BytesRef<'_>, line: u64) -> Result<String, Fault> {
         other => return Err(Fault::new(line, format!("the entity &{other}; is not allowed"))),
     };
     Ok(letter.to_owned())
+}
+
+fn line_of(bytes: &[u8], position: usize) -> u64 {
+    let before = &bytes[..position.min(bytes.len())];
+    before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
 }
 
 struct Walk<'a> {

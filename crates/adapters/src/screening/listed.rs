@@ -1,0 +1,192 @@
+//! The readings of a listed name beside the one as written: a name that a list has in another script
+//! only is read in Latin letters, and articles that are joined to a word are split off. Without them
+//! a party written in Latin letters would never be compared with such an entry.
+
+use any_ascii::any_ascii_char;
+use icu_properties::props::Script;
+
+use super::entry::{Kind, ListEntry};
+use super::letters::{self, is_of_word, plain};
+use super::normal::{self, ARTICLE, Class, Ends, Normalised};
+use super::{consonants, romanise};
+
+/// Maximum number of readings of a name: of each word the spellings of one system.
+const READINGS_MAX: usize = 4;
+/// Arabic's article, and the fewest letters that follow it.
+const ARABIC_ARTICLE: &str = "ال";
+const MIN_ARABIC_LETTERS: usize = 3;
+/// Prefixes that many people share, and that do not stand for a name in short.
+const PREFIXES: [&str; 2] = ["abdul", "muhammad"];
+
+/// A word of a name with its spellings, and its consonant keys in its own script.
+struct Part {
+    spellings: Vec<String>,
+    native: Vec<String>,
+}
+
+impl Part {
+    fn latin(word: impl Into<String>) -> Part {
+        Part { spellings: vec![word.into()], native: Vec::new() }
+    }
+
+    fn read(word: &str) -> Part {
+        let romanise::Romanised { spellings, consonants } = romanise::read(word);
+        Part { spellings, native: consonants }
+    }
+
+    /// The spelling of a system; where a word has fewer, its last one.
+    fn spelling(&self, system: usize) -> &str {
+        self.spellings.get(system).or(self.spellings.last()).map_or("", String::as_str)
+    }
+}
+
+/// Whether an entry has a whole name in Latin letters.
+pub(super) fn has_latin_name(entry: &ListEntry) -> bool {
+    let fewest = if entry.kind == Kind::Person { 2 } else { 1 };
+    entry.names.iter().any(|name| {
+        !name.weak
+            && letters::is_latin(&name.text)
+            && normal::name(&name.text).significant() >= fewest
+    })
+}
+
+/// The further readings of a listed name. Where the entry has a Latin name (`has_latin`), a name is
+/// read only in scripts that write all sounds: other readings would add nothing but chance matches.
+pub(super) fn readings(written: &str, has_latin: bool) -> Vec<Normalised> {
+    let seen = letters::seen(written);
+    let words: Vec<&str> =
+        seen.split(|letter: char| !is_of_word(letter)).filter(|word| !word.is_empty()).collect();
+    let is_latin = letters::is_latin(&seen);
+    // A single word behind an article is also a part of other names.
+    let fewest = if is_latin { 2 } else { 1 };
+    let parts: Vec<Part> = match is_latin {
+        true => split_articles(&words),
+        false if has_latin && !words.iter().all(|word| writes_sounds(word)) => return Vec::new(),
+        false => words.iter().flat_map(|word| parts(word, has_latin)).collect(),
+    };
+    let systems = parts.iter().map(|part| part.spellings.len()).max().unwrap_or(0);
+    let mut readings: Vec<Normalised> = Vec::new();
+    for system in 0..systems.min(READINGS_MAX) {
+        let spelled = parts.iter().map(|part| (part.spelling(system), part.native.clone()));
+        let reading = normal::of_words(spelled.filter(|(word, _)| !word.is_empty()));
+        if reading.significant() >= fewest && !readings.contains(&reading) {
+            readings.push(reading);
+        }
+    }
+    readings
+}
+
+/// The words with their joined articles split off; nothing if there are none.
+fn split_articles(words: &[&str]) -> Vec<Part> {
+    let plain_words: Vec<String> = words.iter().map(|word| plain(word)).collect();
+    if plain_words.iter().all(|word| normal::without_article(word).is_none()) {
+        return Vec::new();
+    }
+    let parts = plain_words.iter().flat_map(|word| match normal::without_article(word) {
+        Some(rest) => vec![Part::latin(ARTICLE), Part::latin(rest)],
+        None => vec![Part::latin(word.as_str())],
+    });
+    parts.collect()
+}
+
+fn writes_sounds(word: &str) -> bool {
+    letters::is_latin(word)
+        || matches!(
+            romanise::script(word),
+            Script::Cyrillic | Script::Greek | Script::Georgian | Script::Armenian
+        )
+}
+
+fn parts(word: &str, has_latin: bool) -> Vec<Part> {
+    if letters::is_latin(word) {
+        return vec![Part::latin(plain(word))];
+    }
+    match romanise::script(word) {
+        // A character is a syllable; names are written without spaces.
+        Script::Han | Script::Hangul => {
+            let syllables = word.chars().map(|letter| plain(any_ascii_char(letter)));
+            syllables.filter(|syllable| !syllable.is_empty()).map(Part::latin).collect()
+        }
+        Script::Arabic => {
+            let rest = word.strip_prefix(ARABIC_ARTICLE);
+            match rest.filter(|rest| rest.chars().count() >= MIN_ARABIC_LETTERS) {
+                Some(rest) => vec![Part::latin(ARTICLE), Part::read(rest)],
+                None => vec![Part::read(word)],
+            }
+        }
+        _ if has_latin => vec![Part { native: Vec::new(), ..Part::read(word) }],
+        _ => vec![Part::read(word)],
+    }
+}
+
+/// The words that stand for a person's name in short. `LAST, First Middle` has the family name first,
+/// a name without a comma last.
+pub(super) fn ends(written: &str, name: &Normalised) -> Ends {
+    let places = (0_u32..).zip(&name.words).filter(|(_, word)| word.class.is_significant());
+    let mut places: Vec<u32> = places.map(|(place, _)| place).collect();
+    // A nickname in brackets is not the family name.
+    let shown = written.split(['(', '[', '"']).next().unwrap_or_default();
+    let shown = normal::name(shown);
+    if shown.significant() >= 2 {
+        places.retain(|place| (*place as usize) < shown.words.len());
+    }
+    let before = written.split_once(',').map_or(0, |(family, _)| normal::name(family).words.len());
+    let (mut family, mut rest): (Vec<u32>, Vec<u32>) =
+        places.into_iter().partition(|place| (*place as usize) < before);
+    if rest.is_empty() {
+        // What follows the comma is a title.
+        std::mem::swap(&mut family, &mut rest);
+    }
+    if family.is_empty() {
+        family.extend(rest.pop());
+    }
+    let is_prefix = |place: &&u32| {
+        let letters: String = name.words[**place as usize].letters.iter().collect();
+        PREFIXES.contains(&letters.as_str())
+    };
+    let given = rest.iter().find(|place| !is_prefix(place)).or(rest.first());
+    Ends {
+        given: given.map_or(0, |place| 1_u64 << *place),
+        family: family.iter().fold(0, |bits, place| bits | 1_u64 << *place),
+    }
+}
+
+/// The letters of a name in short, without spaces and in both orders; empty for a short name.
+pub(super) fn in_short(name: &Normalised, ends: Ends) -> Vec<Vec<char>> {
+    const MIN_WORDS: usize = 3;
+    if name.significant() < MIN_WORDS {
+        return Vec::new();
+    }
+    let of = |bits: u64| {
+        let places = (0..name.words.len()).filter(move |place| bits >> place & 1 == 1);
+        places.collect::<Vec<_>>()
+    };
+    let mut short = Vec::new();
+    for (given, family) in of(ends.given)
+        .into_iter()
+        .flat_map(|given| of(ends.family).into_iter().map(move |family| (given, family)))
+    {
+        // `Abdul` belongs to the word behind it, an article to the family name.
+        let is_word = |place: &usize| name.words[*place].class != Class::Particle;
+        let is_abdul = |place: &usize| *name.words[*place].letters == ['a', 'b', 'd', 'u', 'l'];
+        let before = (0..given).rev().find(is_word).filter(is_abdul);
+        let first: Vec<usize> = before.into_iter().chain([given]).collect();
+        let article = family.checked_sub(1).filter(|place| !is_word(place));
+        for article in [None, article.filter(|place| !first.contains(place))] {
+            let last: Vec<usize> = article.into_iter().chain([family]).collect();
+            for places in [[&first[..], &last[..]].concat(), [&last[..], &first[..]].concat()] {
+                let letters = places.iter().flat_map(|place| name.words[*place].letters.iter());
+                short.push(letters.copied().collect());
+            }
+        }
+    }
+    short
+}
+
+/// The consonant keys of a listed word: of its own script, or of its Latin letters.
+pub(super) fn consonants_of(word: &normal::Word) -> Vec<String> {
+    match &word.native[..] {
+        [] => consonants::of_latin(&word.letters),
+        native => native.to_vec(),
+    }
+}
