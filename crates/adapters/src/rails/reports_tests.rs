@@ -1205,7 +1205,7 @@ fn a_message_in_one_sum_is_recognised_in_other_forms() {
     for version in ["02", "08"] {
         for (amount, inner, of_entry, sum) in [
             ("389.12", by_message.clone(), "", 38_912),
-            ("389.12", by_block, "", 38_912),
+            ("389.12", by_block.clone(), "", 38_912),
             ("389.12", batch("2", &refs("<InstrId>HOST-1</InstrId>")), "", 38_912),
             ("399.12", batch("2", ""), charges, 39_912),
             ("399.12", batch("2", &refs("")), charges, 39_912),
