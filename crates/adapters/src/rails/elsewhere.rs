@@ -69,7 +69,7 @@ fn id(word: &str) -> Option<String> {
     if is_id(&plain) { Some(plain) } else { labelled() }
 }
 
-/// A complete id of a message of ours.
+/// A complete id of one of our messages.
 fn is_message(word: &str) -> bool {
     word.split_once('-').is_some_and(|(digits, count)| {
         digits.len() == MESSAGE_DIGITS

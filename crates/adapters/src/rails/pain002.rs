@@ -42,7 +42,7 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         if speaks {
             blocks_speak = true;
             let fits = of_block.check_count(block, &whole, of_this.rejected, statement);
-            // Our messages have one block: of several, each has to be named by an id of ours.
+            // Our messages have one block: of several, each has to be named by one of our ids.
             let is_one = blocks.len() == 1 || whole.block.is_none();
             let message = whole.message.clone().filter(|_| is_one);
             of_block.rest(ReportIds { message, ..whole }, &of_this, fits, "PmtInfSts", statement);

@@ -1,7 +1,7 @@
 //! The transactions of a booking (`Ntry`) of camt.052, .053 and .054: their references and amounts.
 //! Transactions booked in one sum without a list are a batch.
 //!
-//! Where no element for an id has one, an id of ours that stands complete in another reference or in
+//! Where no element for an id has one, one of our ids that stands complete in another reference or in
 //! a text counts: no other party's text contains it by chance.
 
 use domain::money::Money;

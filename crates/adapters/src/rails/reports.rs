@@ -131,7 +131,7 @@ impl Statement {
     }
 }
 
-/// The most specific id of ours of a single transaction.
+/// The most specific of our ids of a single transaction.
 fn named(entry: &BankReport) -> Option<String> {
     let About::One(ids) = &entry.about else { return None };
     ids.strong().find(|id| rail_ids::looks_like_ours(id)).map(str::to_ascii_lowercase)
