@@ -164,7 +164,7 @@ pub fn head(id: &str) -> Option<i64> {
     i64::from_str_radix(digits, 16).ok()
 }
 
-/// Whether an id has the form of our ids, possibly truncated. Banks' own ids are often long numbers.
+/// Whether an id has the form of our ids, possibly truncated. Banks' own are often long numbers.
 pub fn looks_like_ours(id: &str) -> bool {
     let is_hexadecimal =
         || plain(id).bytes().take(ID_DIGITS).any(|byte| matches!(byte, b'a'..=b'f'));
