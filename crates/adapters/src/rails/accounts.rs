@@ -89,6 +89,9 @@ mod tests {
 
     const OURS: &str = "PK36SCBL0000001123456702";
 
+    /// Accounts of each message, the rail's, those kept, and the number of reports.
+    type Case<'a> = (&'a [&'a [&'a str]], &'a Account, Vec<&'a str>, usize);
+
     /// The statements that are kept, by account, and the number of reports about others.
     fn kept(messages: &[&[&str]], ours: &Account) -> (Vec<String>, usize) {
         let mut page = Reports::default();
@@ -115,7 +118,7 @@ mod tests {
         let iban = Account::Iban(OURS.to_owned());
         let number = Account::Other("0001123456702".to_owned());
         let other = "PK24SCBL0000001171495101";
-        let cases: [(&[&[&str]], &Account, Vec<&str>, usize); 10] = [
+        let cases: [Case<'_>; 10] = [
             (&[&[OURS][..]][..], &iban, vec![OURS], 0),
             (
                 &[&["PK36 SCBL 0000 0011 2345 6702"][..]],
