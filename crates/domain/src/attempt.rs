@@ -327,8 +327,10 @@ impl Attempt {
     /// Whether the bank last reported that it already has the instruction, so that sending it again
     /// is useless.
     pub fn is_at_the_bank(&self, rail: Option<&RailConfig>) -> bool {
+        // Without a source, the text is why a submission was unclear.
+        let info = self.info.as_deref().filter(|_| self.source.is_some());
         self.state == AttemptState::Indeterminate
-            && self.reason.as_deref().is_some_and(|reason| rail::is_duplicate(reason, rail))
+            && rail::proves_possession(self.reason.iter(), info, rail)
     }
 
     /// The newest report replaces the details of earlier ones, so that no payment ends with the

@@ -9,9 +9,13 @@ use crate::bank_statement::BankStatement;
 use crate::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use crate::money::Money;
 use crate::policy::RailConfig;
-use crate::rail_ids::{Candidate, Candidates, ReportIds, Unmatched};
+use crate::rail_ids::{Candidate, Candidates, Listed, ReportIds, Unmatched};
 use crate::recall::RecallReason;
 use crate::time::Timestamp;
+
+mod possession;
+
+pub use possession::{DUPLICATE_REASONS, is_duplicate, mentions_possession, proves_possession};
 
 /// The id of a rail in the configuration (`pak-raast`).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -167,17 +171,6 @@ pub enum RecallAnswer {
     Pending,
 }
 
-/// ISO 20022 refusal reasons that prove that the bank already has the instruction: the refusal
-/// concerns its repetition.
-pub const DUPLICATE_REASONS: [&str; 7] = ["AM05", "DUPL", "DU01", "DU02", "DU03", "DU04", "DU05"];
-
-/// Whether a reason code means that the bank already has the instruction.
-pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
-    let code = code.trim().to_ascii_uppercase();
-    DUPLICATE_REASONS.contains(&code.as_str())
-        || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
-}
-
 /// One report about one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReport {
@@ -205,7 +198,8 @@ impl RailReport {
     /// Whether any of its reasons proves that the bank has the instruction: then it is not a
     /// refusal.
     pub fn proves_possession(&self, rail: Option<&RailConfig>) -> bool {
-        self.reason.iter().chain(&self.further_reasons).any(|code| is_duplicate(code, rail))
+        let codes = self.reason.iter().chain(&self.further_reasons);
+        proves_possession(codes, self.info.as_deref(), rail)
     }
 }
 
@@ -275,7 +269,7 @@ pub enum About {
         /// The message or block.
         of: ReportIds,
         /// Transactions that the report lists individually: it does not apply to them.
-        listed: Vec<ReportIds>,
+        listed: Vec<Listed>,
     },
     /// All transactions of our message or block, booked as one sum.
     Batch {
@@ -302,7 +296,7 @@ impl BankReport {
             About::One(ids) | About::Batch { of: ids, .. } => (ids, [].as_slice()),
             About::Rest { of, listed } => (of, listed.as_slice()),
         };
-        std::iter::once(own).chain(listed)
+        std::iter::once(own).chain(listed.iter().map(|it| &it.ids))
     }
 
     /// The resulting reports, one per matched attempt.
@@ -313,23 +307,28 @@ impl BankReport {
         &self,
         candidates: &'a Candidates,
     ) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
-        let found = match &self.about {
-            About::One(ids) => vec![candidates.find(ids, self.said.amount)?],
-            About::Rest { of, listed } => candidates.rest_of(of, listed)?,
-            About::Batch { of, count } => match self.said.amount {
-                Some(booked) => candidates.booked(of, booked, *count)?,
+        let Said { amount, charges, .. } = self.said;
+        let booked = match &self.about {
+            About::One(ids) => candidates.find_all(ids, amount, charges)?,
+            About::Rest { of, listed } => {
+                let rest = candidates.rest_of(of, listed)?;
+                return Ok(rest.into_iter().map(|it| (it, self.said.of(it.attempt))).collect());
+            }
+            About::Batch { of, count } => match amount {
+                Some(booked) => candidates.booked(of, booked, charges, *count)?,
                 None => return Err(Unmatched::Nothing),
             },
         };
-        let is_sum = matches!(self.about, About::Batch { .. });
-        let report = |it: &'a Candidate| {
+        let is_single = matches!(self.about, About::One(_)) && booked.len() == 1;
+        let report = |(it, share): (&'a Candidate, Option<Money>)| {
             let mut report = self.said.of(it.attempt);
-            if is_sum {
-                report.amount = Some(it.amount);
+            if !is_single {
+                report.amount = share;
+                report.charges = charges.filter(|_| share != Some(it.amount));
             }
             (it, report)
         };
-        Ok(found.into_iter().map(report).collect())
+        Ok(booked.into_iter().map(report).collect())
     }
 }
 

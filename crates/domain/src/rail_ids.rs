@@ -16,10 +16,22 @@ use crate::money::Money;
 #[cfg(test)]
 mod tests;
 
-/// ISO 20022's placeholder for a missing id.
-const NOT_PROVIDED: &str = "NOTPROVIDED";
+/// Letters of the placeholders that banks write for a missing id.
+const PLACEHOLDERS: [&str; 9] = [
+    "NOTPROVIDED",
+    "NONREF",
+    "NOREF",
+    "NOREFERENCE",
+    "NONE",
+    "NA",
+    "NOTAVAILABLE",
+    "UNKNOWN",
+    "NULL",
+];
 /// Shortest truncation of ids by banks, in characters.
 const CUT_MIN_CHARS: usize = 16;
+/// Hexadecimal digits of a UUID.
+const ID_DIGITS: usize = 32;
 /// Hexadecimal digits used to look up an id: a UETR of 16 characters has that many without its
 /// hyphens.
 const HEAD_DIGITS: usize = 14;
@@ -52,6 +64,17 @@ pub struct SentIn {
     pub message: String,
     /// Position in the message, from 1.
     pub position: usize,
+}
+
+/// A transaction that a report on a whole message lists individually.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Its ids.
+    pub ids: ReportIds,
+    /// Its amount, without which a position is not an id.
+    pub amount: Option<Money>,
+    /// Whether the status of the rest does it no harm: it has the same, or that one ends nothing.
+    pub may_be_rest: bool,
 }
 
 /// An attempt that a report may be about.
@@ -107,6 +130,9 @@ pub enum Unmatched {
     /// It names a message of several transactions, but not which of them.
     #[error("it names a message of {0} payouts, but not which of them")]
     Ambiguous(usize),
+    /// It reports on the rest of a message, and which transactions are the rest is not known.
+    #[error("it lists a transaction with another status, but not which of our payouts it is")]
+    Listed,
     /// The booking of a whole message differs from the sum of its transactions.
     #[error("{booked} is booked for a message totalling {ours}")]
     Sum {
@@ -123,7 +149,7 @@ fn plain(id: &str) -> String {
 }
 
 /// Whether an id of a report equals `ours`, possibly truncated.
-fn is_same(given: &str, ours: &str) -> bool {
+pub fn is_same(given: &str, ours: &str) -> bool {
     let (given_plain, ours) = (plain(given), plain(ours));
     given_plain == ours
         || (given.trim().chars().count() >= CUT_MIN_CHARS && ours.starts_with(&given_plain))
@@ -138,13 +164,33 @@ pub fn head(id: &str) -> Option<i64> {
     i64::from_str_radix(digits, 16).ok()
 }
 
+/// Whether an id has the form of our ids, possibly truncated. Banks' own are often long numbers.
+pub fn looks_like_ours(id: &str) -> bool {
+    let is_hexadecimal =
+        || plain(id).bytes().take(ID_DIGITS).any(|byte| matches!(byte, b'a'..=b'f'));
+    whole(id).is_some() || (head(id).is_some() && is_hexadecimal())
+}
+
 /// The UUID of a complete id.
 pub fn whole(id: &str) -> Option<Uuid> {
     Uuid::try_parse(&plain(id)).ok()
 }
 
 fn provided(id: Option<&String>) -> Option<&str> {
-    id.map(|id| id.trim()).filter(|id| !id.is_empty() && !id.eq_ignore_ascii_case(NOT_PROVIDED))
+    id.map(|id| id.trim()).filter(|id| !is_placeholder(id))
+}
+
+/// Whether a text stands for a missing id: `NOTPROVIDED`, `NONREF`, `N/A`, or nothing but zeros and
+/// punctuation.
+pub fn is_placeholder(id: &str) -> bool {
+    let signs = || id.chars().filter(|sign| sign.is_alphanumeric());
+    let letters: String = signs().take(32).map(|sign| sign.to_ascii_uppercase()).collect();
+    signs().all(|sign| sign == '0') || PLACEHOLDERS.contains(&letters.as_str())
+}
+
+/// A bank's reference for lookups: its punctuation tells it from others.
+fn reference_key(reference: &str) -> String {
+    reference.trim().to_ascii_lowercase()
 }
 
 impl ReportIds {
@@ -171,9 +217,9 @@ impl ReportIds {
         provided(self.reference.as_ref())
     }
 
-    /// Whether any of its ids may be ours.
+    /// Whether any of its ids looks like ours.
     pub fn may_be_ours(&self) -> bool {
-        self.strong().chain(self.messages()).any(|id| head(id).is_some())
+        self.strong().chain(self.messages()).any(looks_like_ours)
     }
 
     /// The ids as text for display.
@@ -224,7 +270,7 @@ impl Candidates {
                 heads.entry(head).or_default().push(at);
             }
             if let Some(reference) = &it.reference {
-                references.entry(plain(reference)).or_default().push(at);
+                references.entry(reference_key(reference)).or_default().push(at);
             }
         }
         Candidates { all, heads, references }
@@ -275,6 +321,27 @@ impl Candidates {
         self.newest(&left).ok_or(Unmatched::Contradiction)
     }
 
+    /// The attempts that a report with `amount` is about: one, or those of a whole message, if the
+    /// report names it, lists nothing else of it, and has its sum. Each with its part of the amount.
+    ///
+    /// # Errors
+    /// As [`Candidates::find`].
+    pub fn find_all(
+        &self,
+        ids: &ReportIds,
+        amount: Option<Money>,
+        charges: Option<Money>,
+    ) -> Result<Vec<(&Candidate, Option<Money>)>, Unmatched> {
+        let alone = ids.place.is_some_and(|(_, of)| of == 1);
+        match (self.find(ids, amount), amount.filter(|_| alone)) {
+            (Ok(it), _) => Ok(vec![(it, amount)]),
+            (Err(why @ Unmatched::Ambiguous(_)), Some(booked)) => {
+                self.booked(ids, booked, charges, None).map_err(|_| why)
+            }
+            (Err(why), _) => Err(why),
+        }
+    }
+
     /// Of several attempts of one payment the one that may have paid, else the newest.
     fn newest(&self, left: &BTreeSet<usize>) -> Option<&Candidate> {
         let left = left.iter().filter_map(|at| self.all.get(*at));
@@ -305,8 +372,10 @@ impl Candidates {
             let there = fitting.find(|it| it.place_in(message) == Some(place));
             return there.filter(|it| amount == Some(it.amount)).ok_or(Unmatched::Ambiguous(of));
         }
-        let told =
-            ids.reference().filter(|_| !is_anothers).and_then(|id| self.references.get(&plain(id)));
+        let told = ids
+            .reference()
+            .filter(|_| !is_anothers)
+            .and_then(|id| self.references.get(&reference_key(id)));
         match told.map(Vec::as_slice) {
             Some([only]) => self.all.get(*only).ok_or(Unmatched::Nothing),
             Some(several) => Err(Unmatched::Ambiguous(several.len())),
@@ -317,11 +386,12 @@ impl Candidates {
     /// The attempts of our whole message or block, without those that are `listed` individually.
     ///
     /// # Errors
-    /// The message is not ours.
+    /// The message is not ours, or a listed transaction that must not get the status of the rest is
+    /// not identified.
     pub fn rest_of(
         &self,
         ids: &ReportIds,
-        listed: &[ReportIds],
+        listed: &[Listed],
     ) -> Result<Vec<&Candidate>, Unmatched> {
         let members =
             ids.messages().map(|message| self.members(message)).filter(|set| !set.is_empty());
@@ -330,17 +400,27 @@ impl Candidates {
         if members.is_empty() {
             return Err(Unmatched::Contradiction);
         }
-        let listed: BTreeSet<AttemptId> = listed
-            .iter()
-            .filter_map(|ids| self.find(ids, None).ok())
-            .map(|it| it.attempt)
-            .collect();
-        members.retain(|at| self.all.get(*at).is_some_and(|it| !listed.contains(&it.attempt)));
+        let mut found = BTreeSet::new();
+        for one in listed {
+            match self.find(&one.ids, one.amount) {
+                Ok(it) => drop(found.insert(it.attempt)),
+                Err(_) if one.may_be_rest || self.is_elsewhere(&one.ids) => {}
+                Err(_) => return Err(Unmatched::Listed),
+            }
+        }
+        members.retain(|at| self.all.get(*at).is_some_and(|it| !found.contains(&it.attempt)));
         Ok(members.iter().filter_map(|at| self.all.get(*at)).collect())
     }
 
+    /// Whether a transaction names a message, and it is not ours.
+    fn is_elsewhere(&self, ids: &ReportIds) -> bool {
+        let mut messages = ids.messages().peekable();
+        messages.peek().is_some() && messages.all(|message| self.members(message).is_empty())
+    }
+
     /// The attempts paid by one booking of a whole message or block: all, or all that were not
-    /// refused.
+    /// refused. Each with its part of the amount; `charges` that explain the difference from the sum
+    /// belong to the largest one's.
     ///
     /// # Errors
     /// The message is not ours, or the booking is not their sum.
@@ -348,23 +428,40 @@ impl Candidates {
         &self,
         ids: &ReportIds,
         booked: Money,
+        charges: Option<Money>,
         count: Option<usize>,
-    ) -> Result<Vec<&Candidate>, Unmatched> {
+    ) -> Result<Vec<(&Candidate, Option<Money>)>, Unmatched> {
         let all = self.rest_of(ids, &[])?;
         let is_open =
             |it: &&Candidate| !matches!(it.state, AttemptState::Refused | AttemptState::Failed);
         let open: Vec<&Candidate> = all.iter().copied().filter(is_open).collect();
-        let is_it = |some: &[&Candidate]| {
-            sum(some) == Some(booked) && count.is_none_or(|count| count == some.len())
+        let total = sum(&all);
+        let charges = charges.filter(|it| it.currency == booked.currency).map(|it| it.minor);
+        let gap = |some: &[&Candidate]| {
+            let ours = sum(some).filter(|ours| ours.currency == booked.currency)?;
+            let gap = booked.minor.checked_sub(ours.minor)?;
+            count.is_none_or(|count| count == some.len()).then_some(gap)
         };
-        match (is_it(&all), is_it(&open)) {
-            (true, _) => Ok(all),
-            (_, true) => Ok(open),
-            _ => Err(Unmatched::Sum {
+        let fitting = [all, open].into_iter().filter_map(|some| gap(&some).map(|gap| (gap, some)));
+        let explained =
+            |gap: i64| charges.is_some_and(|it| gap.unsigned_abs() == it.unsigned_abs());
+        let best = fitting
+            .filter(|(gap, _)| *gap == 0 || explained(*gap))
+            .min_by_key(|(gap, _)| *gap != 0);
+        let Some((gap, paid)) = best else {
+            return Err(Unmatched::Sum {
                 booked,
-                ours: sum(&all).unwrap_or(Money::new(0, booked.currency)),
-            }),
-        }
+                ours: total.unwrap_or(Money::new(0, booked.currency)),
+            });
+        };
+        // The largest one, of which charges leave something.
+        let bearer = paid.iter().enumerate().max_by_key(|(_, it)| it.amount.minor);
+        let bearer = bearer.map_or(0, |(at, _)| at);
+        let share = |at: usize, it: &Candidate| {
+            let own = if at == bearer { gap } else { 0 };
+            Some(Money::new(it.amount.minor.checked_add(own)?, booked.currency))
+        };
+        Ok(paid.into_iter().enumerate().map(|(at, it)| (it, share(at, it))).collect())
     }
 }
 

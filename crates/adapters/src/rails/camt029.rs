@@ -2,7 +2,7 @@
 //! It moves no money, whatever it says.
 
 use domain::rail::{About, BankReport, RailStatus, RecallAnswer, Said};
-use domain::rail_ids::ReportIds;
+use domain::rail_ids::{self, ReportIds};
 
 use super::iso;
 use super::reports::Statement;
@@ -98,8 +98,9 @@ fn transactions(
             block: own.ids.block.clone(),
             ..ReportIds::default()
         };
-        // The case names one transaction: it says nothing where the transaction names itself.
-        let names_itself = ids.strong().next().is_some();
+        // The case names one transaction: it says nothing where the transaction names itself. A number
+        // of the bank's own does not.
+        let names_itself = ids.end_to_end.is_some() || ids.strong().any(rail_ids::looks_like_ours);
         let case = own.ids.instruction.clone().filter(|_| !names_itself);
         let ids = ReportIds { instruction: case.or(ids.instruction), ..ids };
         statement.take("TxInfAndSts", before + index + 1, own.report(ids, &statement.source));

@@ -102,6 +102,13 @@ fn the_reasons_and_the_ids_are_those_of_the_recall() {
         (ids(&report).end_to_end.as_deref(), ids(&report).instruction.as_deref()),
         (Some(SIMPLE), None)
     );
+    // A number of the bank's own names nothing.
+    let own = format!(
+        "<Sts><Conf>RJCR</Conf></Sts><CxlDtls><TxInfAndSts><RslvdCase><Id>{SIMPLE}</Id></RslvdCase>\
+         <OrgnlInstrId>HOST-77</OrgnlInstrId></TxInfAndSts></CxlDtls>"
+    );
+    let report = read_one(&camt029(&version("09"), &own));
+    assert_eq!(ids(&report).instruction.as_deref(), Some(SIMPLE));
     // The case alone names the attempt.
     let by_case = format!("<Sts><Conf>CNCL</Conf></Sts><RslvdCase><Id>{SIMPLE}</Id></RslvdCase>");
     let report = read_one(&camt029(&version("08"), &by_case));

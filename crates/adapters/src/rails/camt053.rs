@@ -1,6 +1,7 @@
 //! Parses camt.053, the bank statement of an account, in every version: each `Stmt` with its
 //! balances, and one entry for each `TxDtls` of each `Ntry`, or for the `Ntry` where it has none.
 //!
+//! A charge that is booked apart from its payout concerns the account itself.
 //! An entry whose ids cannot be read is kept as unmatched, for manual review. Only an entry that
 //! cannot be counted (no amount, no direction, another currency) is a complaint.
 
@@ -28,20 +29,24 @@ const MAX_DATE_CHARS: usize = 40;
 /// Parses every statement of the message.
 pub(super) fn read(body: &Element, message: &mut Statement) {
     for (index, stmt) in body.all("Stmt").enumerate() {
-        match statement(stmt, message) {
+        match statement(stmt, body, message) {
             Ok(statement) => message.statements.push(statement),
             Err(reason) => message.take("Stmt", index + 1, Err(reason)),
         }
     }
 }
 
-fn statement(stmt: &Element, message: &mut Statement) -> Result<BankStatement, String> {
+fn statement(
+    stmt: &Element,
+    body: &Element,
+    message: &mut Statement,
+) -> Result<BankStatement, String> {
     let id = stmt.text_at(&["Id"]).ok_or("it has no Id")?;
     if id.chars().count() > MAX_ID_CHARS || id.chars().any(char::is_control) {
         return Err(format!("Id {} is not 1 to {MAX_ID_CHARS} characters", iso::quoted(id)));
     }
     let currency = currency(stmt)?;
-    let (page, is_last) = page(stmt)?;
+    let (page, is_last) = page(stmt, body)?;
     let mut statement = BankStatement {
         id: id.to_owned(),
         page,
@@ -59,7 +64,7 @@ fn statement(stmt: &Element, message: &mut Statement) -> Result<BankStatement, S
     };
     (statement.opening, statement.closing) = balances(stmt, page, currency)?;
     statement.to = end(stmt)?.ok_or("it has neither ToDtTm nor CreDtTm")?;
-    if let Some(reason) = iso::left_out(stmt) {
+    if let Some(reason) = iso::left_out(stmt, body) {
         message.take(&format!("Stmt {}", iso::quoted(id)), 1, Err(reason));
     }
     for (index, booking) in stmt.all("Ntry").enumerate() {
@@ -89,8 +94,20 @@ fn account(stmt: &Element) -> String {
 }
 
 /// The page number and whether it is the last; a statement without either has one page.
-fn page(stmt: &Element) -> Result<(i64, bool), String> {
-    let Some(page) = stmt.child("StmtPgntn") else { return Ok((1, true)) };
+///
+/// Up to version 2, the pages of a statement are those of its message. Of several statements in a
+/// page, those with both balances are complete; another one begins or ends there.
+fn page(stmt: &Element, body: &Element) -> Result<(i64, bool), String> {
+    let is_one = body.all("Stmt").count() == 1;
+    let has = |codes: &[&str]| {
+        stmt.all("Bal")
+            .filter_map(|it| it.text_at(&["Tp", "CdOrPrtry", "Cd"]))
+            .any(|code| codes.contains(&code))
+    };
+    let (begins, ends) = (!is_one && has(&["OPBD", "PRCD"]), !is_one && has(&["CLBD"]));
+    let of_message = || iso::message_page(body).filter(|_| !(begins && ends));
+    let own = stmt.child("StmtPgntn");
+    let Some(page) = own.or_else(of_message) else { return Ok((1, true)) };
     let number = page
         .text_at(&["PgNb"])
         .and_then(|text| text.parse::<u32>().ok())
@@ -100,7 +117,11 @@ fn page(stmt: &Element) -> Result<(i64, bool), String> {
         Some("false" | "0") => false,
         _ => return Err("LastPgInd is neither true nor false".to_owned()),
     };
-    Ok((number.ok_or("PgNb is not a number")?.into(), is_last))
+    let number = number.ok_or("PgNb is not a number")?.into();
+    Ok(match own {
+        Some(_) => (number, is_last),
+        None => (if begins { 1 } else { number }, is_last || ends),
+    })
 }
 
 /// Booked opening and closing balance in minor units; `None` where one is missing.
@@ -195,8 +216,12 @@ fn push(
     let domain = details
         .text_at(&["BkTxCd", "Domn", "Cd"])
         .or_else(|| booking.text_at(&["BkTxCd", "Domn", "Cd"]));
-    let is_own = !ids.may_be_ours() && domain.is_some_and(|code| OWN_DOMAINS.contains(&code));
+    let is_charge = iso::is_charge(details, booking);
+    let is_own =
+        is_charge || (!ids.may_be_ours() && domain.is_some_and(|code| OWN_DOMAINS.contains(&code)));
     let reference = ids.reference.clone().or_else(|| iso::id(booking, &["AcctSvcrRef"]));
+    // A charge may have all ids of the payout that it is for, and is not its booking.
+    let (ids, batch) = if is_charge { (ReportIds::default(), None) } else { (ids, batch) };
     let date =
         booking.text_at(&["BookgDt", "DtTm"]).or_else(|| booking.text_at(&["BookgDt", "Dt"]));
     let number = i64::try_from(statement.entries.len() + 1).unwrap_or(i64::MAX);
@@ -230,7 +255,7 @@ fn end(stmt: &Element) -> Result<Option<Timestamp>, String> {
     let places: [&[&str]; 3] = [&["FrToDt", "ToDtTm"], &["FrToDt", "ToDt"], &["CreDtTm"]];
     let Some(end) = first_instant(stmt, &places)? else { return Ok(None) };
     let to = stmt.text_at(&["FrToDt", "ToDtTm"]).or_else(|| stmt.text_at(&["FrToDt", "ToDt"]));
-    let is_date = to.is_some_and(|text| !text.contains('T'));
+    let is_date = to.is_some_and(iso::is_date);
     Ok(Some(if is_date { end + Span::days(1) } else { end }))
 }
 

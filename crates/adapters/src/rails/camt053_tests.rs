@@ -345,3 +345,58 @@ fn a_batch_without_a_list_becomes_one_entry_for_the_message() {
         (Some("M-1"), Some("M-1"))
     );
 }
+
+/// Up to version 2 the pages of a statement are those of its message.
+#[test]
+fn pages_of_the_message_are_pages_of_its_statement() {
+    let paged = |number: &str, last: &str, statements: &str| {
+        let page = format!(
+            "<MsgPgntn><PgNb>{number}</PgNb><LastPgInd>{last}</LastPgInd></MsgPgntn></GrpHdr>"
+        );
+        let text = message(statements).replace("camt.053.001.08", "camt.053.001.02");
+        let read = read(&text.replace("</GrpHdr>", &page));
+        assert_eq!(read.complaints, Vec::<String>::new(), "{statements}");
+        let pages = read.statements.iter().map(|it| (it.id.clone(), it.page, it.is_last));
+        pages.collect::<Vec<_>>()
+    };
+    let part = |id: &str, balances: &[&str]| {
+        let balances: String = balances.iter().map(|code| balance(code, "1.00", "CRDT")).collect();
+        format!(
+            "<Stmt><Id>{id}</Id><CreDtTm>2026-11-23T00:00:05Z</CreDtTm><Acct><Ccy>PKR</Ccy></Acct>{balances}</Stmt>"
+        )
+    };
+    let whole = stmt("", "");
+    let is = |id: &str, page, is_last| (id.to_owned(), page, is_last);
+    assert_eq!(paged("1", "false", &whole), [is("S-1", 1, false)]);
+    assert_eq!(paged("2", "true", &whole), [is("S-1", 2, true)], "balances repeated on each page");
+    assert_eq!(paged("2", "true", &part("S-2", &["ITBD", "CLBD"])), [is("S-2", 2, true)]);
+    // Several statements: the first page has a whole one and the beginning of the next.
+    let first = whole.clone() + &part("S-2", &["OPBD", "ITBD"]);
+    assert_eq!(paged("1", "false", &first), [is("S-1", 1, true), is("S-2", 1, false)]);
+    let second = part("S-2", &["ITBD", "CLBD"]) + &part("S-3", &["OPBD", "CLBD"]);
+    assert_eq!(paged("2", "false", &second), [is("S-2", 2, true), is("S-3", 1, true)]);
+    // A page number of the statement's own counts.
+    let own = stmt("<StmtPgntn><PgNb>3</PgNb><LastPgInd>true</LastPgInd></StmtPgntn>", "");
+    assert_eq!(paged("1", "false", &own), [is("S-1", 3, true)]);
+}
+
+/// A charge that is booked apart is the account's, though it names the payout that it is for.
+#[test]
+fn a_charge_apart_is_the_accounts_own() {
+    let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
+    let sub_family = |code: &str| {
+        format!(
+            "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>{code}</SubFmlyCd></Fmly></Domn></BkTxCd>"
+        )
+    };
+    let of = |code: &str| {
+        one(&message(&stmt("", &entry("10.00", "DBIT", &refs, &sub_family(code)))))
+            .entries
+            .remove(0)
+    };
+    let charge = of("CHRG");
+    assert!(charge.is_own && !charge.ids.may_be_ours(), "{charge:?}");
+    assert_eq!((charge.amount.minor, charge.reference.as_deref()), (1_000, Some("R-1")));
+    let payout = of("ESCT");
+    assert!(!payout.is_own && payout.ids.may_be_ours(), "{payout:?}");
+}

@@ -13,52 +13,47 @@ use super::refs;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// Sub-family of ISO's bank transaction codes: reimbursement of a credit transfer.
-const RETURNED: &str = "RRTN";
+/// Sub-families of ISO's bank transaction codes: reversals due to a return, and due to a recall.
+const RETURNED: [&str; 2] = ["RRTN", "RPCR"];
 
 /// Parses every transaction of every booking of a camt.054.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
-    bookings(body, "Ntfctn", statement, |_| true);
+    bookings(body, "Ntfctn", false, statement);
 }
 
 /// Parses a camt.052. Bookings that match no payout are left to the statement.
 pub(super) fn read_interim(body: &Element, statement: &mut Statement) {
-    bookings(body, "Rpt", statement, |report| {
-        report.ids().any(domain::rail_ids::ReportIds::may_be_ours)
-    });
+    bookings(body, "Rpt", true, statement);
 }
 
-fn bookings(
-    body: &Element,
-    parent: &str,
-    statement: &mut Statement,
-    wanted: impl Fn(&BankReport) -> bool,
-) {
-    let mut number = 0;
+fn bookings(body: &Element, parent: &str, only_ours: bool, statement: &mut Statement) {
     for (index, list) in body.all(parent).enumerate() {
-        if let Some(reason) = iso::left_out(list) {
+        if let Some(reason) = iso::left_out(list, body) {
             statement.take(parent, index + 1, Err(reason));
         }
     }
-    for booking in body.all(parent).flat_map(|notice| notice.all("Ntry")) {
-        number += 1;
+    for (index, booking) in body.all(parent).flat_map(|notice| notice.all("Ntry")).enumerate() {
         if let Some(reason) = refs::left_out(booking) {
-            statement.take("Ntry", number, Err(reason));
+            statement.take("Ntry", index + 1, Err(reason));
         }
-        for outcome in of_booking(booking, &statement.source) {
-            if outcome.as_ref().map_or(true, &wanted) {
-                statement.take("Ntry", number, outcome);
+        let parts = refs::parts(booking);
+        let is_ours = |part: &refs::Part<'_>| part.ids.may_be_ours();
+        if only_ours && !parts.iter().any(is_ours) {
+            continue;
+        }
+        if parts.is_empty() {
+            statement.take("Ntry", index + 1, Err("it has no TxDtls".to_owned()));
+        }
+        for part in parts.into_iter().filter(|part| !only_ours || is_ours(part)) {
+            // The payout is a booking of its own, and the statement counts the charge.
+            if is_ours(&part) && iso::is_charge(part.details, booking) {
+                statement.leave("a charge");
+                continue;
             }
+            let outcome = report(booking, part, &statement.source);
+            statement.take("Ntry", index + 1, outcome);
         }
     }
-}
-
-fn of_booking(booking: &Element, source: &str) -> Vec<Result<BankReport, String>> {
-    let parts = refs::parts(booking);
-    if parts.is_empty() {
-        return vec![Err("it has no TxDtls".to_owned())];
-    }
-    parts.into_iter().map(|part| report(booking, part, source)).collect()
 }
 
 fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankReport, String> {
@@ -89,10 +84,9 @@ fn status(
     amount: Option<Money>,
 ) -> Result<RailStatus, String> {
     let is_reversal = iso::flag(booking, "RvslInd")? || iso::flag(details, "RvslInd")?;
-    let code = |element: &Element| {
-        element.text_at(&["BkTxCd", "Domn", "Fmly", "SubFmlyCd"]) == Some(RETURNED)
-    };
-    let is_return = details.child("RtrInf").is_some() || code(details) || code(booking);
+    let code = iso::sub_family(details, booking);
+    let is_return =
+        details.child("RtrInf").is_some() || code.is_some_and(|code| RETURNED.contains(&code));
     let direction = details.text_at(&["CdtDbtInd"]).or_else(|| booking.text_at(&["CdtDbtInd"]));
     let done = match (direction, is_reversal || is_return) {
         (Some("CRDT"), true) => RailStatus::Returned,

@@ -5,6 +5,7 @@ use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::rail::RailStatus;
+use domain::rail_ids;
 use domain::time::Timestamp;
 
 use super::xml_read::Element;
@@ -83,7 +84,7 @@ fn decimal(text: &str) -> Option<Decimal> {
 
 /// A reference or an id; a placeholder counts as missing.
 pub(super) fn provided(text: Option<&str>) -> Option<String> {
-    text.filter(|text| *text != NOT_PROVIDED).map(reference)
+    text.filter(|text| !rail_ids::is_placeholder(text)).map(reference)
 }
 
 /// A bank's code or reference, printable and bounded.
@@ -158,18 +159,32 @@ pub(super) fn transaction_amount(details: &Element) -> Result<Option<Money>, Str
     amount(places.into_iter().find_map(|place| details.at(place)))
 }
 
-/// An `xs:dateTime` in any of its forms, in UTC if it has no offset. An `xs:date` is its midnight.
+/// What separates a date from a time.
+const SEPARATORS: [char; 3] = ['T', 't', ' '];
+
+/// Whether an instant is a date without a time.
+pub(super) fn is_date(text: &str) -> bool {
+    !text.contains(SEPARATORS)
+}
+
+/// An `xs:dateTime` in any of its forms, in UTC if it has no offset; also with a space or `t` in
+/// place of `T`, or an offset without a colon, as several programs write it. An `xs:date` is its
+/// midnight.
 pub(super) fn instant(text: &str) -> Option<Timestamp> {
-    let (date, rest) = text.split_once('T').unwrap_or((text.get(..10)?, ""));
-    let (is_date_only, rest) =
-        (!text.contains('T'), if text.contains('T') { rest } else { text.get(10..)? });
+    let is_date_only = is_date(text);
+    let (date, rest) = match text.split_once(SEPARATORS) {
+        Some(parts) => parts,
+        None => text.split_at_checked(10)?,
+    };
     let date: jiff::civil::Date = date.parse().ok()?;
-    let zone_at = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
+    let zone_at = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
     let (time, zone) = rest.split_at(zone_at);
     let offset = match zone {
-        "" | "Z" => jiff::tz::Offset::UTC,
+        "" | "Z" | "z" => jiff::tz::Offset::UTC,
         zone => {
-            let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+            let offset = zone.get(1..)?;
+            let basic = || offset.split_at_checked(2).filter(|_| offset.len() == 4);
+            let (hours, minutes) = offset.split_once(':').or_else(basic)?;
             let (hours, minutes) =
                 (two_digits(hours)?, two_digits(minutes).filter(|minutes| *minutes < 60)?);
             let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
@@ -225,11 +240,30 @@ pub(super) fn entry_status(booking: &Element) -> Option<&str> {
     [&["Sts", "Cd"][..], &["Sts", "Prtry"], &["Sts"]].into_iter().find_map(|at| booking.text_at(at))
 }
 
+/// The page number of a message (`MsgPgntn`): up to version 2 the only place for that of a list.
+pub(super) fn message_page(body: &Element) -> Option<&Element> {
+    body.at(&["GrpHdr", "MsgPgntn"])
+}
+
+/// Sub-families of ISO's bank transaction codes: charges, commissions, fees and the tax on them.
+const CHARGES: [&str; 7] = ["CHRG", "COMM", "COME", "COMI", "COMT", "FEES", "TAXE"];
+
+/// The sub-family of a transaction, or that of its booking.
+pub(super) fn sub_family<'a>(details: &'a Element, booking: &'a Element) -> Option<&'a str> {
+    let of = |element: &'a Element| element.text_at(&["BkTxCd", "Domn", "Fmly", "SubFmlyCd"]);
+    of(details).or_else(|| of(booking))
+}
+
+/// Whether a booking is the bank's charge for a payment, and not the payment.
+pub(super) fn is_charge(details: &Element, booking: &Element) -> bool {
+    sub_family(details, booking).is_some_and(|code| CHARGES.contains(&code))
+}
+
 /// What a bank states about the number of bookings of a notice, a report or a statement that does
 /// not have them all. The total of a list in several pages is that of all pages.
-pub(super) fn left_out(list: &Element) -> Option<String> {
-    let is_page =
-        ["StmtPgntn", "RptPgntn", "NtfctnPgntn"].iter().any(|it| list.child(it).is_some());
+pub(super) fn left_out(list: &Element, message: &Element) -> Option<String> {
+    let own = ["StmtPgntn", "RptPgntn", "NtfctnPgntn"];
+    let is_page = own.iter().any(|it| list.child(it).is_some()) || message_page(message).is_some();
     let stated = list.text_at(&["TxsSummry", "TtlNtries", "NbOfNtries"])?;
     let count = list.all("Ntry").count();
     let is_right = stated.parse() == Ok(count) || is_page;
@@ -358,6 +392,9 @@ mod tests {
             ("2026-11-25T24:00:00", "2026-11-26T00:00:00.000Z"),
             ("2026-12-31T24:00:00.000+05:00", "2026-12-31T19:00:00.000Z"),
             ("2026-11-25T23:59:60Z", "2026-11-25T23:59:59.000Z"),
+            ("2026-11-25T10:00:00+0500", "2026-11-25T05:00:00.000Z"),
+            ("2026-11-25 10:00:00", "2026-11-25T10:00:00.000Z"),
+            ("2026-11-25t10:00:00z", "2026-11-25T10:00:00.000Z"),
             ("2026-11-25", "2026-11-25T00:00:00.000Z"),
             ("2026-11-25Z", "2026-11-25T00:00:00.000Z"),
             ("2026-11-25+05:00", "2026-11-24T19:00:00.000Z"),
@@ -379,6 +416,11 @@ mod tests {
             "2026-11-25T10:00",
             "2026-11-25T1:00:00",
             "2026-11-25T10:00:00+5",
+            "2026-11-25T10:00:00+050",
+            "2026-11-25T10:00:00+é00",
+            "2026-11-25  10:00:00",
+            "2026-11-25 ",
+            "2026-11-2",
             "2026-11-25T10:00:00+05:99",
             "2026-11-25T10:00:00+-5:00",
             "2026-11-25T10:00:00+05:-5",

@@ -7,12 +7,14 @@
 //! definite outcome, and everything else is [`Submission::Indeterminate`]. A bank's answer is
 //! untrusted input.
 
+mod accounts;
 mod answers;
 mod camt029;
 mod camt053;
 mod camt054;
 mod camt056;
 pub mod connector;
+mod elsewhere;
 mod exchange;
 mod files;
 #[cfg(any(test, feature = "fuzz"))]
@@ -57,7 +59,7 @@ use crate::webhooks::SecretFault;
 use crate::{outbound, pgp, sftp};
 
 /// Maximum size of a message read from a rail, in bytes.
-pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Corridor's identity at the bank, and how the bank wants its messages: the same in every message
 /// of a rail.
@@ -245,6 +247,10 @@ impl IsoRail {
             Transport::Https(https) => https.collect(cursor).await,
             Transport::Files(files) => files.collect(cursor).await,
         }
+        .map(|mut page| {
+            accounts::keep_ours(&mut page, &self.writer.ours.debtor_account);
+            page
+        })
         .map_err(|reason| self.fault(reason))
     }
 

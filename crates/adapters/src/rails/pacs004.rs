@@ -1,4 +1,5 @@
-//! Parses pacs.004, the return of executed payments, in every version: one report for each `TxInf`.
+//! Parses pacs.004, the return of executed payments, in every version: one report for each `TxInf`, or
+//! for the whole message that a group return (`GrpRtr`) returns in one sum.
 
 use domain::rail::{About, BankReport, RailStatus, Said};
 use domain::rail_ids::ReportIds;
@@ -14,6 +15,37 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         let outcome = report(transaction, message.as_deref(), &statement.source);
         statement.take("TxInf", index + 1, outcome);
     }
+    if body.child("TxInf").is_none()
+        && let Some(group) = body.child("GrpHdr")
+        && iso::flag(group, "GrpRtr") == Ok(true)
+    {
+        let outcome = of_group(body, group, message, &statement.source);
+        statement.take("GrpHdr", 1, outcome);
+    }
+}
+
+fn of_group(
+    body: &Element,
+    group: &Element,
+    message: Option<String>,
+    source: &str,
+) -> Result<BankReport, String> {
+    let returned = body.child("OrgnlGrpInf").into_iter().flat_map(|it| it.all("RtrRsnInf"));
+    let (reasons, info) = iso::reasons(returned);
+    let amount = iso::amount(group.child("TtlRtrdIntrBkSttlmAmt"))?;
+    let amount = amount.ok_or("a return of a whole message without TtlRtrdIntrBkSttlmAmt")?;
+    let count = group.text_at(&["NbOfTxs"]).and_then(|text| text.parse().ok());
+    let said = Said {
+        status: RailStatus::Returned,
+        reasons,
+        info,
+        bank_reference: None,
+        amount: Some(amount),
+        charges: None,
+        source: source.to_owned(),
+    };
+    let of = ReportIds { message, ..ReportIds::default() };
+    Ok(BankReport { about: About::Batch { of, count }, said })
 }
 
 fn report(
@@ -25,7 +57,8 @@ fn report(
     let of_transaction = iso::id(transaction, &["OrgnlGrpInf", "OrgnlMsgId"]);
     let ids = ReportIds {
         uetr: iso::id(transaction, &["OrgnlUETR"]),
-        instruction: iso::id(transaction, &["OrgnlInstrId"]),
+        instruction: iso::id(transaction, &["OrgnlInstrId"])
+            .or_else(|| iso::id(transaction, &["OrgnlTxId"])),
         end_to_end: iso::id(transaction, &["OrgnlEndToEndId"]),
         message: of_transaction.or_else(|| message.map(str::to_owned)),
         ..ReportIds::default()

@@ -1,9 +1,11 @@
 //! Parses pain.002, the status report, in every version: one report for each listed transaction,
 //! and one for the rest of a message or block with an overall status. pacs.002 is the interbank
-//! equivalent. A status of a cancellation request is never taken for that of its payment.
+//! equivalent. A status of a cancellation request or of an inquiry is never taken for that of its
+//! payment.
 
-use domain::rail::{About, BankReport, RailStatus, RecallAnswer, Said};
-use domain::rail_ids::ReportIds;
+use domain::money::Money;
+use domain::rail::{self, About, BankReport, RailStatus, RecallAnswer, Said};
+use domain::rail_ids::{self, ReportIds};
 
 use super::iso;
 use super::reports::Statement;
@@ -13,43 +15,51 @@ use super::xml_read::Element;
 const QUIET: [&str; 3] = ["RCVD", "PDNG", "PATC"];
 /// Some of the transactions are rejected: the list names them.
 const PARTLY: &str = "PART";
+/// The bank never received what it was asked about, which proves as little as its not being found.
+const NEVER_RECEIVED: &str = "NOOR";
+/// Stands for a duplicate that a bank only describes.
+const DUPLICATE: &str = "DUPL";
 
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     let group = body.child("OrgnlGrpInfAndSts");
     let of_group = Status::of(group, "GrpSts");
     let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
-    let (mut listed, mut rejected) = (Vec::new(), 0);
+    let mut listed = Listed::default();
     let (mut blocks_speak, mut is_counted) = (false, true);
-    for block in body.all("OrgnlPmtInfAndSts") {
-        let of_block = Status::of(Some(block), "PmtInfSts");
+    let blocks: Vec<&Element> = body.all("OrgnlPmtInfAndSts").collect();
+    for &block in &blocks {
         let whole = ReportIds {
             message: message.clone(),
             block: iso::id(block, &["OrgnlPmtInfId"]),
             ..ReportIds::default()
         };
-        let of_block = Status { of_recall: of_group.of_recall, ..of_block };
-        let inherited = if of_block.code.is_some() { &of_block } else { &of_group };
-        let of_this = transactions(block, &whole, inherited, statement);
-        of_block.check_count(block, &whole, of_this.rejected, statement);
-        if of_block.code.is_some() {
-            blocks_speak = true;
-            of_block.clone().rest(whole, of_this.ids.clone(), "PmtInfSts", statement);
-        }
-        rejected += of_this.rejected;
-        listed.extend(of_this.ids);
+        let own = Status::of(Some(block), "PmtInfSts");
+        let speaks = own.code.is_some();
+        let of_block = own.under(&of_group);
+        let of_this = transactions(block, &whole, &of_block, statement);
         // The report does not state how many transactions a rejected block has.
-        is_counted &= !inherited.code.as_deref().is_some_and(is_rejected);
+        is_counted &= !of_block.code.as_deref().is_some_and(is_rejected);
+        if speaks {
+            blocks_speak = true;
+            let fits = of_block.check_count(block, &whole, of_this.rejected, statement);
+            // Our messages have one block: of several, each has to be named by one of our ids.
+            let is_one = blocks.len() == 1 || whole.block.is_none();
+            let message = whole.message.clone().filter(|_| is_one);
+            of_block.rest(ReportIds { message, ..whole }, &of_this, fits, "PmtInfSts", statement);
+        } else {
+            let counts = Status { code: None, ..of_block };
+            counts.check_count(block, &whole, of_this.rejected, statement);
+        }
+        listed.add(of_this);
     }
     let whole = ReportIds { message, ..ReportIds::default() };
-    let of_none = transactions(body, &whole, &of_group, statement);
-    rejected += of_none.rejected;
-    listed.extend(of_none.ids);
-    if let Some(group) = group.filter(|_| is_counted) {
-        of_group.check_count(group, &whole, rejected, statement);
-    }
+    listed.add(transactions(body, &whole, &of_group, statement));
+    let fits = group
+        .filter(|_| is_counted)
+        .is_none_or(|group| of_group.check_count(group, &whole, listed.rejected, statement));
     // Each outgoing message is one block, so a block's status is the more specific one.
     if !blocks_speak {
-        of_group.rest(whole, listed, "GrpSts", statement);
+        of_group.rest(whole, &listed, fits, "GrpSts", statement);
     }
 }
 
@@ -66,10 +76,53 @@ pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
     let listed = transactions(body, &whole(only), &Status::of(only, "GrpSts"), statement);
     for group in groups {
         let status = Status::of(Some(group), "GrpSts");
-        if only.is_some() {
-            status.check_count(group, &whole(only), listed.rejected, statement);
+        let fits =
+            only.is_none() || status.check_count(group, &whole(only), listed.rejected, statement);
+        status.rest(whole(Some(group)), &listed, fits, "GrpSts", statement);
+    }
+}
+
+/// What a status is about, by the name of the original message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Payment,
+    /// A request to cancel it.
+    Recall,
+    /// A question about its status.
+    Inquiry,
+}
+
+/// Names of the messages that are about a payment, without punctuation: banks write `OrgnlMsgNmId`
+/// with and without it, in either case, and as the whole namespace.
+const ABOUT_PAYMENTS: [(&str, Subject); 3] =
+    [("camt055", Subject::Recall), ("camt056", Subject::Recall), ("pacs028", Subject::Inquiry)];
+
+impl Subject {
+    fn of(element: &Element) -> Subject {
+        let name = element.text_at(&["OrgnlMsgNmId"]).unwrap_or_default();
+        let name: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .map(|sign| sign.to_ascii_lowercase())
+            .collect();
+        let known = ABOUT_PAYMENTS.iter().find(|(known, _)| name.contains(known));
+        known.map_or(Subject::Payment, |(_, subject)| *subject)
+    }
+
+    /// What a code means for the payment, with the reasons of a rejection.
+    fn status(self, code: &str, reasons: &[String]) -> RailStatus {
+        let status = iso::status(code);
+        match (self, status) {
+            (Subject::Recall, RailStatus::Rejected) => RailStatus::Recall(RecallAnswer::Refused),
+            (Subject::Recall, unknown @ RailStatus::Unrecognised(_)) => unknown,
+            (Subject::Recall, _) => RailStatus::Recall(RecallAnswer::Pending),
+            (_, RailStatus::Rejected) if reasons.iter().any(|it| it == NEVER_RECEIVED) => {
+                RailStatus::Unknown
+            }
+            // The question is rejected: that says nothing about the payment.
+            (Subject::Inquiry, RailStatus::Rejected) => RailStatus::Received,
+            (_, status) => status,
         }
-        status.rest(whole(Some(group)), listed.ids.clone(), "GrpSts", statement);
     }
 }
 
@@ -79,25 +132,7 @@ struct Status {
     code: Option<String>,
     reasons: Vec<String>,
     info: Option<String>,
-    /// Whether it is about a message that requests a cancellation.
-    of_recall: bool,
-}
-
-/// Names of the messages that request a cancellation (`OrgnlMsgNmId`).
-const CANCELLATIONS: [&str; 2] = ["camt.055", "camt.056"];
-
-fn is_cancellation(element: &Element) -> bool {
-    let name = element.text_at(&["OrgnlMsgNmId"]).unwrap_or_default();
-    CANCELLATIONS.iter().any(|known| name.starts_with(known))
-}
-
-/// The status of a cancellation request: rejected, or received.
-fn of_recall(status: &RailStatus) -> RailStatus {
-    match status {
-        RailStatus::Rejected => RailStatus::Recall(RecallAnswer::Refused),
-        RailStatus::Unrecognised(code) => RailStatus::Unrecognised(code.clone()),
-        _ => RailStatus::Recall(RecallAnswer::Pending),
-    }
+    subject: Subject,
 }
 
 impl Status {
@@ -105,21 +140,31 @@ impl Status {
         let code = element.and_then(|element| element.text_at(&[name])).map(str::to_owned);
         let (reasons, info) =
             iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
-        Status { code, reasons, info, of_recall: element.is_some_and(is_cancellation) }
+        Status { code, reasons, info, subject: element.map_or(Subject::Payment, Subject::of) }
+    }
+
+    /// The status of a block within its message.
+    fn under(mut self, group: &Status) -> Status {
+        let is_own = self.code.is_some();
+        self.code = self.code.or_else(|| group.code.clone());
+        if !is_own || self.code.as_deref().is_some_and(is_rejected) {
+            inherit((&mut self.reasons, &mut self.info), group);
+        }
+        Status { subject: group.subject, ..self }
     }
 
     /// Compares the number of rejections that the bank counts (`NbOfTxsPerSts`) with those that it lists. With
     /// another number, a rejection is missing, or a listed one is not the bank's last word. A status of
-    /// `RJCT` rejects the transactions that are not listed, too.
+    /// `RJCT` rejects the transactions that are not listed, too. Returns whether they fit.
     fn check_count(
         &self,
         element: &Element,
         of: &ReportIds,
         listed: usize,
         statement: &mut Statement,
-    ) {
+    ) -> bool {
         if self.code.as_deref().is_some_and(is_rejected) {
-            return;
+            return true;
         }
         let mut counts = element
             .all("NbOfTxsPerSts")
@@ -127,34 +172,43 @@ impl Status {
             .map(|it| it.text_at(&["DtldNbOfTxs"]).unwrap_or(""))
             .peekable();
         if counts.peek().is_none() {
-            return;
+            return true;
         }
         let (mut counted, mut stated) = (Some(0_usize), Vec::new());
         for count in counts {
             counted = counted.and_then(|sum| sum.checked_add(count.parse().ok()?));
             stated.push(iso::quoted(count));
         }
-        if counted != Some(listed) {
+        let fits = counted == Some(listed);
+        if !fits {
             let stated = stated.join(" and ");
             let reason =
                 format!("{stated} rejections are counted, {listed} are listed for {}", of.told());
             statement.take("NbOfTxsPerSts", 1, Err(reason));
         }
+        fits
     }
 
-    /// Reports the status for all transactions that are not listed.
-    fn rest(self, of: ReportIds, listed: Vec<ReportIds>, name: &str, statement: &mut Statement) {
+    /// Reports the status for all transactions that are not listed. A status that ends payments is
+    /// left to a person where the report leaves open which ones it ends.
+    fn rest(
+        self,
+        of: ReportIds,
+        listed: &Listed,
+        fits: bool,
+        name: &str,
+        statement: &mut Statement,
+    ) {
         let Some(code) = self.code.filter(|code| !QUIET.contains(&code.as_str())) else { return };
-        if code == PARTLY && !listed.is_empty() {
+        if code == PARTLY && !listed.all.is_empty() {
             tracing::info!(
                 source = statement.source,
-                listed = listed.len(),
+                listed = listed.all.len(),
                 "a message is accepted in part"
             );
             return;
         }
-        let status = iso::status(&code);
-        let status = if self.of_recall { of_recall(&status) } else { status };
+        let status = self.subject.status(&code, &self.reasons);
         if matches!(status, RailStatus::Unrecognised(_)) {
             let reason = format!(
                 "{name} {} of {}, which lists no transaction",
@@ -164,9 +218,17 @@ impl Status {
             statement.take("group", 1, Err(reason));
             return;
         }
+        // A bank that has one of them may have them all.
+        let mut reasons = self.reasons;
+        reasons.extend(listed.duplicate.clone().filter(|_| status == RailStatus::Rejected));
+        // Reported already: the counts do not fit.
+        if ends(&status) && !fits {
+            return;
+        }
+        let listed = listed.beside(&status);
         let said = Said {
             status,
-            reasons: self.reasons,
+            reasons,
             info: self.info,
             bank_reference: None,
             amount: None,
@@ -177,10 +239,54 @@ impl Status {
     }
 }
 
+/// Adds the reasons and the text of the level above.
+fn inherit((reasons, info): (&mut Vec<String>, &mut Option<String>), above: &Status) {
+    let new = above.reasons.iter().filter(|code| !reasons.contains(code)).cloned();
+    let new: Vec<String> = new.collect();
+    reasons.extend(new);
+    *info = match (info.take(), &above.info) {
+        (Some(own), Some(above)) if own != *above => iso::free_text(&format!("{own} {above}")),
+        (own, above) => own.or_else(|| above.clone()),
+    };
+}
+
+/// Whether a status decides about the money.
+const fn ends(status: &RailStatus) -> bool {
+    matches!(
+        status,
+        RailStatus::Settled | RailStatus::Rejected | RailStatus::Cancelled | RailStatus::Returned
+    )
+}
+
+fn is_rejected(code: &str) -> bool {
+    iso::status(code) == RailStatus::Rejected
+}
+
 /// The transactions that a report lists.
+#[derive(Default)]
 struct Listed {
-    ids: Vec<ReportIds>,
+    /// Their ids, amounts and statuses; `None` for a status that cannot be read.
+    all: Vec<(ReportIds, Option<Money>, Option<RailStatus>)>,
     rejected: usize,
+    /// The code of one that is rejected as a duplicate.
+    duplicate: Option<String>,
+}
+
+impl Listed {
+    fn add(&mut self, other: Listed) {
+        self.all.extend(other.all);
+        self.rejected += other.rejected;
+        self.duplicate = self.duplicate.take().or(other.duplicate);
+    }
+
+    /// The transactions beside a rest of this status.
+    fn beside(&self, rest: &RailStatus) -> Vec<rail_ids::Listed> {
+        let listed = |(ids, amount, status): &(ReportIds, Option<Money>, Option<RailStatus>)| {
+            let may_be_rest = status.as_ref() == Some(rest) || !ends(rest);
+            rail_ids::Listed { ids: ids.clone(), amount: *amount, may_be_rest }
+        };
+        self.all.iter().map(listed).collect()
+    }
 }
 
 /// Parses the transactions below an element.
@@ -191,31 +297,42 @@ fn transactions(
     statement: &mut Statement,
 ) -> Listed {
     let all: Vec<&Element> = parent.all("TxInfAndSts").collect();
-    let mut listed = Listed { ids: Vec::with_capacity(all.len()), rejected: 0 };
+    let mut listed = Listed::default();
     for (index, transaction) in all.iter().enumerate() {
         let ids = ids(transaction, whole, Some((index + 1, all.len())));
-        listed.ids.push(ids.clone());
         let code = transaction.text_at(&["TxSts"]).or(inherited.code.as_deref());
         listed.rejected += usize::from(code.is_some_and(is_rejected));
-        let outcome = report(transaction, ids, inherited, &statement.source);
+        let outcome = report(transaction, ids.clone(), inherited, &statement.source);
+        let said = outcome.as_ref().ok().map(|report| &report.said);
+        if listed.duplicate.is_none() {
+            listed.duplicate = said.and_then(duplicate);
+        }
+        let status = said.map(|said| said.status.clone());
+        listed.all.push((ids, said.and_then(|said| said.amount), status));
         statement.take("TxInfAndSts", index + 1, outcome);
     }
     listed
 }
 
-fn is_rejected(code: &str) -> bool {
-    iso::status(code) == RailStatus::Rejected
+/// The code of a rejection as a duplicate.
+fn duplicate(said: &Said) -> Option<String> {
+    let codes = said.reasons.iter();
+    let is_one = said.status == RailStatus::Rejected
+        && rail::proves_possession(codes.clone(), said.info.as_deref(), None);
+    let code = codes.clone().find(|code| rail::is_duplicate(code, None)).cloned();
+    is_one.then(|| code.unwrap_or_else(|| DUPLICATE.to_owned()))
 }
 
 fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) -> ReportIds {
+    let named = |name: &str| iso::id(transaction, &[name]);
     let original = || iso::id(transaction, &["OrgnlGrpInf", "OrgnlMsgId"]);
     ReportIds {
-        uetr: iso::id(transaction, &["OrgnlUETR"]),
-        instruction: iso::id(transaction, &["OrgnlInstrId"]),
-        end_to_end: iso::id(transaction, &["OrgnlEndToEndId"]),
+        uetr: named("OrgnlUETR"),
+        instruction: named("OrgnlInstrId").or_else(|| named("OrgnlTxId")),
+        end_to_end: named("OrgnlEndToEndId"),
         message: original().or_else(|| whole.message.clone()),
         block: whole.block.clone(),
-        reference: iso::id(transaction, &["AcctSvcrRef"]),
+        reference: named("AcctSvcrRef"),
         place,
     }
 }
@@ -227,28 +344,30 @@ fn report(
     source: &str,
 ) -> Result<BankReport, String> {
     let (mut reasons, mut info) = iso::reasons(transaction.all("StsRsnInf"));
-    let code = match (transaction.text_at(&["TxSts"]), &inherited.code) {
-        (Some(code), _) => code,
-        // A transaction without its own status inherits that of its block or message.
-        (None, Some(code)) => {
-            if reasons.is_empty() {
-                reasons.clone_from(&inherited.reasons);
-                info = info.or_else(|| inherited.info.clone());
-            }
-            code
-        }
-        (None, None) => return Err("it has no TxSts".to_owned()),
-    };
-    let status = iso::status(code);
-    let own = transaction.child("OrgnlGrpInf").is_some_and(is_cancellation);
+    let own = transaction.text_at(&["TxSts"]);
+    // A transaction without its own status inherits that of its block or message.
+    let code = own.or(inherited.code.as_deref()).ok_or("it has no TxSts")?;
+    // Any of a rejection's reasons may prove that the bank has the instruction, at whatever level.
+    if own.is_none() || is_rejected(code) {
+        inherit((&mut reasons, &mut info), inherited);
+    }
+    let subject = transaction.child("OrgnlGrpInf").map_or(Subject::Payment, Subject::of);
+    let subject = if subject == Subject::Payment { inherited.subject } else { subject };
     let said = Said {
-        status: if own || inherited.of_recall { of_recall(&status) } else { status },
+        status: subject.status(code, &reasons),
         reasons,
         info,
         bank_reference: ids.reference.clone(),
-        amount: iso::amount(transaction.at(&["OrgnlTxRef", "Amt", "InstdAmt"]))?,
+        amount: amount(transaction)?,
         charges: None,
         source: source.to_owned(),
     };
     Ok(BankReport { about: About::One(ids), said })
+}
+
+/// The amount of the original transaction; between banks it may be the settled one alone.
+fn amount(transaction: &Element) -> Result<Option<Money>, String> {
+    let original = transaction.child("OrgnlTxRef");
+    let place = |path: &[&str]| original.and_then(|it| it.at(path));
+    iso::amount(place(&["Amt", "InstdAmt"]).or_else(|| place(&["IntrBkSttlmAmt"])))
 }

@@ -1,9 +1,13 @@
 //! The transactions of a booking (`Ntry`) of camt.052, .053 and .054: their references and amounts.
 //! Transactions booked in one sum without a list are a batch.
+//!
+//! Where no element for an id has one, one of our ids that stands complete in another reference or in
+//! a text counts: no other party's text contains it by chance.
 
 use domain::money::Money;
 use domain::rail_ids::ReportIds;
 
+use super::elsewhere;
 use super::iso;
 use super::xml_read::Element;
 
@@ -47,7 +51,9 @@ impl Part<'_> {
     pub(super) fn charges(&self, booking: &Element) -> Result<Option<Money>, String> {
         let own = iso::charges(self.details.all("Chrgs"))?;
         match own {
-            None if self.is_alone && !std::ptr::eq(self.details, booking) => {
+            None if (self.is_alone || self.batch.is_some())
+                && !std::ptr::eq(self.details, booking) =>
+            {
                 iso::charges(booking.all("Chrgs"))
             }
             own => Ok(own),
@@ -70,14 +76,15 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
         };
         let listed: Vec<&Element> = group.all("TxDtls").collect();
         let is_named = whole.message.is_some() || whole.block.is_some();
-        if let (Some(batch), true, true) = (batch, listed.is_empty(), is_named) {
+        let is_sum = listed.is_empty() || is_summary(group);
+        if let (Some(batch), true, true) = (batch, is_sum, is_named) {
             let total = batch
                 .child("TtlAmt")
                 .or_else(|| booking.child("Amt").filter(|_| groups.len() == 1));
             let counted = batch.text_at(&["NbOfTxs"]).and_then(|text| text.parse().ok());
             let ids = ReportIds { reference: reference.clone(), ..whole };
             parts.push(Part {
-                details: booking,
+                details: listed.first().copied().unwrap_or(booking),
                 ids,
                 is_alone: false,
                 batch: Some(counted),
@@ -87,16 +94,31 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
         }
         for (index, details) in listed.iter().enumerate() {
             let mut ids = ids(details, &whole);
+            elsewhere::complete(&mut ids, details, Some(booking).filter(|_| count == 1));
             ids.place = Some((index + 1, listed.len()));
             ids.reference = ids.reference.or_else(|| reference.clone().filter(|_| count == 1));
             parts.push(Part { details, ids, is_alone: count == 1, batch: None, total: None });
         }
     }
-    if parts.is_empty() && reference.is_some() {
-        let ids = ReportIds { reference, ..ReportIds::default() };
-        parts.push(Part { details: booking, ids, is_alone: true, batch: None, total: None });
+    if parts.is_empty() {
+        let mut ids = ReportIds { reference, place: Some((1, 1)), ..ReportIds::default() };
+        elsewhere::complete(&mut ids, booking, Some(booking));
+        if ids.reference.is_some() || ids.may_be_ours() {
+            parts.push(Part { details: booking, ids, is_alone: true, batch: None, total: None });
+        }
     }
     parts
+}
+
+/// Whether the only listed transaction describes a batch of several.
+fn is_summary(group: &Element) -> bool {
+    let mut listed = group.all("TxDtls");
+    let (Some(only), None) = (listed.next(), listed.next()) else { return false };
+    let counted = group.text_at(&["Btch", "NbOfTxs"]).and_then(|text| text.parse::<usize>().ok());
+    let ids = ids(only, &ReportIds::default());
+    counted.is_some_and(|count| count > 1)
+        && ids.end_to_end.is_none()
+        && !ids.strong().any(domain::rail_ids::looks_like_ours)
 }
 
 /// What a booking with payouts of Corridor states about its transactions while it lists only some of
@@ -109,7 +131,7 @@ pub(super) fn left_out(booking: &Element) -> Option<String> {
     let by_count = booking.all("NtryDtls").find_map(|group| {
         let stated = group.text_at(&["Btch", "NbOfTxs"])?;
         let listed = group.all("TxDtls").count();
-        let is_right = listed == 0 || stated.parse() == Ok(listed);
+        let is_right = listed == 0 || stated.parse() == Ok(listed) || is_summary(group);
         (!is_right)
             .then(|| format!("a batch of {} transactions lists {listed}", iso::quoted(stated)))
     });

@@ -2,8 +2,11 @@
 //! one that cannot be parsed becomes a complaint, and the others are still read. It never panics
 //! and never guesses an id.
 
+use std::collections::BTreeSet;
+
 use domain::bank_statement::BankStatement;
-use domain::rail::BankReport;
+use domain::rail::{About, BankReport, RailStatus};
+use domain::rail_ids;
 
 use super::iso;
 use super::kinds::{Kind, MessageName};
@@ -26,6 +29,8 @@ pub(super) struct Statement {
     /// Entries that could not be parsed, with the reasons.
     pub(super) complaints: Vec<String>,
     complaints_left_out: usize,
+    /// Number of entries that are not reports.
+    left: usize,
 }
 
 impl Statement {
@@ -34,6 +39,36 @@ impl Statement {
         match outcome {
             Ok(entry) => self.entries.push(entry),
             Err(reason) => self.complain(format!("{}, {place} {number}: {reason}", self.source)),
+        }
+    }
+
+    /// Leaves an entry that is about a payout, and not the payout, to the account's statement.
+    pub(super) fn leave(&mut self, what: &str) {
+        tracing::info!(source = self.source, what, "a booking is left to the statement");
+        self.left += 1;
+    }
+
+    /// Takes back the statuses of a transaction that a message rejects and accepts further on: it
+    /// proves neither. A rejection after an acceptance is the bank's last word.
+    fn doubt_contradictions(&mut self, from: usize) {
+        let (mut accepted, mut doubtful) = (BTreeSet::new(), BTreeSet::new());
+        for entry in self.entries.iter().skip(from).rev() {
+            let Some(id) = named(entry) else { continue };
+            match entry.said.status {
+                RailStatus::Accepted | RailStatus::Settled => drop(accepted.insert(id)),
+                RailStatus::Rejected if accepted.contains(&id) => drop(doubtful.insert(id)),
+                _ => {}
+            }
+        }
+        if doubtful.is_empty() {
+            return;
+        }
+        let read = self.entries.split_off(from);
+        let is_sure = |entry: &BankReport| named(entry).is_none_or(|id| !doubtful.contains(&id));
+        self.entries.extend(read.into_iter().filter(is_sure));
+        for id in doubtful {
+            let source = &self.source;
+            self.complain(format!("{source}: it rejects {id} and accepts it further on"));
         }
     }
 
@@ -72,7 +107,9 @@ impl Statement {
         let id = id.map_or_else(|| "without MsgId".to_owned(), iso::reference);
         self.kinds.push(kind);
         self.source = format!("{} {id}", kind.name());
-        let before = (self.entries.len(), self.statements.len(), self.complaints.len());
+        let taken =
+            |it: &Statement| (it.entries.len(), it.statements.len(), it.complaints.len(), it.left);
+        let before = taken(self);
         match kind {
             Kind::Pain002 => pain002::read(body, self),
             Kind::Pacs002 => pain002::read_interbank(body, self),
@@ -83,16 +120,21 @@ impl Statement {
             Kind::Camt053 => camt053::read(body, self),
             Kind::Camt054 => camt054::read(body, self),
         }
+        self.doubt_contradictions(before.0);
         // A status report may list no transaction, and a day may have no booking; other messages
         // need entries.
         let may_be_empty =
             matches!(kind, Kind::Pain002 | Kind::Pacs002 | Kind::Camt029 | Kind::Camt052);
-        if before == (self.entries.len(), self.statements.len(), self.complaints.len())
-            && !may_be_empty
-        {
+        if before == taken(self) && !may_be_empty {
             self.complain(format!("{}: it has no entries", self.source));
         }
     }
+}
+
+/// The most specific of our ids of a single transaction.
+fn named(entry: &BankReport) -> Option<String> {
+    let About::One(ids) = &entry.about else { return None };
+    ids.strong().find(|id| rail_ids::looks_like_ours(id)).map(str::to_ascii_lowercase)
 }
 
 /// Why a whole file cannot be parsed.

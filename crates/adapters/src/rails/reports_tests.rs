@@ -888,3 +888,448 @@ fn totals_that_do_not_fit_are_reported() {
         assert!(is_right, "{list}: {said:?}");
     }
 }
+
+fn status_report(group: &str, blocks: &str) -> String {
+    let body = format!(
+        "<OrgnlGrpInfAndSts><OrgnlMsgId>{MESSAGE}</OrgnlMsgId>{group}</OrgnlGrpInfAndSts>{blocks}"
+    );
+    message("pain.002.001.03", "CstmrPmtStsRpt", &body)
+}
+
+fn block(head: &str, transactions: &str) -> String {
+    format!("<OrgnlPmtInfAndSts>{head}{transactions}</OrgnlPmtInfAndSts>")
+}
+
+fn reason(code: &str) -> String {
+    format!("<StsRsnInf><Rsn><Cd>{code}</Cd></Rsn></StsRsnInf>")
+}
+
+/// Whether each report of a text proves that the bank has the instruction.
+fn possession(text: &str) -> Vec<bool> {
+    heard(text).into_iter().map(|it| it.expect("ours").proves_possession(None)).collect()
+}
+
+/// A rejection has the reasons of its block and its message: a duplicate at any level is one.
+#[test]
+fn a_duplicate_is_one_wherever_it_is_stated() {
+    let (dup, other) = (reason("AM05"), reason("MS03"));
+    let tx = |more: &str| {
+        format!(
+            "<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>RJCT</TxSts>{more}</TxInfAndSts>"
+        )
+    };
+    let rejected = "<GrpSts>RJCT</GrpSts>";
+    for (what, text, expected) in [
+        ("group", status_report(&format!("{rejected}{dup}"), ""), vec![true, true]),
+        (
+            "group, and the block repeats the status",
+            status_report(&format!("{rejected}{dup}"), &block("<PmtInfSts>RJCT</PmtInfSts>", "")),
+            vec![true, true],
+        ),
+        (
+            "block without a status",
+            status_report(rejected, &block(&dup, &tx(""))),
+            vec![true, true],
+        ),
+        (
+            "group, beside another reason of the transaction",
+            status_report(&format!("{rejected}{dup}"), &block("", &tx(&other))),
+            vec![true, true],
+        ),
+        (
+            "block, of a message that is accepted in part",
+            status_report("<GrpSts>PART</GrpSts>", &block(&dup, &tx(""))),
+            vec![true],
+        ),
+        (
+            "a listed one, so that the others may be there, too",
+            status_report(rejected, &block("", &tx(&dup))),
+            vec![true, true],
+        ),
+        (
+            "words of the message",
+            status_report(
+                &format!(
+                    "{rejected}<StsRsnInf><AddtlInf>file already processed</AddtlInf></StsRsnInf>"
+                ),
+                &block("", &tx("<StsRsnInf><AddtlInf>see file</AddtlInf></StsRsnInf>")),
+            ),
+            vec![true, true],
+        ),
+        (
+            "nowhere",
+            status_report(&format!("{rejected}{other}"), &block("", &tx(""))),
+            vec![false, false],
+        ),
+    ] {
+        assert_eq!(possession(&text), expected, "{what}: {text}");
+    }
+    let accepted = format!("<GrpSts>ACSP</GrpSts>{}", reason("NARR"));
+    let text = status_report(&accepted, &block("", &tx("").replace("RJCT", "ACSC")));
+    let first = heard(&text).remove(0).expect("ours");
+    assert_eq!((first.status, first.reason), (RailStatus::Settled, None), "others' reasons");
+}
+
+/// A status about a cancellation or an inquiry is not one about its payment, however the bank writes
+/// the name of the message.
+#[test]
+fn a_rejected_question_rejects_no_payment() {
+    use domain::rail::RecallAnswer::Refused;
+    let about = |name: &str, code: &str, more: &str| {
+        let body = format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>Q-1</OrgnlMsgId><OrgnlMsgNmId>{name}</OrgnlMsgNmId></OrgnlGrpInfAndSts>\
+             <TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>{code}</TxSts>{more}</TxInfAndSts>"
+        );
+        statuses(&message("pacs.002.001.10", "FIToFIPmtStsRpt", &body)).remove(0).1
+    };
+    let refused = RailStatus::Recall(Refused);
+    for (name, code, more, status) in [
+        ("camt.056.001.08", "RJCT", String::new(), refused.clone()),
+        ("CAMT.056.001.08", "RJCT", String::new(), refused.clone()),
+        ("urn:iso:std:iso:20022:tech:xsd:camt.056.001.08", "RJCT", String::new(), refused.clone()),
+        ("camt056", "RJCT", String::new(), refused.clone()),
+        ("camt.055.001.05", "RJCT", String::new(), refused),
+        ("pacs.028.001.03", "RJCT", String::new(), RailStatus::Received),
+        (
+            "urn:iso:std:iso:20022:tech:xsd:pacs.028.001.03",
+            "RJCT",
+            String::new(),
+            RailStatus::Received,
+        ),
+        ("pacs.028.001.03", "RJCT", reason("NOOR"), RailStatus::Unknown),
+        ("pain.001.001.09", "RJCT", reason("NOOR"), RailStatus::Unknown),
+        ("pacs.028.001.03", "ACSC", String::new(), RailStatus::Settled),
+        ("pain.001.001.09", "RJCT", reason("AC01"), RailStatus::Rejected),
+        (
+            "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09",
+            "RJCT",
+            String::new(),
+            RailStatus::Rejected,
+        ),
+    ] {
+        assert_eq!(about(name, code, &more), status, "{name} {code} {more}");
+    }
+}
+
+/// The rest of a message is what its list leaves: while a listed transaction with another status is
+/// not identified, no payment ends by the status of the rest.
+#[test]
+fn the_rest_is_known_or_left_to_a_person() {
+    let tx =
+        |ids: &str, code: &str| format!("<TxInfAndSts>{ids}<TxSts>{code}</TxSts></TxInfAndSts>");
+    let ours = format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>");
+    let theirs = "<OrgnlInstrId>HOST-7</OrgnlInstrId><OrgnlEndToEndId>HOST-7</OrgnlEndToEndId>";
+    let said = |group: &str, transactions: &str| {
+        let text = status_report(&format!("<GrpSts>{group}</GrpSts>"), &block("", transactions));
+        let all = heard(&text).into_iter().map(|it| it.map(|it| it.status));
+        all.collect::<Vec<_>>()
+    };
+    let (paid, no, yes) = (RailStatus::Settled, RailStatus::Rejected, RailStatus::Accepted);
+    let nothing = || Err(Unmatched::Nothing);
+    assert_eq!(said("ACSC", &tx(theirs, "RJCT")), [nothing(), Err(Unmatched::Listed)]);
+    assert_eq!(said("RJCT", &tx(theirs, "ACSP")), [nothing(), Err(Unmatched::Listed)]);
+    assert_eq!(said("RJCT", &tx(theirs, "RJCT")), [nothing(), Ok(no.clone()), Ok(no.clone())]);
+    assert_eq!(said("ACSP", &tx(theirs, "RJCT")), [nothing(), Ok(yes.clone()), Ok(yes)]);
+    assert_eq!(said("ACSC", &tx(&ours, "RJCT")), [Ok(no.clone()), Ok(paid.clone())]);
+    // By its position and amount alone.
+    let second = "<OrgnlTxRef><Amt><InstdAmt Ccy=\"PKR\">10.00</InstdAmt></Amt></OrgnlTxRef>";
+    let placed = tx("", "ACSP")
+        + &tx("", "RJCT").replace("</TxInfAndSts>", &format!("{second}</TxInfAndSts>"));
+    let heard = said("ACSC", &placed);
+    assert_eq!(heard.last(), Some(&Err(Unmatched::Listed)), "the first has no amount: {heard:?}");
+    // Counts that do not fit leave open which payments a status ends.
+    let counted = |group: &str| {
+        let count =
+            "<NbOfTxsPerSts><DtldNbOfTxs>1</DtldNbOfTxs><DtldSts>RJCT</DtldSts></NbOfTxsPerSts>";
+        let text = status_report(&format!("<GrpSts>{group}</GrpSts>{count}"), "");
+        let statement = read(text.as_bytes()).expect("readable");
+        (statement.entries.len(), statement.complaints.len())
+    };
+    assert_eq!((counted("ACSC"), counted("ACSP")), ((0, 1), (1, 1)));
+}
+
+/// Our messages have one block: the status of one of several blocks with the bank's own ids is not
+/// that of the message.
+#[test]
+fn a_block_of_the_banks_own_is_not_the_message() {
+    let of = |id: &str, code: &str| {
+        block(&format!("<OrgnlPmtInfId>{id}</OrgnlPmtInfId><PmtInfSts>{code}</PmtInfSts>"), "")
+    };
+    let one = statuses(&status_report("", &of("BANK-1", "RJCT")));
+    assert_eq!(one.len(), 2, "the only one");
+    let several = heard(&status_report("", &(of("BANK-1", "RJCT") + &of("BANK-2", "ACSP"))));
+    assert_eq!(several, [Err(Unmatched::Nothing), Err(Unmatched::Nothing)]);
+    let named = statuses(&status_report("", &(of(MESSAGE, "RJCT") + &of("", "RCVD"))));
+    assert_eq!(named.len(), 2);
+}
+
+/// Amounts of status reports, in each of their places.
+#[test]
+fn amounts_of_status_reports_are_found_in_each_of_their_places() {
+    let report = |amount: &str| {
+        one(&pain002(&format!(
+            "<OrgnlTxId>{SIMPLE}</OrgnlTxId><TxSts>ACSC</TxSts><OrgnlTxRef>{amount}</OrgnlTxRef>"
+        )))
+    };
+    for (amount, minor) in [
+        ("<Amt><InstdAmt Ccy=\"PKR\">1.00</InstdAmt></Amt>", Some(100)),
+        ("<IntrBkSttlmAmt Ccy=\"PKR\">3.00</IntrBkSttlmAmt>", Some(300)),
+        ("", None),
+    ] {
+        let report = report(amount);
+        assert_eq!(report.said.amount, minor.map(pkr), "{amount}");
+        assert_eq!(ids(&report).instruction.as_deref(), Some(SIMPLE), "OrgnlTxId is an id, too");
+    }
+}
+
+/// A charge that is booked apart names its payout and is not the payout's booking; money that comes
+/// back after a recall is a return.
+#[test]
+fn charges_apart_are_not_payouts_and_recalled_money_is_a_return() {
+    let code = |sub: &str| {
+        format!(
+            "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>{sub}</SubFmlyCd></Fmly></Domn></BkTxCd>"
+        )
+    };
+    let debit = "<CdtDbtInd>DBIT</CdtDbtInd>";
+    for charge in ["CHRG", "COMM", "FEES", "TAXE"] {
+        let of_entry = camt054(&format!("{debit}{}", code(charge)), "");
+        let of_details = camt054(debit, &code(charge));
+        for text in [of_entry, of_details] {
+            let statement = read(text.as_bytes()).expect("readable");
+            assert_eq!((statement.entries.len(), statement.complaints.len()), (0, 0), "{text}");
+        }
+    }
+    assert_eq!(
+        one(&camt054(&format!("{debit}{}", code("ESCT")), "")).said.status,
+        RailStatus::Settled
+    );
+    let credit = "<CdtDbtInd>CRDT</CdtDbtInd>";
+    for back in ["RRTN", "RPCR"] {
+        let text = camt054(&format!("{credit}{}", code(back)), "");
+        assert_eq!(one(&text).said.status, RailStatus::Returned, "{back}");
+    }
+    // A booking of one sum, of which one part is the charge.
+    let part = |amount: &str, sub: &str| {
+        format!(
+            "<TxDtls><Refs><UETR>{UETR}</UETR></Refs><Amt Ccy=\"PKR\">{amount}</Amt>{}</TxDtls>",
+            code(sub)
+        )
+    };
+    let both = format!(
+        "<Ntry><Amt Ccy=\"PKR\">389.12</Amt>{debit}<NtryDtls>{}{}</NtryDtls></Ntry>",
+        part("379.12", "ESCT"),
+        part("10.00", "CHRG")
+    );
+    assert_eq!(statuses(&notice("08", &both)), [(true, RailStatus::Settled)]);
+}
+
+/// Our complete ids count wherever a bank puts them, unless an element of their own has another.
+#[test]
+fn ids_are_found_in_other_references_and_texts() {
+    let entry = |refs: &str, details: &str, more: &str| {
+        format!(
+            "<Ntry>{more}<Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls><TxDtls><Refs>{refs}</Refs>\
+             {details}</TxDtls></NtryDtls></Ntry>"
+        )
+    };
+    let text = |words: &str| format!("<RmtInf><Ustrd>{words}</Ustrd></RmtInf>");
+    let paid = [Ok(RailStatus::Settled)];
+    let said = |version: &str, entry: &str| {
+        let all = heard(&notice(version, entry)).into_iter().map(|it| it.map(|it| it.status));
+        all.collect::<Vec<_>>()
+    };
+    let bare = |more: &str| {
+        format!("<Ntry>{more}<Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>DBIT</CdtDbtInd></Ntry>")
+    };
+    for version in ["02", "08"] {
+        for found in [
+            entry(&format!("<AcctOwnrTxId>{SIMPLE}</AcctOwnrTxId>"), "", ""),
+            entry(&format!("<Prtry><Tp>EREF</Tp><Ref>{SIMPLE}</Ref></Prtry>"), "", ""),
+            entry(
+                "<EndToEndId>NOTPROVIDED</EndToEndId>",
+                &text(&format!("/EREF/{SIMPLE}//REMI/x")),
+                "",
+            ),
+            entry(
+                "<InstrId>HOST-1</InstrId>",
+                &text(&format!("EREF+{}", SIMPLE.to_uppercase())),
+                "",
+            ),
+            entry("", &format!("<AddtlTxInf>transfer {UETR}.</AddtlTxInf>"), ""),
+            entry(
+                "",
+                &format!(
+                    "<RmtInf><Strd><CdtrRefInf><Ref>{SIMPLE}</Ref></CdtrRefInf></Strd></RmtInf>"
+                ),
+                "",
+            ),
+            entry("", "", &format!("<NtryRef>{SIMPLE}</NtryRef>")),
+            bare(&format!("<NtryRef>{SIMPLE}</NtryRef>")),
+            bare(&format!("<AddtlNtryInf>REF-{SIMPLE}</AddtlNtryInf>")),
+        ] {
+            assert_eq!(said(version, &found), paid, "{version} {found}");
+        }
+    }
+    let third = "aa112233445566778899aabbccddeeff";
+    for (unmatched, why) in [
+        (entry("<EndToEndId>OTHER-1</EndToEndId>", &text(SIMPLE), ""), "another customer's"),
+        (entry("", &text(&SIMPLE[..20]), ""), "cut"),
+        (entry("", &text(&format!("{SIMPLE}0")), ""), "longer"),
+        (entry("", &text(&format!("{SIMPLE} {third} {}", third.replace("aa", "bb"))), ""), "three"),
+        (entry("", &text("none"), ""), "none"),
+    ] {
+        assert_eq!(said("08", &unmatched), [Err(Unmatched::Nothing)], "{why}");
+    }
+    let two = entry("", &text(&format!("{SIMPLE} ff112233445566778899aabbccddeeff")), "");
+    assert_eq!(said("08", &two), [Err(Unmatched::Contradiction)], "two payments");
+}
+
+/// A whole message in one sum, as banks describe it that do not fill in `Btch`.
+#[test]
+fn a_message_in_one_sum_is_recognised_in_other_forms() {
+    let entry = |amount: &str, inner: &str, of_entry: &str| {
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>{of_entry}\
+             <NtryDtls>{inner}</NtryDtls></Ntry>"
+        )
+    };
+    let refs = |refs: &str| format!("<TxDtls><Refs>{refs}</Refs></TxDtls>");
+    let by_message = refs(&format!("<MsgId>{MESSAGE}</MsgId>"));
+    let by_block =
+        refs(&format!("<EndToEndId>NOTPROVIDED</EndToEndId><PmtInfId>{MESSAGE}</PmtInfId>"));
+    let batch = |count: &str, listed: &str| {
+        format!("<Btch><PmtInfId>{MESSAGE}</PmtInfId><NbOfTxs>{count}</NbOfTxs></Btch>{listed}")
+    };
+    let charges = "<Chrgs><TtlChrgsAndTaxAmt Ccy=\"PKR\">10.00</TtlChrgsAndTaxAmt></Chrgs>";
+    for version in ["02", "08"] {
+        for (amount, inner, of_entry, sum) in [
+            ("389.12", by_message.clone(), "", 38_912),
+            ("389.12", by_block.clone(), "", 38_912),
+            ("389.12", batch("2", &refs("<InstrId>HOST-1</InstrId>")), "", 38_912),
+            ("399.12", batch("2", ""), charges, 39_912),
+            ("399.12", batch("2", &refs("")), charges, 39_912),
+        ] {
+            let reports = heard(&notice(version, &entry(amount, &inner, of_entry)));
+            let all: Vec<_> = reports.into_iter().map(|it| it.expect("ours")).collect();
+            assert!(all.iter().all(|it| it.status == RailStatus::Settled), "{inner}");
+            let amounts: Vec<i64> =
+                all.iter().filter_map(|it| it.amount).map(|it| it.minor).collect();
+            assert_eq!((amounts.len(), amounts.iter().sum::<i64>()), (2, sum), "{inner}");
+            let charged = all.iter().filter(|it| it.charges.is_some()).count();
+            assert_eq!(charged, usize::from(sum > 38_912), "{inner}");
+        }
+        let other = heard(&notice(version, &entry("389.13", &by_message, "")));
+        assert_eq!(other, [Err(Unmatched::Ambiguous(2))]);
+    }
+}
+
+/// A report of the current day is about our payouts: other bookings are the statement's.
+#[test]
+fn others_bookings_of_the_day_raise_nothing() {
+    let entry = |indicator: &str, inner: &str| {
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>{indicator}</CdtDbtInd>{inner}</Ntry>"
+        )
+    };
+    let details = |refs: &str| format!("<NtryDtls><TxDtls><Refs>{refs}</Refs></TxDtls></NtryDtls>");
+    let ours = details(&format!("<EndToEndId>{SIMPLE}</EndToEndId>"));
+    let day = |entries: &str| {
+        let text = message("camt.052.001.08", "BkToCstmrAcctRpt", &format!("<Rpt>{entries}</Rpt>"));
+        let statement = read(text.as_bytes()).expect("readable");
+        (statement.entries.len(), statement.complaints.len())
+    };
+    let funding = entry("CRDT", &details("<EndToEndId>FUND-1</EndToEndId>"));
+    let fee = entry("DBIT", "<AddtlNtryInf>monthly fee</AddtlNtryInf>");
+    assert_eq!(day(&(funding + &fee + &entry("DBIT", &ours))), (1, 0));
+    assert_eq!(day(&entry("CRDT", &ours)), (0, 1), "a credit that names a payout");
+}
+
+/// A list in pages is one whether its own element or its message says so.
+#[test]
+fn totals_of_all_pages_are_not_those_of_one() {
+    let total = "<TxsSummry><TtlNtries><NbOfNtries>9</NbOfNtries></TtlNtries></TxsSummry>";
+    let entry = camt054("<CdtDbtInd>DBIT</CdtDbtInd>", "");
+    let text = entry.replace("<Ntfctn>", &format!("<Ntfctn>{total}"));
+    let paged = text.replace(
+        "</GrpHdr>",
+        "<MsgPgntn><PgNb>1</PgNb><LastPgInd>false</LastPgInd></MsgPgntn></GrpHdr>",
+    );
+    let complaints = |text: &str| read(text.as_bytes()).expect("readable").complaints.len();
+    assert_eq!((complaints(&text), complaints(&paged)), (1, 0));
+}
+
+/// A whole message that is returned in one sum.
+#[test]
+fn a_group_return_returns_each_payment_of_the_message() {
+    let text = |total: &str, flag: &str| {
+        let head = format!("<MsgId>B-17</MsgId><NbOfTxs>2</NbOfTxs><GrpRtr>{flag}</GrpRtr>{total}");
+        let group = format!(
+            "<OrgnlGrpInf><OrgnlMsgId>{MESSAGE}</OrgnlMsgId><RtrRsnInf><Rsn><Cd>AC04</Cd></Rsn></RtrRsnInf></OrgnlGrpInf>"
+        );
+        message("pacs.004.001.02", "PmtRtr", &group).replace("<MsgId>B-17</MsgId>", &head)
+    };
+    let total = |amount: &str| {
+        format!("<TtlRtrdIntrBkSttlmAmt Ccy=\"PKR\">{amount}</TtlRtrdIntrBkSttlmAmt>")
+    };
+    let back = statuses(&text(&total("389.12"), "true"));
+    assert_eq!(back, [(true, RailStatus::Returned), (false, RailStatus::Returned)]);
+    assert!(matches!(heard(&text(&total("389.00"), "true"))[..], [Err(Unmatched::Sum { .. })]));
+    for (text, reason) in [
+        (text("", "true"), "without TtlRtrdIntrBkSttlmAmt"),
+        (text(&total("1.00"), "false"), "no entries"),
+    ] {
+        let statement = read(text.as_bytes()).expect("readable");
+        assert!(statement.complaints[0].contains(reason), "{:?}", statement.complaints);
+    }
+}
+
+/// A placeholder of a bank is not stored as a reference.
+#[test]
+fn every_placeholder_counts_as_missing() {
+    for nothing in ["NOTPROVIDED", "NONREF", "N/A", "000000", "-"] {
+        let report = one(&pain002(&format!(
+            "<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>ACSC</TxSts><AcctSvcrRef>{nothing}</AcctSvcrRef>"
+        )));
+        assert_eq!(
+            (&report.said.bank_reference, &ids(&report).reference),
+            (&None, &None),
+            "{nothing}"
+        );
+    }
+}
+
+/// A message that rejects a payment and then accepts it proves neither.
+#[test]
+fn a_message_that_contradicts_itself_proves_nothing() {
+    let tx = |id: &str, code: &str| {
+        format!(
+            "<TxInfAndSts><OrgnlEndToEndId>{id}</OrgnlEndToEndId><TxSts>{code}</TxSts></TxInfAndSts>"
+        )
+    };
+    let other = "ff112233445566778899aabbccddeeff";
+    for (transactions, statuses, complaints) in [
+        (tx(SIMPLE, "RJCT") + &tx(SIMPLE, "ACSC"), vec![], 1),
+        (tx(SIMPLE, "RJCT") + &tx(&SIMPLE.to_uppercase(), "ACSP"), vec![], 1),
+        (
+            tx(SIMPLE, "ACSP") + &tx(SIMPLE, "RJCT"),
+            vec![RailStatus::Accepted, RailStatus::Rejected],
+            0,
+        ),
+        (
+            tx(SIMPLE, "RJCT") + &tx(other, "ACSC"),
+            vec![RailStatus::Rejected, RailStatus::Settled],
+            0,
+        ),
+        (
+            tx(SIMPLE, "RJCT") + &tx(SIMPLE, "RJCT"),
+            vec![RailStatus::Rejected, RailStatus::Rejected],
+            0,
+        ),
+    ] {
+        let statement =
+            read(status_report("", &block("", &transactions)).as_bytes()).expect("readable");
+        let found: Vec<_> = statement.entries.into_iter().map(|it| it.said.status).collect();
+        assert_eq!((found, statement.complaints.len()), (statuses, complaints), "{transactions}");
+    }
+}

@@ -1,7 +1,8 @@
 //! Parses small, bounded XML trees from untrusted bytes: every message of a file, at any position.
 //! No DOCTYPE, only predefined entities. Namespaces are compared by their URIs; inside a message,
-//! elements of other namespaces (extensions) are skipped. It recognises a message by its namespace
-//! and is independent of its content.
+//! elements of other namespaces (extensions) are skipped, those without one belong to it. It
+//! recognises a message by its namespace, also in the text of an envelope, and is independent of its
+//! content.
 
 use std::borrow::Cow;
 
@@ -17,8 +18,8 @@ use super::kinds::MessageName;
 /// Maximum nesting; the deepest path of the supported messages has 12 elements, envelopes some
 /// more.
 pub(super) const MAX_DEPTH_ELEMENTS: usize = 32;
-/// Maximum number of elements of one file: four times 1,000 reports of some 50 elements.
-const MAX_ELEMENTS: usize = 200_000;
+/// Maximum number of elements of one file: a day's statement of some 15,000 bookings.
+const MAX_ELEMENTS: usize = 800_000;
 /// Maximum number of attributes of one element; an envelope may declare all its namespaces in one.
 const MAX_ATTRIBUTES: usize = 64;
 /// Maximum length of an XML declaration.
@@ -29,9 +30,6 @@ const MAX_DECLARATION_BYTES: usize = 256;
 pub(super) enum XmlError {
     #[error("is larger than {MAX_MESSAGE_BYTES} bytes")]
     TooLarge,
-    /// Declared in an unknown encoding.
-    #[error("is in an unknown encoding: {0}")]
-    Encoding(String),
     /// A document type, which could define entities.
     #[error("has a DOCTYPE")]
     Doctype,
@@ -112,7 +110,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Documents, XmlError> {
     if bytes.len() > MAX_MESSAGE_BYTES {
         return Err(XmlError::TooLarge);
     }
-    let text = decode(bytes)?;
+    let text = decode(bytes);
     let mut builder = Builder::default();
     match events(&text, &mut builder) {
         Ok(()) => Ok(builder.found),
@@ -148,24 +146,21 @@ fn events(text: &str, builder: &mut Builder) -> Result<(), XmlError> {
 /// The text of a file: in the encoding of its byte order mark, else of its declaration, else UTF-8.
 /// An invalid byte becomes U+FFFD, which makes the text that contains it invalid as an id or an
 /// amount.
-fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
+fn decode(bytes: &[u8]) -> Cow<'_, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return Ok(encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0);
+        return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
     }
     let encoding = match bytes {
         [b'<', 0, ..] => UTF_16LE,
         [0, b'<', ..] => UTF_16BE,
-        _ => match declared(bytes) {
-            None => UTF_8,
-            Some(label) => match Encoding::for_label(label.as_bytes()) {
-                // A true declaration of this encoding would not be readable at this point.
-                Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
-                Some(encoding) => encoding,
-                None => return Err(XmlError::Encoding(label.chars().take(32).collect())),
-            },
-        },
+        // A declaration that is readable here contradicts these encodings. One with an unknown name
+        // is of an extension of ASCII, in which ids and amounts are written.
+        _ => declared(bytes)
+            .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()))
+            .filter(|encoding| ![UTF_16LE, UTF_16BE].contains(encoding))
+            .unwrap_or(UTF_8),
     };
-    Ok(encoding.decode_without_bom_handling(bytes).0)
+    encoding.decode_without_bom_handling(bytes).0
 }
 
 /// The encoding named in an ASCII XML declaration.
@@ -199,6 +194,10 @@ struct Builder {
     elements: usize,
     /// The message that is being read.
     open: Option<Open>,
+    /// The text of the current element outside messages.
+    outside: String,
+    /// Whether it reads the text of an envelope.
+    is_enclosed: bool,
     found: Documents,
 }
 
@@ -224,6 +223,7 @@ impl Builder {
             return Err(XmlError::TooManyElements);
         }
         self.depth += 1;
+        self.outside.clear();
         let currency = currency(start)?;
         let name = start.local_name().as_ref().to_owned();
         let namespace = match namespace {
@@ -238,8 +238,9 @@ impl Builder {
         let element = Element { name, currency, ..Element::default() };
         match &mut self.open {
             Some(open) => {
-                let foreign =
-                    namespace != open.namespace || matches!(open.stack.last(), Some(None));
+                // Some banks' software writes the namespace of the message's root alone.
+                let is_other = namespace != open.namespace && !namespace.is_empty();
+                let foreign = is_other || matches!(open.stack.last(), Some(None));
                 open.stack.push((!foreign).then_some(element));
             }
             None => {
@@ -257,7 +258,9 @@ impl Builder {
             .depth
             .checked_sub(1)
             .ok_or_else(|| XmlError::malformed("an end without a start"))?;
-        let Some(mut open) = self.open.take() else { return Ok(()) };
+        let Some(mut open) = self.open.take() else {
+            return self.read_enclosed();
+        };
         let closed = open.stack.pop().flatten().map(|mut element| {
             // Text between elements is only layout.
             let text = if element.children.is_empty() {
@@ -289,14 +292,40 @@ impl Builder {
             }
             None if self.depth == 0
                 && !text
-                    .trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+                    .trim_matches(|c: char| c.is_whitespace() || c.is_control() || c == '\u{FEFF}')
                     .is_empty() =>
             {
                 return Err(XmlError::malformed("text outside the root element"));
             }
-            None => {}
+            None => self.outside.push_str(text),
         }
         Ok(())
+    }
+
+    /// Messages in the text of an envelope's element: escaped, or in a CDATA section. An envelope in
+    /// such text holds no further ones.
+    fn read_enclosed(&mut self) -> Result<(), XmlError> {
+        let text = std::mem::take(&mut self.outside);
+        let text = text.trim();
+        if self.is_enclosed || !text.starts_with('<') {
+            return Ok(());
+        }
+        let mut inner =
+            Builder { elements: self.elements, is_enclosed: true, ..Builder::default() };
+        let read = events(text, &mut inner);
+        self.elements = inner.elements;
+        let begins = ["<?xml", "<!DOCTYPE"].iter().any(|start| text.starts_with(start));
+        let is_document = begins || inner.open.is_some() || !inner.found.all.is_empty();
+        self.found.all.extend(inner.found.all);
+        match read {
+            Err(XmlError::TooManyElements) => Err(XmlError::TooManyElements),
+            // Other text may begin like this.
+            Err(error) if is_document => {
+                self.found.broken.get_or_insert(error);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn end(&self) -> Result<(), XmlError> {

@@ -106,7 +106,80 @@ fn encodings_follow_the_mark_then_the_declaration() {
     ] {
         assert_eq!(one(&bytes).text_at(&["A"]), Some("ausgeführt, Größe"), "{name}");
     }
-    assert_eq!(read(text("x-klingon").as_bytes()), Err(XmlError::Encoding("x-klingon".to_owned())));
+    // A name that is not known: what it has in common with ASCII is read, and valid UTF-8.
+    for label in ["x-klingon", "ISO8859_1", "replacement", "iso-2022-kr", ""] {
+        assert_eq!(
+            one(text(label).as_bytes()).text_at(&["A"]),
+            Some("ausgeführt, Größe"),
+            "{label}"
+        );
+    }
+    let root = one(&single("ISO8859_1"));
+    assert_eq!(root.text_at(&["A"]), Some("ausgef\u{FFFD}hrt, Gr\u{FFFD}\u{FFFD}e"));
+}
+
+/// Namespaces on the root alone, as software writes them that qualifies nothing else.
+#[test]
+fn elements_without_a_namespace_belong_to_their_message() {
+    for text in [
+        format!("<n:Document xmlns:n='{PAIN_002}'><A><B>1</B></A></n:Document>"),
+        format!("<Document xmlns='{PAIN_002}'><A xmlns=''><B>1</B></A></Document>"),
+        format!(
+            "<e:E xmlns:e='urn:e'><n:Document xmlns:n='{PAIN_002}'><A><B>1</B></A></n:Document></e:E>"
+        ),
+    ] {
+        assert_eq!(one(text.as_bytes()).text_at(&["A", "B"]), Some("1"), "{text}");
+    }
+    let extension = format!(
+        "<n:Document xmlns:n='{PAIN_002}'><x:A xmlns:x='urn:x'><B>1</B></x:A></n:Document>"
+    );
+    assert_eq!(one(extension.as_bytes()).children, []);
+}
+
+#[test]
+fn messages_are_found_in_the_text_of_an_envelope() {
+    let message = |id: u8| {
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"{PAIN_002}\"><A>{id} &amp; </A></Document>"
+        )
+    };
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
+    let cdata = |text: &str| format!("<![CDATA[\n{text}]]>");
+    let enveloped = |payloads: &[String]| {
+        let parts: String = payloads.iter().map(|it| format!("<Payload>{it}</Payload>")).collect();
+        format!(
+            "<s:Envelope xmlns:s='urn:soap'><s:Body><Id>&lt;7&gt;</Id>{parts}</s:Body></s:Envelope>"
+        )
+    };
+    for (text, expected) in [
+        (enveloped(&[cdata(&message(1))]), vec!["1 &"]),
+        (enveloped(&[escaped(&message(1)), cdata(&message(2))]), vec!["1 &", "2 &"]),
+        // Only once: an envelope in an envelope's text holds nothing.
+        (enveloped(&[cdata(&enveloped(&[escaped(&message(1))]))]), vec![]),
+        (enveloped(&["<!-- -->".to_owned()]), vec![]),
+    ] {
+        let documents = read(text.as_bytes()).expect(&text);
+        let found: Vec<&str> =
+            documents.all.iter().filter_map(|it| it.root.text_at(&["A"])).collect();
+        assert_eq!((found, &documents.broken), (expected, &None), "{text}");
+    }
+    let torn = enveloped(&[cdata(&message(1)), cdata(&message(2)[..90])]);
+    let documents = read(torn.as_bytes()).expect("the first is whole");
+    assert_eq!((documents.all.len(), documents.broken.is_some()), (1, true));
+    let bomb = cdata("<!DOCTYPE a [<!ENTITY b 'bbbb'>]><a>&b;</a>");
+    let documents = read(enveloped(&[bomb]).as_bytes()).expect("an envelope");
+    assert_eq!((documents.all.len(), documents.broken), (0, Some(XmlError::Doctype)));
+    let many = cdata(&format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS / 2)));
+    let together = read(enveloped(&[many.clone(), many]).as_bytes());
+    assert_eq!(together, Err(XmlError::TooManyElements), "of all together");
+}
+
+#[test]
+fn padding_after_a_message_is_layout() {
+    for end in ["\u{1A}", "\0\0\0", "\r\n\u{1A}\0", "\u{FEFF}\r\n"] {
+        let text = format!("<Document xmlns='{PAIN_002}'><A>1</A></Document>{end}");
+        assert_eq!(one(text.as_bytes()).text_at(&["A"]), Some("1"), "{end:?}");
+    }
 }
 
 #[test]

@@ -138,6 +138,13 @@ async fn a_negative_acknowledgement_proves_nothing_about_a_repeated_or_acknowled
         found.reports.is_empty() && found.unreadable[0].contains("written 2 times"),
         "{found:?}"
     );
+    for (payment, text) in [(4, "E12: DUPLICATE FILE"), (5, "file id already processed")] {
+        let name = bank.sent(payment).await;
+        put(&bank.reports, &format!("{name}.nak"), text);
+        let found = bank.looks().await;
+        assert!(found.reports.is_empty(), "{found:?}");
+        assert!(found.unreadable[0].contains("the bank has it already"), "{found:?}");
+    }
     let name = bank.sent(2).await;
     put(&bank.reports, &format!("{name}.nak"), "");
     put(&bank.out, &format!("{name}.ack"), "");

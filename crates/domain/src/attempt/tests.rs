@@ -233,3 +233,60 @@ fn only_charges_explain_a_difference() {
     settled.charges = 500;
     assert_eq!(settled.hear(&booking, None), Heard::Known(None));
 }
+
+/// Banks say "duplicate" in their own words, too: in a proprietary code, or in the text beside a code
+/// that leaves the reason to it.
+#[test]
+fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
+    use crate::test_values::{Case, say};
+    let heard = |codes: &[&str], info: Option<&str>| {
+        let mut codes = codes.iter().map(|code| (*code).to_owned());
+        let report = RailReport {
+            reason: codes.next(),
+            further_reasons: codes.collect(),
+            info: info.map(str::to_owned),
+            ..say(RailStatus::Rejected)
+        };
+        let mut case = Case::sending();
+        let heard = case.attempt.hear(&report, Some(&case.rail));
+        if let Heard::Moves(state, ..) = heard {
+            case.attempt.note(state, &report, crate::time::Timestamp(1));
+            assert_eq!(case.attempt.is_at_the_bank(None), state == Indeterminate, "{report:?}");
+        }
+        heard
+    };
+    let unknown = Heard::Moves(Indeterminate, Trigger::RailUnknown, None);
+    let refused = Heard::Moves(Refused, Trigger::Refused, None);
+    let duplicates: [(&[&str], Option<&str>); 12] = [
+        (&["DUPLICATE_FILE"], None),
+        (&["AM05 - Duplication"], None),
+        (&["E102/DU01"], None),
+        (&["Duplicated EndToEndId"], None),
+        (&["NARR"], Some("Payment already processed on 2026-11-25")),
+        (&["NARR"], Some("Doppelte Einreichung (Duplikat)")),
+        (&["MS03"], Some("MsgId must be unique")),
+        (&["E-77"], Some("file already received")),
+        (&[], Some("duplicate payment")),
+        (&["FF01"], Some("AM05: see text")),
+        (&["AC01"], Some("DUPLICATE OF FT26330")),
+        (&["NARR", "AM05"], None),
+    ];
+    for (codes, info) in duplicates {
+        assert_eq!(heard(codes, info), unknown, "{codes:?} {info:?}");
+    }
+    let refusals: [(&[&str], Option<&str>); 6] = [
+        (&["AC04"], Some("the account was already closed")),
+        (&["AC01"], Some("unique identification number is wrong")),
+        (&["NARR"], Some("beneficiary refuses")),
+        (&["E-77"], None),
+        (&[], None),
+        (&[], Some("no such account")),
+    ];
+    for (codes, info) in refusals {
+        assert_eq!(heard(codes, info), refused, "{codes:?} {info:?}");
+    }
+    // Why a submission was unclear is not the bank's text.
+    let mut case = Case::sending();
+    assert!(case.attempt.unclear("Address already in use", crate::time::Timestamp(1)));
+    assert!(!case.attempt.is_at_the_bank(None));
+}

@@ -191,17 +191,38 @@ fn a_unique_bank_reference_is_sufficient() {
 #[test]
 fn a_whole_message_means_its_unlisted_transactions() {
     let of = ids(|it| it.message = some(MESSAGE));
-    let rest = |listed: &[ReportIds]| {
+    let rest_beside = |listed: &[Listed]| {
         ours()
             .rest_of(&of, listed)
             .map(|all| all.iter().map(|it| it.attempt).collect::<BTreeSet<_>>())
+    };
+    let rest = |listed: &[ReportIds]| {
+        let all = listed.iter().map(|ids| Listed { ids: ids.clone(), ..Listed::default() });
+        rest_beside(&all.collect::<Vec<_>>())
     };
     assert_eq!(rest(&[]), Ok([AttemptId(uuid(102)), AttemptId(uuid(2))].into()));
     assert_eq!(
         rest(&[ids(|it| it.end_to_end = some(&end_to_end(2)))]),
         Ok([AttemptId(uuid(102))].into())
     );
-    assert_eq!(rest(&[ids(|it| it.end_to_end = some("OTHERSYSTEM1"))]).map(|all| all.len()), Ok(2));
+    // One that is not identified may be any of them, unless the same status applies to it.
+    let unknown = ids(|it| it.end_to_end = some("OTHERSYSTEM1"));
+    assert_eq!(rest(std::slice::from_ref(&unknown)), Err(Unmatched::Listed));
+    let alike = Listed { ids: unknown.clone(), may_be_rest: true, amount: None };
+    assert_eq!(rest_beside(&[alike]).map(|all| all.len()), Ok(2));
+    let elsewhere = ReportIds { message: some("BANK-7"), ..unknown };
+    assert_eq!(rest(&[elsewhere]).map(|all| all.len()), Ok(2), "it is of another message");
+    let at = |amount| Listed {
+        ids: ids(|it| (it.message, it.place) = (some(MESSAGE), Some((2, 2)))),
+        amount,
+        may_be_rest: false,
+    };
+    assert_eq!(
+        rest_beside(&[at(Some(pkr(200)))]),
+        Ok([AttemptId(uuid(102))].into()),
+        "by its position and amount"
+    );
+    assert_eq!(rest_beside(&[at(None)]), Err(Unmatched::Listed));
     let foreign = ids(|it| it.message = some("BANK-1"));
     assert_eq!(ours().rest_of(&foreign, &[]).err(), Some(Unmatched::Nothing));
 }
@@ -209,7 +230,7 @@ fn a_whole_message_means_its_unlisted_transactions() {
 #[test]
 fn a_batch_booking_is_the_sum_of_its_transactions_or_nothing() {
     let of = ids(|it| (it.message, it.block) = (some(MESSAGE), some(MESSAGE)));
-    let booked = |minor, count| ours().booked(&of, pkr(minor), count).map(|all| all.len());
+    let booked = |minor, count| ours().booked(&of, pkr(minor), None, count).map(|all| all.len());
     assert_eq!(booked(300, Some(2)), Ok(2));
     assert_eq!(booked(300, None), Ok(2));
     assert_eq!(
@@ -220,11 +241,83 @@ fn a_batch_booking_is_the_sum_of_its_transactions_or_nothing() {
     let refused = Candidate { state: AttemptState::Refused, ..candidate(1, 1, &[(MESSAGE, 1)]) };
     let part = Candidates::new(vec![refused, candidate(2, 1, &[(MESSAGE, 2)])]);
     let found = part
-        .booked(&of, pkr(200), None)
-        .map(|all| all.iter().map(|it| it.attempt).collect::<Vec<_>>());
+        .booked(&of, pkr(200), None, None)
+        .map(|all| all.iter().map(|(it, _)| it.attempt).collect::<Vec<_>>());
     assert_eq!(
         found,
         Ok(vec![AttemptId(uuid(2))]),
         "an individually refused attempt is not booked"
     );
+}
+
+/// Charges of a batch are those of its largest transaction, so that the sum is what was booked.
+#[test]
+fn charges_of_a_batch_explain_its_sum() {
+    let of = ids(|it| it.message = some(MESSAGE));
+    let parts = |minor, charges: Option<i64>| {
+        let candidates = ours();
+        let found = candidates.booked(&of, pkr(minor), charges.map(pkr), Some(2));
+        found.map(|all| all.into_iter().filter_map(|it| it.1).collect::<Vec<_>>())
+    };
+    let paid = parts(310, Some(10)).expect("explained");
+    let mut minors: Vec<i64> = paid.iter().map(|it| it.minor).collect();
+    assert_eq!((minors.len(), minors.iter().sum::<i64>()), (2, 310));
+    minors.sort_unstable();
+    assert_eq!(minors, [100, 210]);
+    assert_eq!(parts(290, Some(10)).map(|it| it.iter().map(|it| it.minor).sum::<i64>()), Ok(290));
+    assert_eq!(parts(300, Some(10)).map(|it| it.iter().map(|it| it.minor).sum::<i64>()), Ok(300));
+    for (minor, charges) in [(310, None), (310, Some(9)), (311, Some(10))] {
+        assert!(matches!(parts(minor, charges), Err(Unmatched::Sum { .. })), "{minor} {charges:?}");
+    }
+}
+
+/// A booking that names a message and lists nothing else of it is about the whole message.
+#[test]
+fn a_message_alone_with_its_sum_is_all_of_it() {
+    let at = |of| ids(|it| (it.message, it.place) = (some(MESSAGE), Some((1, of))));
+    let found = |ids: &ReportIds, amount: Option<i64>| {
+        ours().find_all(ids, amount.map(pkr), None).map(|all| all.len())
+    };
+    assert_eq!(found(&at(1), Some(300)), Ok(2));
+    for (ids, amount) in [(at(1), Some(100)), (at(1), None), (at(3), Some(300))] {
+        assert!(matches!(found(&ids, amount), Err(Unmatched::Ambiguous(_))), "{ids:?} {amount:?}");
+    }
+    let anothers = ReportIds { end_to_end: some("OTHERSYSTEM1"), ..at(1) };
+    assert_eq!(found(&anothers, Some(300)), Err(Unmatched::Nothing));
+}
+
+/// Placeholders are not ids: they neither match nor contradict.
+#[test]
+fn placeholders_name_nothing() {
+    let shared = Candidate { reference: some("NONREF"), ..candidate(1, 1, &[(MESSAGE, 1)]) };
+    let one = Candidates::new(vec![shared]);
+    for nothing in
+        ["NONREF", "notprovided", "Not Provided", "N/A", "0000000000", "-", ".", "", "UNKNOWN"]
+    {
+        let by_reference = ids(|it| it.reference = some(nothing));
+        assert_eq!(one.find(&by_reference, None).err(), Some(Unmatched::Nothing), "{nothing}");
+        let by_message = ids(|it| (it.message, it.end_to_end) = (some(MESSAGE), some(nothing)));
+        assert!(one.find(&by_message, None).is_ok(), "{nothing}");
+    }
+    let punctuated = Candidate { reference: some("A-12/3"), ..candidate(2, 1, &[]) };
+    let found = Candidates::new(vec![punctuated]);
+    let by = |text: &str| found.find(&ids(|it| it.reference = some(text)), None).is_ok();
+    assert!(by(" a-12/3 ") && !by("A-1/23") && !by("A123"));
+}
+
+/// A long number is a bank's own id: it hides neither a reference nor an id elsewhere.
+#[test]
+fn long_numbers_are_not_ours() {
+    for (id, expected) in [
+        (instruction(102).as_str(), true),
+        (instruction(102)[..16].to_uppercase().as_str(), true),
+        (MESSAGE, true),
+        ("00000000000000000000000000000001", true),
+        ("20261125000001234567", false),
+        ("2026-11-25-0000-1234", false),
+        ("FT26330ABCDEFGHIJ", false),
+        ("OTHERSYSTEM1", false),
+    ] {
+        assert_eq!(ids(|it| it.instruction = some(id)).may_be_ours(), expected, "{id}");
+    }
 }

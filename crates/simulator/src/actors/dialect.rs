@@ -13,7 +13,7 @@ use domain::money::Money;
 use domain::rail::{
     About, BankReport, Inquiry, Instruction, RailId, RailReport, RailStatus, Said, Submission,
 };
-use domain::rail_ids::ReportIds;
+use domain::rail_ids::{Listed, ReportIds};
 use domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -161,7 +161,8 @@ impl Desk {
             other.attempt != sent.attempt
                 && other.status(standings).as_ref() != Some(&report.said.status)
         };
-        let listed = self.beside(sent).filter(stands_otherwise).map(Sent::ids).collect();
+        let listed = self.beside(sent).filter(stands_otherwise);
+        let listed = listed.map(|it| Listed { ids: it.ids(), ..Listed::default() }).collect();
         let of = ReportIds { message: Some(message), ..ReportIds::default() };
         let said = Said { amount: None, bank_reference: None, ..report.said.clone() };
         BankReport { about: About::Rest { of, listed }, said }

@@ -102,16 +102,23 @@ fn owners<'a>(
     let charges = entry.charges.filter(|charges| charges.currency == entry.amount.currency);
     let charges = charges.map_or(0, |charges| charges.minor);
     let booking = Booking { is_credit: entry.is_credit, amount: entry.amount, charges };
+    let (amount, named) = (entry.amount, entry.charges);
     let found = match entry.batch {
-        Some(count) => candidates.booked(&entry.ids, entry.amount, count),
-        None => candidates.find(&entry.ids, Some(entry.amount)).map(|it| vec![it]),
+        Some(count) => candidates.booked(&entry.ids, amount, named, count),
+        None => candidates.find_all(&entry.ids, Some(amount), named),
+    };
+    let of = |(it, share): (&'a Candidate, Option<Money>)| {
+        let share = share.unwrap_or(amount);
+        let charges = if share == it.amount { 0 } else { charges };
+        (Some(it), Booking { amount: share, charges, ..booking })
     };
     match found {
-        Ok(found) if entry.batch.is_some() => found
-            .into_iter()
-            .map(|it| (Some(it), Booking { amount: it.amount, charges: 0, ..booking }))
-            .collect(),
-        Ok(found) if !found.is_empty() => found.into_iter().map(|it| (Some(it), booking)).collect(),
+        Ok(found) if found.len() > 1 || entry.batch.is_some() => {
+            found.into_iter().map(of).collect()
+        }
+        Ok(found) if !found.is_empty() => {
+            found.into_iter().map(|(it, _)| (Some(it), booking)).collect()
+        }
         Ok(_) | Err(_) => vec![(None, booking)],
     }
 }

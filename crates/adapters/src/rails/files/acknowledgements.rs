@@ -12,8 +12,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use domain::rail::{About, BankReport, RailStatus, Reports, Said};
-use domain::rail_ids::ReportIds;
+use domain::rail::{self, About, BankReport, RailStatus, Reports, Said};
+use domain::rail_ids::{self, ReportIds};
 
 use super::pattern::Patterns;
 use crate::rails::iso::quoted;
@@ -115,17 +115,13 @@ impl Acknowledgements {
 
     /// The files whose messages reports name: each is acknowledged.
     pub(super) fn answered(&self, reports: &[BankReport]) -> io::Result<Vec<String>> {
-        let named: BTreeSet<String> = reports
-            .iter()
-            .flat_map(BankReport::ids)
-            .flat_map(ReportIds::messages)
-            .map(str::to_ascii_lowercase)
-            .collect();
+        let ids = reports.iter().flat_map(BankReport::ids).flat_map(ReportIds::messages);
+        let named: BTreeSet<&str> = ids.collect();
         if named.is_empty() {
             return Ok(Vec::new());
         }
         let all = self.all()?.into_iter();
-        let answered = all.filter(|one| named.contains(&one.message.to_ascii_lowercase()));
+        let answered = all.filter(|one| named.iter().any(|id| rail_ids::is_same(id, &one.message)));
         Ok(answered.map(|one| one.name).collect())
     }
 
@@ -206,6 +202,9 @@ impl Acknowledgements {
             }
             None if !of.pays => Some("it carries no payments".to_owned()),
             None if of.times > 1 => Some(format!("it was written {} times", of.times)),
+            None if rail::mentions_possession(&reason) => {
+                Some("the text may mean that the bank has it already".to_owned())
+            }
             None => None,
         };
         let what = format!("negative acknowledgement {}: {reason}", quoted(acknowledgement));

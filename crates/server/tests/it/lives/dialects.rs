@@ -21,6 +21,8 @@ on_both_stores! {
     case_03_rjct_am05_as_the_first_answer
     case_03_rjct_am05_after_acsp
     case_03_a_group_that_was_received_before
+    a_duplicate_of_the_message_beside_a_bare_rejection
+    a_payment_that_is_found_by_its_remittance_information
     case_04_endtoend_only
     case_04_banks_own_instrid
     case_06_camt053_v02_amtdtls
@@ -270,6 +272,39 @@ async fn case_03_a_group_that_was_received_before(on: On) {
     desk.lay("group.xml", document("pain.002.001.03", "CstmrPmtStsRpt", &group(&sent, more)));
     desk.reaches(&sent, "unknown").await;
     assert!(desk.is_held().await);
+    desk.bank.finish().await;
+}
+
+/// The transaction's own rejection has no reason: that of the message counts.
+async fn a_duplicate_of_the_message_beside_a_bare_rejection(on: On) {
+    let desk = Desk::open(on).await;
+    let sent = desk.sent().await;
+    let more =
+        "<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Prtry>DUPLICATE FILE</Prtry></Rsn></StsRsnInf>";
+    let body = format!(
+        "{}<OrgnlPmtInfAndSts><PmtInfSts>RJCT</PmtInfSts><TxInfAndSts><OrgnlEndToEndId>{}</OrgnlEndToEndId>\
+         <TxSts>RJCT</TxSts></TxInfAndSts></OrgnlPmtInfAndSts>",
+        group(&sent, more),
+        sent.end_to_end
+    );
+    desk.lay("1.xml", document("pain.002.001.03", "CstmrPmtStsRpt", &body));
+    desk.reaches(&sent, "unknown").await;
+    assert!(desk.is_held().await);
+    desk.bank.finish().await;
+}
+
+/// A number of the bank's own in place of our ids, which stand in a text.
+async fn a_payment_that_is_found_by_its_remittance_information(on: On) {
+    let desk = Desk::open(on).await;
+    let sent = desk.sent().await;
+    let body = format!(
+        "<Ntfctn><Id>N</Id><Ntry><Amt Ccy=\"PKR\">{}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><NtryDtls><TxDtls><Refs>\
+         <InstrId>20261125000001234567</InstrId></Refs><RmtInf><Ustrd>/EREF/{}//REMI/x</Ustrd></RmtInf></TxDtls></NtryDtls>\
+         </Ntry></Ntfctn>",
+        sent.amount, sent.end_to_end
+    );
+    desk.lay("1.xml", document("camt.054.001.02", "BkToCstmrDbtCdtNtfctn", &body));
+    desk.reaches(&sent, "succeeded").await;
     desk.bank.finish().await;
 }
 
