@@ -1,6 +1,7 @@
 //! The banks' receivers of webhooks: the testkit's careful receiver behind a network that loses things, and the bodies
 //! that it is sent. Its book is the truth about what was received.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::ports::{Answer, Receiver};
@@ -8,6 +9,7 @@ use domain::time::Span;
 use domain::wallet_event::{Aggregate, WalletEventEntry};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use testkit::receiver::{Arrival, Book, Reaction, ReceiverCore, Reply, Temper};
+use uuid::Uuid;
 
 use crate::faults::{CallFault, Injector, WebhookFault};
 use crate::random::SharedRandom;
@@ -21,6 +23,8 @@ const WAY_MAX_MILLIS: i64 = 300;
 /// All receivers. They share one book, because event ids are unique.
 pub struct Banks {
     core: Mutex<ReceiverCore>,
+    /// The endpoints to which each event was sent, whether it arrived or not.
+    sent_to: Mutex<BTreeMap<Uuid, BTreeSet<String>>>,
     ways: SharedRandom,
 }
 
@@ -30,7 +34,8 @@ impl Banks {
         let mut core = ReceiverCore::new(&[]);
         // Signatures are an adapter's work and none are made here.
         core.set_temper(Temper { checks_signatures: false, checks_age: false, ..Temper::CAREFUL });
-        Banks { core: Mutex::new(core), ways: SharedRandom::stream(seed, "receivers' ways") }
+        let ways = SharedRandom::stream(seed, "receivers' ways");
+        Banks { core: Mutex::new(core), sent_to: Mutex::default(), ways }
     }
 
     fn core(&self) -> MutexGuard<'_, ReceiverCore> {
@@ -40,6 +45,15 @@ impl Banks {
     /// Looks into the book.
     pub fn read<T>(&self, look: impl FnOnce(&Book) -> T) -> T {
         look(self.core().book())
+    }
+
+    fn sent_to(&self) -> MutexGuard<'_, BTreeMap<Uuid, BTreeSet<String>>> {
+        self.sent_to.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The endpoints to which an event was sent.
+    pub fn endpoints_of(&self, event: Uuid) -> BTreeSet<String> {
+        self.sent_to().get(&event).cloned().unwrap_or_default()
     }
 
     fn receive(&self, sim: &Sim, message: &Message, reaction: Reaction) -> Reply {
@@ -136,8 +150,13 @@ impl ReceiverWay {
 }
 
 impl Receiver for ReceiverWay {
-    fn deliver<'a>(&'a self, _: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer> {
+    fn deliver<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        message: &'a Message,
+    ) -> Answer<'a, DeliveryAnswer> {
         Box::pin(async move {
+            self.banks.sent_to().entry(message.id.0).or_default().insert(endpoint.url.clone());
             let began = self.sim.now();
             let reply = self.carry(message).await;
             let took = self.sim.now() - began;

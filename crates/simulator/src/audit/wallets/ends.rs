@@ -91,17 +91,27 @@ impl WalletAudit {
         logs.collect()
     }
 
-    /// I7: what counts as delivered was received, in order, and was the same at every try.
+    /// I7: what counts as delivered was received, in order, and was the same at every try. I13: each
+    /// endpoint was sent the events of one tenant alone.
     fn check_webhooks(&self, auditor: &Auditor) {
         let Some(deliveries) = auditor.read(rows::deliveries) else { return };
         let unordered = self.state().unordered.clone();
+        let mut owners: BTreeMap<String, Key> = BTreeMap::new();
+        for (tenant, event, ..) in &deliveries {
+            let id = auditor.store.public_id(Uuid::from_bytes(*event));
+            for endpoint in self.outside.banks.endpoints_of(id) {
+                if *owners.entry(endpoint).or_insert(*tenant) != *tenant {
+                    auditor.violation(format!("I13: webhook {id} was sent to another tenant"));
+                }
+            }
+        }
         self.outside.banks.read(|book| {
             for id in book.changed() {
                 auditor.violation(format!("I7: webhook {id} was not the same at every try"));
             }
             let place: BTreeMap<&str, usize> = book.taken().into_iter().zip(0..).collect();
             let mut last: Option<(Key, usize)> = None;
-            for (event, aggregate, version, state) in &deliveries {
+            for (_, event, aggregate, version, state) in &deliveries {
                 let id = EventId(auditor.store.public_id(Uuid::from_bytes(*event))).to_string();
                 let taken = place.get(id.as_str()).copied();
                 match (state.as_str(), taken) {

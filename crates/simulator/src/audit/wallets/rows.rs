@@ -301,13 +301,16 @@ pub(super) fn intents(connection: &Connection) -> rusqlite::Result<Vec<IntentRow
     })
 }
 
-/// A delivery: event, aggregate, number there, state.
-pub(super) type DeliveryRow = (Key, Key, i64, String);
+/// A delivery: tenant, event, aggregate, number there, state.
+pub(super) type DeliveryRow = (Key, Key, Key, i64, String);
 
 /// Every delivery, by aggregate and number.
 pub(super) fn deliveries(connection: &Connection) -> rusqlite::Result<Vec<DeliveryRow>> {
-    let sql = "SELECT event, aggregate, version, state FROM delivery ORDER BY aggregate, version";
-    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+    let sql =
+        "SELECT tenant, event, aggregate, version, state FROM delivery ORDER BY aggregate, version";
+    query(connection, sql, [], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    })
 }
 
 /// Aggregates some of whose events were given up or go nowhere: they may be delivered later, in whatever order.
