@@ -555,7 +555,7 @@ async fn read_and_keep(
 
 /// Whether a list lost so many entries that it is probably incomplete. A file is not downloaded in
 /// pieces, and its owner may remove a part on purpose.
-const fn is_shrunk(before: usize, now: usize, is_remote: bool) -> bool {
+pub(super) const fn is_shrunk(before: usize, now: usize, is_remote: bool) -> bool {
     let is_long = is_remote && before >= LONG_LIST;
     let least = if is_long { LONG_SHRUNK_BELOW_PERCENT } else { SHRUNK_BELOW_PERCENT };
     now * 100 < before * least

@@ -1,5 +1,6 @@
 //! Matching against the sample and the golden files, hostile input, staleness and refresh.
 
+use super::book::is_shrunk;
 use super::load::{Document, LoadError, load};
 use super::*;
 use crate::fetch::tests::{client, serve_once};
