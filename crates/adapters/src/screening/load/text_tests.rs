@@ -82,7 +82,7 @@ fn the_files_of_an_archive_are_documents_of_the_list() {
     let archive = zipped(&[("CONS_ALT.CSV", alias), ("CONS_PRIM.CSV", rows)]);
     let list = load(&[document("https://o.example/lists.zip", archive)]).expect("a list");
     assert_eq!((list.name.as_str(), list.entries[0].names.len()), ("OFAC-CONS", 2));
-    // A file that is no list is named.
+    // A file without a list is named.
     let strange = zipped(&[("sdn.csv", rows), ("readme.txt", b"hello")]);
     let refused = load(&[document("sdn.zip", strange)]).expect_err("strange").to_string();
     assert!(refused.starts_with("sdn.zip/readme.txt: "), "{refused}");
