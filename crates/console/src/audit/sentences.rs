@@ -101,7 +101,8 @@ const ACTIONS: &[(&str, &str)] = &[
 ];
 
 /// A regulator's order with a later date, which only blocks the wallet until then.
-const BLACKLIST_LATER: &str = "recorded an order of {authority} to blacklist {} on {effective_date}";
+const BLACKLIST_LATER: &str =
+    "recorded an order of {authority} to blacklist {} on {effective_date}";
 
 /// What a proposal of this kind would do.
 const PROPOSALS: &[(&str, &str)] = &[

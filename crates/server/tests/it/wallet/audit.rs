@@ -119,10 +119,7 @@ async fn a_repeated_blacklist_order_is_noted_once(on: On) {
     let noted = entries(&bank, "wallet.blacklist").await;
     let [ordered] = &noted[..] else { panic!("{noted:?}") };
     let after = facts(ordered.note.after.as_ref());
-    assert_eq!(
-        (after["state"].text(), after["effective_date"].text()),
-        ("BLOCKED", "2099-01-01")
-    );
+    assert_eq!((after["state"].text(), after["effective_date"].text()), ("BLOCKED", "2099-01-01"));
 }
 
 async fn an_event_that_is_sent_again_is_noted(on: On) {
