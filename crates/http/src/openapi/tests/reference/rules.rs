@@ -70,7 +70,7 @@ pub(super) const RULES: [(&str, &str); 61] = [
         "external_id_conflict",
         "an unused `external_id`; `ctx.payment_id` is the payment that uses it, perhaps your own first attempt",
     ),
-    ("invalid_idempotency_key", "an Idempotency-Key of 1 to 255 printable characters"),
+    ("invalid_idempotency_key", "one Idempotency-Key of 1 to 255 printable characters"),
     (
         "idempotency_mismatch",
         "the same body with the same Idempotency-Key; a new request needs a new key",
