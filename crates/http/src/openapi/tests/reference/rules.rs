@@ -51,7 +51,10 @@ pub(super) const RULES: [(&str, &str); 61] = [
     ("branch_iban_mismatch", "the bank of the IBAN and the branch code to be the same"),
     ("account_iban_mismatch", "the account number to be that of the IBAN"),
     ("branch_code_required", "a branch code: the bank has more than one, or the country needs it"),
-    ("unsupported_characters", "a name that a rail of the country supports: in Latin letters"),
+    (
+        "unsupported_characters",
+        "a name that a rail of the country supports: in Latin letters; of an account holder at least two",
+    ),
     ("account_closed", "an account that the beneficiary's bank can credit"),
     ("account_not_found", "an account that the beneficiary's bank has"),
     ("invalid_mobile", "a mobile number with its country code"),
