@@ -62,8 +62,11 @@ impl Retry {
         let path = || inner.path.split('?').next().unwrap_or_default().to_owned();
         let (action, form) = match inner.is_read {
             false => (path(), inner.form.fields()),
-            // Without a query there is nothing to correct.
-            true if matches!(stop, Stop::Refused(_)) || inner.query.pairs().next().is_none() => {
+            // Without a query there is nothing to correct, and a sign-in is not repeated.
+            true if matches!(stop, Stop::Refused(_))
+                || inner.signed.is_none()
+                || inner.query.pairs().next().is_none() =>
+            {
                 return None;
             }
             true if has_navigation(&inner.route) => (String::new(), inner.query.clone()),
