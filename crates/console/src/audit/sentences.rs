@@ -265,7 +265,7 @@ mod tests {
     fn entries_read_as_sentences() {
         let id = "6f0c0000-0000-4000-8000-000000000000";
         let up = Facts::new().text("coin", "USDT").text("paid_in", "50000.00");
-        let order = |state| {
+        let order = |state: &str| {
             let facts = Facts::new().text("state", state).text("authority", "FIA");
             Note::new("wallet.blacklist", "wallet", id)
                 .after(facts.text("effective_date", "2027-01-01"))

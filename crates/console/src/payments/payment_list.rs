@@ -138,10 +138,13 @@ fn amount(visit: &Visit) -> Result<Option<Reading>, Stop> {
 fn account(visit: &Visit) -> Result<Option<Reading>, Stop> {
     let Some(text) = visit.query().given("account") else { return Ok(None) };
     let reading = Reading::account(&with_ascii_digits(text));
-    let rule = || format!("Account ending: enter at least {ACCOUNT_END_CHARS} letters or digits.");
     match reading.term() {
         Some(_) => Ok(Some(reading)),
-        None => Err(Stop::wrong("account", rule())),
+        None => {
+            let rule =
+                format!("Account ending: enter at least {ACCOUNT_END_CHARS} letters or digits.");
+            Err(Stop::wrong("account", rule))
+        }
     }
 }
 
