@@ -63,7 +63,11 @@ impl Price {
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            if pays(middle) { high = middle } else { low = middle + 1 }
+            if pays(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
         }
         Some(low)
     }
