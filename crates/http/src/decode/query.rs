@@ -4,6 +4,7 @@
 //! names are ignored unless they resemble a known one: a misspelt filter would silently return too
 //! much.
 
+use domain::characters::is_blank;
 use domain::fault::Fault;
 use domain::time::Timestamp;
 
@@ -47,7 +48,7 @@ impl Query {
         name: &'static str,
         read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
     ) -> Option<T> {
-        if !self.pairs.iter().any(|(known, _)| known == name) {
+        if !self.has(name) {
             self.known.push((name, false));
             self.faults.push(missing(name));
             return None;
@@ -55,7 +56,7 @@ impl Query {
         self.optional(name, read)
     }
 
-    /// The value of an optional parameter.
+    /// The value of an optional parameter. A blank one counts as absent, as in a body.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -70,6 +71,7 @@ impl Query {
                 Err(Fault::new(name, "multiple_values", "Parameter should be given once"))
             }
             (None, None) => Err(not_decodable(name)),
+            (Some(value), None) if is_blank(value) => return None,
             (Some(value), None) => read(name, value),
         };
         read.map_err(|fault| self.faults.push(fault)).ok()
@@ -122,8 +124,7 @@ impl Query {
 
     /// Whether a parameter was given with a non-blank value.
     pub fn has(&self, name: &str) -> bool {
-        let given =
-            |value: &Option<String>| value.as_deref().is_none_or(|value| !value.trim().is_empty());
+        let given = |value: &Option<String>| value.as_deref().is_none_or(|value| !is_blank(value));
         self.pairs.iter().any(|(known, value)| known == name && given(value))
     }
 
@@ -145,7 +146,7 @@ impl Query {
             }
             if let Some((name, _)) = self.known.iter().find(|(name, _)| is_misspelt(given, name)) {
                 let shown: String = given.chars().take(SHOWN_CHARS).collect();
-                let message = format!("Unknown parameter; did you mean {name}?");
+                let message = format!("Unknown parameter {shown}; did you mean {name}?");
                 self.faults.push(Fault::new(name, "extra_forbidden", message).with("given", shown));
             }
         }

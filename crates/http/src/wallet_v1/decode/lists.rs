@@ -14,7 +14,8 @@ use crate::decode::shape::{Integer, OneOf, one_of, text_between};
 /// Default page size (specification: "Limits").
 const LIMIT_DEFAULT: i64 = 20;
 const LIMIT: Integer = Integer { min: 1, max: 100 };
-const PAGE: Integer = Integer { min: 0, max: i64::MAX };
+/// The response repeats the number: beyond this, programs with binary floating point change it.
+const PAGE: Integer = Integer { min: 0, max: (1 << 53) - 1 };
 /// Default number of events in an answer.
 const EVENTS_DEFAULT: i64 = 100;
 const EVENTS_LIMIT: Integer = Integer { min: 1, max: 1_000 };
