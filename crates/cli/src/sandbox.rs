@@ -216,14 +216,12 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_card_fits_80_columns_and_states_where_to_start() {
-        let url = "http://127.0.0.1:65535";
+    fn printed(url: &str) -> Printed {
         let user = |login: &str| DemoUser {
             login: login.to_owned(),
             password: "dv476-6r2wm-ncdrt".to_owned(),
         };
-        let printed = Printed {
+        Printed {
             base_url: url.to_owned(),
             wallet_base_url: url.to_owned(),
             console_url: format!("{url}/console"),
@@ -242,7 +240,21 @@ mod tests {
             chain_id: 1337,
             data_dir: "/var/lib/corridor".into(),
             pid: 1,
-        };
+        }
+    }
+
+    #[test]
+    fn a_service_accepts_the_variables_of_a_sandbox() {
+        let json = serde_json::to_value(printed("http://127.0.0.1:1")).expect("JSON");
+        let sandbox = serde_json::from_value(json).expect("a sandbox");
+        for name in crate::env::variables(&sandbox).into_keys() {
+            assert!(config::is_known_variable(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_card_fits_80_columns_and_states_where_to_start() {
+        let printed = printed("http://127.0.0.1:65535");
         let card = card(&printed, Duration::from_millis(1_640));
         for line in card.lines() {
             assert!(measure_text_width(line) <= 80, "{line}");

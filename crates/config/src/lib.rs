@@ -24,6 +24,7 @@ mod rooms;
 mod secret;
 mod sections;
 mod validate;
+mod variables;
 
 #[cfg(test)]
 mod tests;
@@ -51,6 +52,7 @@ pub use sections::{
     Payments, RailEntry, RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry,
     Transport,
 };
+pub use variables::is_known as is_known_variable;
 
 /// Maximum lifetime of a payment token outside production, in seconds (`decisions.md`, "JWT").
 const TEST_TOKEN_MAX_AGE_S: u32 = 3_600;

@@ -16,6 +16,7 @@ mod presets;
 mod profiles;
 mod secret_files;
 mod shipped;
+mod variables;
 
 fn sources(
     file: &str,

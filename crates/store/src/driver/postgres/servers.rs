@@ -215,6 +215,17 @@ pub(super) fn name(config: &Config) -> String {
     format!("{host}:{}", config.get_ports().first().unwrap_or(&5_432))
 }
 
+/// A failure to connect, with the server and the database that were wanted.
+pub(super) fn named(config: &Config, error: DbError) -> DbError {
+    let database = config.get_dbname().map_or_else(String::new, |name| format!("/{name}"));
+    match error {
+        DbError::Unavailable(why) => {
+            DbError::Unavailable(format!("{}{database}: {why}", name(config)))
+        }
+        other => other,
+    }
+}
+
 /// Asks a server about itself.
 pub(super) async fn ask(client: &Client) -> Result<Standing, DbError> {
     let answers =
