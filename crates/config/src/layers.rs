@@ -77,8 +77,8 @@ pub struct Merged {
     pub table: Table,
     /// Origins of the values.
     pub origins: BTreeMap<String, Origin>,
-    /// Faults: variables that look like keys and are none.
-    pub(super) unknown_variables: Vec<String>,
+    /// Faults of variables and flags that name no key.
+    pub(super) faults: Vec<String>,
 }
 
 impl Merged {
@@ -86,8 +86,8 @@ impl Merged {
         let table: Table = REFERENCE
             .parse()
             .map_err(|error| ConfigError::one(format!("embedded reference: {error}")))?;
-        let unknown_variables = variables::faults(&sources.env, &table);
-        let mut merged = Merged { table, origins: BTreeMap::new(), unknown_variables };
+        let faults = variables::faults(&sources.env, &table);
+        let mut merged = Merged { table, origins: BTreeMap::new(), faults };
         if let Some(path) = &sources.file {
             let text = std::fs::read_to_string(path).map_err(|error| {
                 ConfigError::one(format!("{}: cannot be read: {error}", path.display()))
@@ -99,7 +99,8 @@ impl Merged {
         }
         merged.lay_environment(&with_secret_files(&sources.env)?)?;
         for (key, text) in &sources.overrides {
-            merged.set(key.split('.').map(str::to_owned).collect(), text, Origin::Flag)?;
+            let path = key.split('.').map(str::to_owned).collect();
+            merged.set_or_note(path, text, Origin::Flag);
         }
         merged.lay_presets()?;
         Ok(merged)
@@ -135,9 +136,16 @@ impl Merged {
                     "{other} and {name} set the same key: remove one of them"
                 )));
             }
-            self.set(path, &text, origin)?;
+            self.set_or_note(path, &text, origin);
         }
         Ok(())
+    }
+
+    /// Sets one key; notes the fault if there is none of this name.
+    fn set_or_note(&mut self, path: Vec<String>, text: &str, origin: Origin) {
+        if let Err(fault) = self.set(path, text, origin) {
+            self.faults.extend(fault.0);
+        }
     }
 
     /// Sets one key from a text. A text key keeps the text unchanged; others are parsed as TOML.

@@ -14,6 +14,7 @@ mod files;
 mod outbound;
 mod presets;
 mod profiles;
+mod reading;
 mod secret_files;
 mod shipped;
 mod variables;
