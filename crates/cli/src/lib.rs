@@ -442,6 +442,31 @@ mod tests {
     }
 
     #[test]
+    fn a_number_below_zero_is_a_value_and_no_option() {
+        for (line, rule) in [
+            ("corridor quote -5 AED --to PAK", "must be more than 0"),
+            ("corridor quote --amount -5 --currency AED --to PAK", "must be more than 0"),
+            ("corridor pay -5 AED --to PAK", "must be more than 0"),
+            ("corridor clock advance -5h", "a number with s, m, h or d"),
+            ("corridor faucet --address 0x0 --amount -5", "'--amount <AMOUNT>'"),
+            ("corridor requests create --amount -5 --currency USDC", "'--amount <AMOUNT>'"),
+            ("corridor orders create --amount -5 --holder A --account 1", "'--amount <AMOUNT>'"),
+            ("corridor rate --amount -5", "'--amount <AMOUNT>'"),
+        ] {
+            let message = Cli::try_parse_from(line.split(' ')).expect_err(line).to_string();
+            assert!(message.contains("invalid value '-5") && message.contains(rule), "{message}");
+        }
+    }
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        let counted = |count: u64| output::counted(count, "discrepancy");
+        assert_eq!([0, 1, 2].map(counted), ["0 discrepancies", "1 discrepancy", "2 discrepancies"]);
+        assert_eq!(output::counted(1_usize, "tenant"), "1 tenant");
+        assert_eq!(output::counted(3_i64, "tenant"), "3 tenants");
+    }
+
+    #[test]
     fn command_lines_parse() {
         for line in [
             "corridor quote --country pak --currency AED --amount 500",

@@ -26,6 +26,7 @@ not succeed, or not in time.")]
 pub struct PayArgs {
     /// Amount in the source currency, to quote and pay at once
     #[arg(value_name = "AMOUNT", requires_all = ["of", "country"], conflicts_with = "quote")]
+    #[arg(allow_negative_numbers = true, value_parser = quote::amount)]
     sum: Option<Decimal>,
     #[arg(value_name = "CURRENCY", help = currencies())]
     of: Option<String>,
@@ -58,6 +59,7 @@ async fn pay(
     data_dir: &DataDir,
     output: Output,
 ) -> Result<(), Failure> {
+    args.order.check(client.credentials().is_test())?;
     let last = match new_quote(args) {
         Some(wanted) => quote::create(client, wanted).await?,
         None => find_quote(args, client, data_dir).await?,
@@ -138,6 +140,12 @@ async fn find_quote(
         if quote.id == args.quote {
             return Ok(last);
         }
+    }
+    if uuid::Uuid::try_parse(&args.quote).is_err() {
+        let quote = &args.quote;
+        return Err(Failure::Usage(format!(
+            "--quote {quote}: must be the id of a quote, as `corridor quote` prints it, or `last`"
+        )));
     }
     let path = format!("/v2/quote/{}", api::segment(&args.quote)?);
     let (_, body) =

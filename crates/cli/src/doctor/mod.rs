@@ -104,7 +104,8 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     if wrong == 0 {
         Ok(())
     } else {
-        Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len())))
+        let are = if wrong == 1 { "is" } else { "are" };
+        Err(Failure::Refused(format!("{wrong} of {} checks {are} wrong", findings.len())))
     }
 }
 
