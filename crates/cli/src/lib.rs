@@ -20,6 +20,7 @@ mod export;
 mod failure;
 mod health;
 mod help;
+mod help_text;
 mod ids;
 mod init;
 mod ledger;
@@ -69,7 +70,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 pub use self::config::ConfigArgs;
@@ -80,9 +81,12 @@ pub use trigger::Triggers;
 
 use client::DataDir;
 
+/// Help is no wider, however wide the terminal is.
+const HELP_WIDTH_MAX: usize = 120;
+
 #[derive(Parser, Debug)]
 #[command(about = "Pay people abroad, and receive stablecoins, from your own bank.")]
-#[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
+#[command(name = "corridor", version, propagate_version = true)]
 #[command(after_help = "Exit codes: 0 success, 1 refused, 2 invalid usage or configuration,
 3 unreachable or failed, 4 what was watched did not succeed.")]
 pub struct Cli {
@@ -244,8 +248,10 @@ impl Context {
 
 /// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
+    let fitted =
+        || help_text::fitted(help::grouped(Cli::command()), output::width().min(HELP_WIDTH_MAX));
     if std::env::args_os().len() <= 1 {
-        return match help::grouped(Cli::command()).print_help() {
+        return match fitted().print_help() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => Failure::from(error).report(),
         };
@@ -253,7 +259,14 @@ pub fn main() -> ExitCode {
     let cli = help::grouped(Cli::command())
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
+        .unwrap_or_else(|error| match error.kind() {
+            // Fitting every text takes a moment that other commands need not wait for.
+            ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let error = fitted().try_get_matches().err().unwrap_or(error);
+                error.exit()
+            }
+            _ => with_plain_usage(error, std::env::args().skip(1)).exit(),
+        });
     // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     match run(cli) {

@@ -275,7 +275,10 @@ mod tests {
         for (wrong, named) in [
             (fields("nosuch", "1"), "--field nosuch"),
             (fields("amount", "much"), "--field amount"),
-            (OrderArgs { order: Some("/nowhere/at/all".into()), ..OrderArgs::default() }, "/nowhere"),
+            (
+                OrderArgs { order: Some("/nowhere/at/all".into()), ..OrderArgs::default() },
+                "/nowhere",
+            ),
         ] {
             let message = wrong.check(true).expect_err(named).to_string();
             assert!(message.contains(named), "{message}");

@@ -109,7 +109,9 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
             "chain.node_url" => "; use --rpc-url",
             _ => "",
         };
-        return Err(Failure::Usage(format!("--set {key}: a sandbox sets this key itself{instead}")));
+        return Err(Failure::Usage(format!(
+            "--set {key}: a sandbox sets this key itself{instead}"
+        )));
     }
     Ok(Config::load(&args.config.sources(&fixed))?)
 }

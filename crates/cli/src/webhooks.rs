@@ -325,10 +325,7 @@ async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
             }
             let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
             let more = if lost.more { "; more remain" } else { "" };
-            output::remark(&format!(
-                "{} {what}{more}",
-                output::counted(all.len(), "event")
-            ));
+            output::remark(&format!("{} {what}{more}", output::counted(all.len(), "event")));
             Ok(())
         }
     }

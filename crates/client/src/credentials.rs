@@ -66,9 +66,7 @@ impl Credentials {
                     format!(", or start `corridor sandbox` (no running sandbox in {shown})")
                 }
             };
-            ClientError::Usage(format!(
-                "no {what}: give {flag}{name}{by} or {variable}{sandbox}"
-            ))
+            ClientError::Usage(format!("no {what}: give {flag}{name}{by} or {variable}{sandbox}"))
         };
         let of_sandbox = sandbox.as_ref();
         Ok(Credentials {
