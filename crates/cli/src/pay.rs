@@ -31,7 +31,7 @@ pub struct PayArgs {
     #[arg(value_name = "CURRENCY", help = currencies())]
     of: Option<String>,
     /// Quote id, or `last` for the most recent `corridor quote`
-    #[arg(long, default_value = "last", value_name = "ID")]
+    #[arg(long, default_value = "last", value_name = "ID", value_parser = quote_id)]
     quote: String,
     /// Destination country; with --quote ID it speeds up the lookup
     #[arg(long, visible_alias = "to", value_parser = api::country)]
@@ -45,6 +45,12 @@ pub struct PayArgs {
     order: OrderArgs,
     #[command(flatten)]
     api: ApiArgs,
+}
+
+fn quote_id(text: &str) -> Result<String, String> {
+    let is_id = text == "last" || uuid::Uuid::try_parse(text).is_ok();
+    let rule = || "must be the id of a quote, as `corridor quote` prints it, or `last`".to_owned();
+    is_id.then(|| text.to_owned()).ok_or_else(rule)
 }
 
 pub fn run(args: &PayArgs, context: &Context) -> Result<(), Failure> {
@@ -140,12 +146,6 @@ async fn find_quote(
         if quote.id == args.quote {
             return Ok(last);
         }
-    }
-    if uuid::Uuid::try_parse(&args.quote).is_err() {
-        let quote = &args.quote;
-        return Err(Failure::Usage(format!(
-            "--quote {quote}: must be the id of a quote, as `corridor quote` prints it, or `last`"
-        )));
     }
     let path = format!("/v2/quote/{}", api::segment(&args.quote)?);
     let (_, body) =

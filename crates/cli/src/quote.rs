@@ -69,8 +69,7 @@ pub struct Wanted {
 /// Parses an amount: above 0. Bounds and decimals are the service's to know.
 pub fn amount(text: &str) -> Result<Decimal, String> {
     let amount = Decimal::parse(text).map_err(|error| error.to_string())?;
-    let is_positive = amount > Decimal::from_int(0);
-    is_positive.then_some(amount).ok_or_else(|| "must be more than 0".to_owned())
+    amount.is_positive().then_some(amount).ok_or_else(|| "must be more than 0".to_owned())
 }
 
 fn countries() -> String {

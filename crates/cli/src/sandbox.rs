@@ -78,8 +78,8 @@ pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
         return reset(&data_dir);
     }
     if !args.webhook_base.is_empty() {
-        let wrong = |fault| Failure::Usage(format!("--webhook-base: {fault}"));
-        Reach::Sandbox.url(&args.webhook_base, "").map_err(wrong)?;
+        let url = Reach::Sandbox.url(&args.webhook_base, "");
+        url.map_err(|fault| Failure::Usage(format!("--webhook-base: {fault}")))?;
     }
     let config = config(args)?;
     super::keep_files_private();
@@ -271,7 +271,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let at = dir.path().join("none");
         let shown = at.display().to_string();
-        let line = [&["corridor", "sandbox", "--data-dir", &shown], line].concat();
+        let line = [&["corridor", "sandbox", "--data-dir", &shown][..], line].concat();
         let cli = crate::Cli::try_parse_from(line).expect("a command line");
         let refused = crate::run(cli).expect_err("refused");
         assert!(!at.exists(), "nothing is created");

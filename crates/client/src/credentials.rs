@@ -55,10 +55,11 @@ impl Credentials {
             Service::Pay => ("--", "CORRIDOR_"),
             Service::Wallet => ("--wallet-", "CORRIDOR_WALLET_"),
         };
+        let asked = address.clone();
         let missing = |what: &str, name: &str, by: &str| {
             let variable = format!("{variable}{}", name.to_ascii_uppercase().replace('-', "_"));
             let shown = data_dir.path().display();
-            let sandbox = match (&address, &running) {
+            let sandbox = match (&asked, &running) {
                 (Some(url), Some(running)) if url != running => format!(
                     ": the sandbox in {shown}, which has its own keys, runs as {running} and not as {url}"
                 ),

@@ -151,7 +151,7 @@ impl Fault {
         let default = value_at(defaults, &default_path(&self.path, root, defaults));
         // A default that is refused itself does not help.
         let default =
-            default.filter(|it| !self.is_unknown && value_at(root, &self.path) != Some(it));
+            default.filter(|it| !self.is_unknown && value_at(root, &self.path) != Some(*it));
         let default = default.cloned();
         let Some((last, parents)) = self.path.split_last() else { return false };
         let parent = parents.iter().try_fold(root, |value, step| match step {

@@ -136,10 +136,12 @@ fn collect(table: &Table, path: &mut Vec<String>, names: &mut Vec<String>) {
         match value {
             Value::Table(inner) => collect(inner, path, names),
             Value::Array(items) if path.len() == 1 => {
-                for item in items.iter().filter_map(Value::as_table) {
-                    let Some(id) = item.get("id").and_then(Value::as_str) else { continue };
+                // The first entry has every key.
+                let keys = items.first().and_then(Value::as_table);
+                let ids = items.iter().filter_map(|item| item.get("id")?.as_str());
+                for (id, keys) in ids.filter_map(|id| Some((id, keys?))) {
                     path.push(id.to_owned());
-                    collect(item, path, names);
+                    collect(keys, path, names);
                     path.pop();
                 }
             }

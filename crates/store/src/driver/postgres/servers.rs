@@ -277,6 +277,16 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_to_connect_names_the_server_and_the_database() {
+        let failed = |address: &str| {
+            let each = servers(address).each;
+            named(&each[0], DbError::Unavailable("refused".to_owned())).to_string()
+        };
+        assert_eq!(failed("postgres://u:secret@a:1/db"), "unavailable: a:1/db: refused");
+        assert_eq!(failed("postgres://u@a"), "unavailable: a:5432: refused");
+    }
+
+    #[test]
     fn a_standby_an_older_timeline_and_another_cluster_are_refused() {
         let servers = servers("postgres://u@a,b/db");
         assert!(matches!(servers.judge(&standing(0, "7")), Verdict::Refused(_)));
