@@ -98,7 +98,8 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
     ];
     // Test chains hold no value, and a chain that mines on demand never gets deeper on its own.
     fixed.extend(DEPTHS.map(|key| (key, "1".to_owned())));
-    if std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
+    let sets_filter = args.config.set_keys().any(|key| key == "telemetry.log_filter");
+    if !sets_filter && std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
         fixed.push(("telemetry.log_filter", "warn".to_owned()));
     }
     let is_fixed = |key: &str| FIXED.contains(&key) || DEPTHS.contains(&key);
