@@ -572,6 +572,7 @@ mod tests {
 
     #[test]
     fn a_service_is_asked_without_a_key() {
+        drop(rustls::crypto::ring::default_provider().install_default());
         let dir = tempfile::tempdir().expect("a directory");
         let args = DoctorArgs {
             deep: false,
