@@ -102,9 +102,10 @@ async fn a_cancelled_link_is_not_paid(on: On) {
     bank.finish().await;
 }
 
-/// The sender holds less than the requested amount.
+/// The sender, which begins with 10^12 USDC, holds less than the requested amount.
 async fn a_link_that_cannot_be_paid_delays_no_other(on: On) {
     let bank = patient(on).await;
+    bank.coins(StableCoin::Usdc, "0x8ba1f109551bD432803012645Ac136ddd64DBA72", 1_000_000_000).await;
     let wallet = bank.wallet("too_much").await;
     let unpayable = bank.request(&wallet, "999999999999.00", "USDC").await;
     let payable = bank.request(&wallet, "5.00", "USDC").await;
