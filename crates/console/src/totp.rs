@@ -132,7 +132,7 @@ mod tests {
         for typed in [" 050 471 ", "٠٥٠٤٧١", "०५० ४७१"] {
             assert_eq!(matching_step(SECRET, typed, now), Some(present), "{typed}");
         }
-        for wrong in ["", "050472", "50471", "0504711", "٠٥٠٤٧١"] {
+        for wrong in ["", "050472", "50471", "0504711", "٠٥٠٤٧٢"] {
             assert_eq!(matching_step(SECRET, wrong, now), None, "{wrong}");
         }
     }
