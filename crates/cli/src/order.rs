@@ -106,7 +106,10 @@ impl OrderArgs {
                 return Err(Failure::Usage("--field amount: must be a number".to_owned()));
             }
         }
-        read_order_file(self.order.as_ref()).map(drop)
+        // Not read yet: what comes through a pipe is read once.
+        let Some(path) = &self.order else { return Ok(()) };
+        let found = std::fs::metadata(path).map(drop);
+        found.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
     }
 
     /// The order as JSON. `example` allows example values for missing fields: only for keys that

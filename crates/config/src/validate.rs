@@ -440,13 +440,14 @@ fn is_origin(text: &str) -> bool {
 /// Whether the ports of the servers in a PostgreSQL URL are ports.
 fn has_valid_ports(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    // A password may hold what separates the other parts.
-    let rest = rest.rsplit_once('@').map_or(rest, |(_, servers)| servers);
+    let rest = rest.split_once('@').map_or(rest, |(_, servers)| servers);
     let servers = rest.split(['/', '?']).next().unwrap_or_default();
     servers.split(',').all(|server| {
         let after_host = server.rsplit_once(']').map_or(server, |(_, port)| port);
         let port = after_host.rsplit_once(':').map(|(_, port)| port);
-        port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+        // An empty one is the usual one.
+        let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok_and(|it| it > 0);
+        port.is_none_or(is_port)
     })
 }
 

@@ -21,13 +21,13 @@ pub struct DialCountry {
 /// quotes begin with, and some more.
 pub const DIAL_COUNTRIES: [DialCountry; 41] = [
     dial("AE", "971", (9, 9), Some(Currency::Aed)),
-    dial("AT", "43", (10, 13), Some(Currency::Eur)),
+    dial("AT", "43", (7, 13), Some(Currency::Eur)),
     dial("BD", "880", (10, 10), Some(Currency::Bdt)),
     dial("BE", "32", (9, 9), Some(Currency::Eur)),
     dial("BG", "359", (8, 9), Some(Currency::Eur)),
     dial("BH", "973", (8, 8), Some(Currency::Bhd)),
     dial("CY", "357", (8, 8), Some(Currency::Eur)),
-    dial("DE", "49", (10, 11), Some(Currency::Eur)),
+    dial("DE", "49", (7, 11), Some(Currency::Eur)),
     dial("EE", "372", (7, 8), Some(Currency::Eur)),
     dial("EG", "20", (10, 10), Some(Currency::Egp)),
     dial("ES", "34", (9, 9), Some(Currency::Eur)),
@@ -104,12 +104,16 @@ pub fn international(text: &str, country: Option<&DialCountry>) -> Option<String
         (Some(rest), _) => format!("+{rest}"),
         (None, None) => return None,
         (None, Some(country)) => {
-            let national = kept.strip_prefix('0').unwrap_or(&kept);
+            let national = match country.code {
+                // Their 0 is a part of the number.
+                "IT" => kept.as_str(),
+                _ => kept.strip_prefix('0').unwrap_or(&kept),
+            };
             let prefix = country.prefix;
             let rest = kept.strip_prefix(prefix).filter(|rest| country.has_length(rest));
             match rest {
-                _ if country.has_length(national) => format!("+{prefix}{national}"),
                 Some(rest) => format!("+{prefix}{rest}"),
+                None if country.has_length(national) => format!("+{prefix}{national}"),
                 None => return None,
             }
         }
@@ -157,6 +161,13 @@ mod tests {
             ("SG", "65 6591 2345", "+6565912345"),
             ("BD", "01712-345678", "+8801712345678"),
             ("DE", "0151 23456789", "+4915123456789"),
+            ("DE", "030 1234567", "+49301234567"),
+            ("DE", "49301234567", "+49301234567"),
+            ("AT", "0664 1234567", "+436641234567"),
+            ("AT", "436641234567", "+436641234567"),
+            ("IT", "06 1234 5678", "+390612345678"),
+            ("IT", "391 234 5678", "+393912345678"),
+            ("IT", "39 06 1234 5678", "+390612345678"),
             ("TR", "0532 123 45 67", "+905321234567"),
             // In the digits of the page's languages, and as an address book copies it.
             ("AE", "٠٥٠١٢٣٤٥٦٧", "+971501234567"),

@@ -160,6 +160,13 @@ pub enum RailStatus {
     Unrecognised(String),
 }
 
+impl RailStatus {
+    /// Whether it states that money moved.
+    pub const fn is_booking(&self) -> bool {
+        matches!(self, RailStatus::Settled | RailStatus::Returned)
+    }
+}
+
 /// A bank's answer to a recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecallAnswer {
@@ -309,7 +316,11 @@ impl BankReport {
     ) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
         let Said { amount, charges, .. } = self.said;
         let booked = match &self.about {
-            About::One(ids) => candidates.find_all(ids, amount, charges)?,
+            // Only a booking can be about several at once.
+            About::One(ids) if self.said.status.is_booking() => {
+                candidates.find_all(ids, amount, charges)?
+            }
+            About::One(ids) => vec![(candidates.find(ids, amount)?, amount)],
             About::Rest { of, listed } => {
                 let rest = candidates.rest_of(of, listed)?;
                 return Ok(rest.into_iter().map(|it| (it, self.said.of(it.attempt))).collect());

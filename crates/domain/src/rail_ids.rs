@@ -335,8 +335,10 @@ impl Candidates {
         let alone = ids.place.is_some_and(|(_, of)| of == 1);
         match (self.find(ids, amount), amount.filter(|_| alone)) {
             (Ok(it), _) => Ok(vec![(it, amount)]),
+            // Only all of them: which of several a refused or smaller sum leaves out is a guess.
             (Err(why @ Unmatched::Ambiguous(_)), Some(booked)) => {
-                self.booked(ids, booked, charges, None).map_err(|_| why)
+                let all = self.rest_of(ids, &[]).map_err(|_| why.clone())?;
+                shared_out(vec![all], booked, charges, None).map_err(|_| why)
             }
             (Err(why), _) => Err(why),
         }
@@ -435,34 +437,48 @@ impl Candidates {
         let is_open =
             |it: &&Candidate| !matches!(it.state, AttemptState::Refused | AttemptState::Failed);
         let open: Vec<&Candidate> = all.iter().copied().filter(is_open).collect();
-        let total = sum(&all);
-        let charges = charges.filter(|it| it.currency == booked.currency).map(|it| it.minor);
-        let gap = |some: &[&Candidate]| {
-            let ours = sum(some).filter(|ours| ours.currency == booked.currency)?;
-            let gap = booked.minor.checked_sub(ours.minor)?;
-            count.is_none_or(|count| count == some.len()).then_some(gap)
-        };
-        let fitting = [all, open].into_iter().filter_map(|some| gap(&some).map(|gap| (gap, some)));
-        let explained =
-            |gap: i64| charges.is_some_and(|it| gap.unsigned_abs() == it.unsigned_abs());
-        let best = fitting
-            .filter(|(gap, _)| *gap == 0 || explained(*gap))
-            .min_by_key(|(gap, _)| *gap != 0);
-        let Some((gap, paid)) = best else {
-            return Err(Unmatched::Sum {
-                booked,
-                ours: total.unwrap_or(Money::new(0, booked.currency)),
-            });
-        };
-        // The largest one, of which charges leave something.
-        let bearer = paid.iter().enumerate().max_by_key(|(_, it)| it.amount.minor);
-        let bearer = bearer.map_or(0, |(at, _)| at);
-        let share = |at: usize, it: &Candidate| {
-            let own = if at == bearer { gap } else { 0 };
-            Some(Money::new(it.amount.minor.checked_add(own)?, booked.currency))
-        };
-        Ok(paid.into_iter().enumerate().map(|(at, it)| (it, share(at, it))).collect())
+        let sets = if open.len() == all.len() { vec![all] } else { vec![all, open] };
+        shared_out(sets, booked, charges, count)
     }
+}
+
+/// The set of attempts that a sum pays, each with its part of it. `charges` that explain the
+/// difference belong to the largest one, which has to leave something of it; if they explain it for
+/// several sets, none is meant for certain.
+fn shared_out<'a>(
+    sets: Vec<Vec<&'a Candidate>>,
+    booked: Money,
+    charges: Option<Money>,
+    count: Option<usize>,
+) -> Result<Vec<(&'a Candidate, Option<Money>)>, Unmatched> {
+    let total = sets.first().and_then(|all| sum(all));
+    let no_set = Unmatched::Sum { booked, ours: total.unwrap_or(Money::new(0, booked.currency)) };
+    let charges = charges.filter(|it| it.currency == booked.currency).map(|it| it.minor);
+    let gap = |some: &[&Candidate]| {
+        let ours = sum(some).filter(|ours| ours.currency == booked.currency)?;
+        let gap = booked.minor.checked_sub(ours.minor)?;
+        count.is_none_or(|count| count == some.len()).then_some(gap)
+    };
+    let explained = |gap: i64| charges.is_some_and(|it| gap.unsigned_abs() == it.unsigned_abs());
+    let mut fitting: Vec<_> = sets
+        .into_iter()
+        .filter_map(|some| gap(&some).map(|gap| (gap, some)))
+        .filter(|(gap, _)| *gap == 0 || explained(*gap))
+        .collect();
+    fitting.sort_by_key(|(gap, _)| *gap != 0);
+    let several = fitting.len() > 1;
+    let Some((gap, paid)) = fitting.into_iter().next().filter(|(gap, _)| *gap == 0 || !several)
+    else {
+        return Err(no_set);
+    };
+    let bearer = paid.iter().enumerate().max_by_key(|(_, it)| it.amount.minor);
+    let bearer = bearer.map_or(0, |(at, _)| at);
+    let share = |(at, it): (usize, &'a Candidate)| {
+        let own = if at == bearer { gap } else { 0 };
+        let minor = it.amount.minor.checked_add(own).filter(|minor| *minor >= 0)?;
+        Some((it, Some(Money::new(minor, booked.currency))))
+    };
+    paid.into_iter().enumerate().map(share).collect::<Option<Vec<_>>>().ok_or(no_set)
 }
 
 /// Sum of attempts in one currency.

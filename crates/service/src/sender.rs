@@ -15,7 +15,7 @@ use engine::wallets::Wallets;
 use tokio::sync::watch;
 
 use super::built_in::BuiltInChain;
-use super::chain::{ChainSide, Faucet};
+use super::chain::{CannotPay, ChainSide, Faucet};
 
 /// Polling interval for new links.
 const LOOK_EVERY: Span = Span::millis(250);
@@ -132,7 +132,9 @@ impl Sender {
         failed: &mut Vec<FailedPayment>,
     ) {
         let Err(error) = self.pay(&request, None).await else { return };
-        let (attempts, error) = (attempts + 1, format!("{error:#}"));
+        // A chain that is away comes back.
+        let attempts = attempts + u32::from(error.downcast_ref::<CannotPay>().is_some());
+        let error = format!("{error:#}");
         if attempts < ATTEMPTS_MAX {
             tracing::debug!(request = %request.id, error, "simulated payment failed, will retry");
             let retry_at = self.clock.now() + RETRY_AFTER;

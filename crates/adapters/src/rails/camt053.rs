@@ -28,17 +28,27 @@ const MAX_DATE_CHARS: usize = 40;
 
 /// Parses every statement of the message.
 pub(super) fn read(body: &Element, message: &mut Statement) {
+    let is_one = body.all("Stmt").count() == 1;
+    let around = Around { is_one, page: iso::message_page(body) };
     for (index, stmt) in body.all("Stmt").enumerate() {
-        match statement(stmt, body, message) {
+        match statement(stmt, &around, message) {
             Ok(statement) => message.statements.push(statement),
             Err(reason) => message.take("Stmt", index + 1, Err(reason)),
         }
     }
 }
 
+/// What a message says about its statements.
+struct Around<'a> {
+    /// Whether it has one.
+    is_one: bool,
+    /// Its place among several messages.
+    page: Option<&'a Element>,
+}
+
 fn statement(
     stmt: &Element,
-    body: &Element,
+    around: &Around<'_>,
     message: &mut Statement,
 ) -> Result<BankStatement, String> {
     let id = stmt.text_at(&["Id"]).ok_or("it has no Id")?;
@@ -46,7 +56,7 @@ fn statement(
         return Err(format!("Id {} is not 1 to {MAX_ID_CHARS} characters", iso::quoted(id)));
     }
     let currency = currency(stmt)?;
-    let (page, is_last) = page(stmt, body)?;
+    let (page, is_last) = page(stmt, around)?;
     let mut statement = BankStatement {
         id: id.to_owned(),
         page,
@@ -64,7 +74,7 @@ fn statement(
     };
     (statement.opening, statement.closing) = balances(stmt, page, currency)?;
     statement.to = end(stmt)?.ok_or("it has neither ToDtTm nor CreDtTm")?;
-    if let Some(reason) = iso::left_out(stmt, body) {
+    if let Some(reason) = iso::left_out(stmt, around.page) {
         message.take(&format!("Stmt {}", iso::quoted(id)), 1, Err(reason));
     }
     for (index, booking) in stmt.all("Ntry").enumerate() {
@@ -97,15 +107,15 @@ fn account(stmt: &Element) -> String {
 ///
 /// Up to version 2, the pages of a statement are those of its message. Of several statements in a
 /// page, those with both balances are complete; another one begins or ends there.
-fn page(stmt: &Element, body: &Element) -> Result<(i64, bool), String> {
-    let is_one = body.all("Stmt").count() == 1;
+fn page(stmt: &Element, around: &Around<'_>) -> Result<(i64, bool), String> {
+    let is_one = around.is_one;
     let has = |codes: &[&str]| {
         stmt.all("Bal")
             .filter_map(|it| it.text_at(&["Tp", "CdOrPrtry", "Cd"]))
             .any(|code| codes.contains(&code))
     };
     let (begins, ends) = (!is_one && has(&["OPBD", "PRCD"]), !is_one && has(&["CLBD"]));
-    let of_message = || iso::message_page(body).filter(|_| !(begins && ends));
+    let of_message = || around.page.filter(|_| !(begins && ends));
     let own = stmt.child("StmtPgntn");
     let Some(page) = own.or_else(of_message) else { return Ok((1, true)) };
     let number = page

@@ -27,8 +27,9 @@ pub(super) fn read_interim(body: &Element, statement: &mut Statement) {
 }
 
 fn bookings(body: &Element, parent: &str, only_ours: bool, statement: &mut Statement) {
+    let page = iso::message_page(body);
     for (index, list) in body.all(parent).enumerate() {
-        if let Some(reason) = iso::left_out(list, body) {
+        if let Some(reason) = iso::left_out(list, page) {
             statement.take(parent, index + 1, Err(reason));
         }
     }

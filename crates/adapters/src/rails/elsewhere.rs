@@ -22,11 +22,14 @@ pub(super) fn complete(ids: &mut ReportIds, details: &Element, booking: Option<&
     for text in texts(details, booking) {
         let words = text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-');
         for word in words {
-            if let Some(id) = id(word) {
+            if found.len() > MAX_IDS && messages.len() > 1 {
+                return;
+            }
+            if let Some(id) = id(word).filter(|_| found.len() <= MAX_IDS) {
                 if !found.contains(&id) {
                     found.push(id);
                 }
-            } else if is_message(word) && !messages.contains(&word) {
+            } else if messages.len() <= 1 && is_message(word) && !messages.contains(&word) {
                 messages.push(word);
             }
         }

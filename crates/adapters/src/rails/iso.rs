@@ -261,9 +261,9 @@ pub(super) fn is_charge(details: &Element, booking: &Element) -> bool {
 
 /// What a bank states about the number of bookings of a notice, a report or a statement that does
 /// not have them all. The total of a list in several pages is that of all pages.
-pub(super) fn left_out(list: &Element, message: &Element) -> Option<String> {
+pub(super) fn left_out(list: &Element, message_page: Option<&Element>) -> Option<String> {
     let own = ["StmtPgntn", "RptPgntn", "NtfctnPgntn"];
-    let is_page = own.iter().any(|it| list.child(it).is_some()) || message_page(message).is_some();
+    let is_page = message_page.is_some() || own.iter().any(|it| list.child(it).is_some());
     let stated = list.text_at(&["TxsSummry", "TtlNtries", "NbOfNtries"])?;
     let count = list.all("Ntry").count();
     let is_right = stated.parse() == Ok(count) || is_page;

@@ -119,8 +119,13 @@ impl Subject {
             (_, RailStatus::Rejected) if reasons.iter().any(|it| it == NEVER_RECEIVED) => {
                 RailStatus::Unknown
             }
-            // The question is rejected: that says nothing about the payment.
-            (Subject::Inquiry, RailStatus::Rejected) => RailStatus::Received,
+            // The question is rejected, which says nothing about the payment, unless the reason is one
+            // that only a payment can have: banks name the question in their answer to it.
+            (Subject::Inquiry, RailStatus::Rejected)
+                if !reasons.iter().any(|it| is_of_payment(it)) =>
+            {
+                RailStatus::Received
+            }
             (_, status) => status,
         }
     }
@@ -237,6 +242,13 @@ impl Status {
         };
         statement.take("group", 1, Ok(BankReport { about: About::Rest { of, listed }, said }));
     }
+}
+
+/// Whether a reason is about an account, a bank, an amount, a party or a country's rule.
+fn is_of_payment(code: &str) -> bool {
+    const FAMILIES: [&str; 6] = ["AC", "AG", "AM", "BE", "RC", "RR"];
+    let is_family = FAMILIES.iter().any(|family| code.starts_with(family));
+    code.len() == 4 && is_family && !rail::is_duplicate(code, None)
 }
 
 /// Adds the reasons and the text of the level above.

@@ -998,6 +998,9 @@ fn a_rejected_question_rejects_no_payment() {
         ),
         ("pacs.028.001.03", "RJCT", reason("NOOR"), RailStatus::Unknown),
         ("pain.001.001.09", "RJCT", reason("NOOR"), RailStatus::Unknown),
+        ("pacs.028.001.03", "RJCT", reason("FF01"), RailStatus::Received),
+        ("pacs.028.001.03", "RJCT", reason("AM05"), RailStatus::Received),
+        ("pacs.028.001.03", "RJCT", reason("AC01"), RailStatus::Rejected),
         ("pacs.028.001.03", "ACSC", String::new(), RailStatus::Settled),
         ("pain.001.001.09", "RJCT", reason("AC01"), RailStatus::Rejected),
         (

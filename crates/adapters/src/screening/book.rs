@@ -522,7 +522,7 @@ async fn read_and_keep(
     let list = parse(documents).await?;
     let is_recent = |before: &&Loaded| !before.is_copy || now - before.read_at <= KEPT_FOR;
     if let Some(before) = before.filter(is_recent)
-        && is_shrunk(before.list.entries.len(), list.entries.len())
+        && is_shrunk(before.list.entries.len(), list.entries.len(), source.is_remote())
     {
         let (before, now) = (before.list.entries.len(), list.entries.len());
         return Err(RefreshError::Shrunk { list: list.name, before, now });
@@ -553,9 +553,11 @@ async fn read_and_keep(
     Ok(list)
 }
 
-/// Whether a list lost so many entries that the download is probably incomplete.
-const fn is_shrunk(before: usize, now: usize) -> bool {
-    let least = if before < LONG_LIST { SHRUNK_BELOW_PERCENT } else { LONG_SHRUNK_BELOW_PERCENT };
+/// Whether a list lost so many entries that it is probably incomplete. A file is not downloaded in
+/// pieces, and its owner may remove a part on purpose.
+const fn is_shrunk(before: usize, now: usize, is_remote: bool) -> bool {
+    let is_long = is_remote && before >= LONG_LIST;
+    let least = if is_long { LONG_SHRUNK_BELOW_PERCENT } else { SHRUNK_BELOW_PERCENT };
     now * 100 < before * least
 }
 

@@ -120,7 +120,7 @@ impl ListEntry {
 impl ListEntry {
     /// Adds the addresses of Ethereum's form in a text: publishers also write them into remarks.
     pub(super) fn add_addresses_in(&mut self, text: &str) {
-        for address in addresses_in(text) {
+        for address in addresses_in(text).take(ADDRESSES_IN_TEXT_MAX) {
             let is_it = |known: &ListedAddress| known.address.eq_ignore_ascii_case(address);
             if !self.addresses.iter().any(is_it) {
                 let (asset, address) = ("ETH".to_owned(), address.to_owned());
@@ -129,6 +129,9 @@ impl ListEntry {
         }
     }
 }
+
+/// Maximum number of addresses that are read from one text.
+const ADDRESSES_IN_TEXT_MAX: usize = 1_000;
 
 fn addresses_in(text: &str) -> impl Iterator<Item = &str> {
     const DIGITS: usize = 40;

@@ -271,8 +271,9 @@ impl Draft {
                 let turned: Vec<&str> = listed.text.split_whitespace().rev().collect();
                 self.joined.add_letters(normal::all_letters(&turned.join(" ")), id);
             }
+            let respelled = listed::respelled(&listed.text);
             for reading in listed::readings(&listed.text, has_latin) {
-                self.add_name(place, entry.kind, &listed.text, reading);
+                self.add_name(place, entry.kind, &respelled, reading);
             }
         }
     }

@@ -76,6 +76,24 @@ pub(super) fn readings(written: &str, has_latin: bool) -> Vec<Normalised> {
     readings
 }
 
+/// The name as written, but with joined articles split off.
+pub(super) fn respelled(written: &str) -> String {
+    let (mut out, mut word) = (String::new(), String::new());
+    for letter in letters::seen(written).chars().chain([' ']) {
+        if is_of_word(letter) {
+            word.push(letter);
+            continue;
+        }
+        match normal::without_article(&plain(&word)) {
+            Some(rest) => out.extend([ARTICLE, " ", rest]),
+            None => out.push_str(&word),
+        }
+        word.clear();
+        out.push(letter);
+    }
+    out
+}
+
 /// The words with their joined articles split off; nothing if there are none.
 fn split_articles(words: &[&str]) -> Vec<Part> {
     let plain_words: Vec<String> = words.iter().map(|word| plain(word)).collect();

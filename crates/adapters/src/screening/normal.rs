@@ -166,7 +166,10 @@ pub(super) fn split_servant(word: &str) -> Option<(&'static str, &str)> {
     let heads = [
         "abdoul", "abdour", "abdul", "abdel", "abdal", "abdur", "abder", "abdir", "abdus", "abdes",
     ];
-    let rest = heads.into_iter().find_map(|head| word.strip_prefix(head))?;
+    let (head, rest) = heads.into_iter().find_map(|head| Some((head, word.strip_prefix(head)?)))?;
+    // The article takes the next consonant over, which is often written once.
+    let taken_over = head.ends_with(['r', 's']) && !rest.starts_with(head.chars().last()?);
+    let rest = if taken_over { word.get(head.len() - 1..)? } else { rest };
     (rest.chars().count() >= 3).then_some(("abdul", rest))
 }
 

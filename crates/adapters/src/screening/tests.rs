@@ -385,29 +385,11 @@ async fn a_list_that_lost_most_of_its_entries_is_not_taken() {
 }
 
 /// A long list loses few entries at a time: a quarter less is a broken download.
-#[tokio::test]
-async fn a_long_list_may_lose_a_fifth_of_its_entries() {
-    let dir = tempfile::tempdir().expect("dir");
-    let file = dir.path().join("list.xml");
-    let write = |entries: usize| {
-        let entry =
-            |uid| format!("<sdnEntry><uid>{uid}</uid><lastName>Name {uid}</lastName></sdnEntry>");
-        let entries: String = (0..entries).map(entry).collect();
-        std::fs::write(&file, format!("<sdnList>{entries}</sdnList>")).expect("write");
-    };
-    write(200);
-    let book = ListBook::load(vec![file_source(&file)], ListSettings::default(), &client(), NOW)
-        .await
-        .expect("load");
-    write(159);
-    let refreshed = book.refresh(&client(), NOW).await;
-    assert!(
-        matches!(refreshed.outcomes[0], Err(RefreshError::Shrunk { before: 200, now: 159, .. })),
-        "{refreshed:?}"
-    );
-    write(160);
-    assert!(book.refresh(&client(), NOW).await.is_complete());
-    assert_eq!(book.current().entries(), 160);
+#[test]
+fn a_long_downloaded_list_may_lose_a_fifth_of_its_entries() {
+    assert!(is_shrunk(200, 159, true) && !is_shrunk(200, 160, true));
+    assert!(is_shrunk(99, 49, true) && !is_shrunk(99, 50, true), "a short one half of them");
+    assert!(is_shrunk(200, 99, false) && !is_shrunk(200, 100, false), "and a file");
 }
 
 #[tokio::test]

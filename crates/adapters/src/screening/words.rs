@@ -211,6 +211,7 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["saiyed", "saiyid", "sayed", "sayeed", "sayid", "sayyed", "seyed", "syed", "sayyid"],
     &["aly", "ali"],
     &["khaled", "khalid"],
+    &["salaam", "selam", "slam", "salam"],
     &["saeed", "saeid", "said"],
     &["abdallah", "abdellah", "abdoullah", "abdulahi", "abdulla", "abdullahi", "abdullah"],
     &["abd", "abdal", "abdel", "abder", "abdes", "abdoul", "abdour", "abdur", "abdus", "abdul"],

@@ -263,6 +263,8 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
         (&["E102/DU01"], None),
         (&["Duplicated EndToEndId"], None),
         (&["NARR"], Some("Payment already processed on 2026-11-25")),
+        (&["narr"], Some("Payment already processed on 2026-11-25")),
+        (&["ms03"], Some("Previously processed")),
         (&["NARR"], Some("Doppelte Einreichung (Duplikat)")),
         (&["MS03"], Some("MsgId must be unique")),
         (&["E-77"], Some("file already received")),

@@ -12,7 +12,7 @@ const NARRATIVE_REASONS: [&str; 4] = ["NARR", "MS02", "MS03", "FF01"];
 /// Part of the word for a duplicate in several languages.
 const DUPLICATE_WORD: &str = "DUPLI";
 /// Words of a text that may mean that the bank has the instruction.
-const POSSESSION_WORDS: [&str; 2] = ["ALREADY", "UNIQUE"];
+const POSSESSION_WORDS: [&str; 4] = ["ALREADY", "UNIQUE", "PREVIOUS", "REPEAT"];
 
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
 /// rail's profile, alone or in a bank's own words (`AM05 - duplication`, `DUPLICATE_FILE`).
@@ -41,9 +41,9 @@ pub fn proves_possession<'a>(
     rail: Option<&RailConfig>,
 ) -> bool {
     let is_narrative = |code: &str| {
-        let code = code.trim();
+        let code = code.trim().to_ascii_uppercase();
         let is_code = code.len() == 4 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        !is_code || NARRATIVE_REASONS.contains(&code)
+        !is_code || NARRATIVE_REASONS.contains(&code.as_str())
     };
     codes.clone().any(|code| is_duplicate(code, rail))
         || info.is_some_and(|text| match codes.clone().all(|code| is_narrative(code)) {

@@ -271,6 +271,32 @@ fn charges_of_a_batch_explain_its_sum() {
     }
 }
 
+/// Charges leave something of each payment, and explain one set of payments.
+#[test]
+fn charges_that_explain_too_much_explain_nothing() {
+    let of = ids(|it| it.message = some(MESSAGE));
+    let found = |candidates: &Candidates, minor, charges| {
+        candidates.booked(&of, pkr(minor), Some(pkr(charges)), None).map(|all| all.len())
+    };
+    assert!(matches!(found(&ours(), 50, 250), Err(Unmatched::Sum { .. })), "more than the largest");
+    let refused = Candidate { state: AttemptState::Refused, ..candidate(1, 1, &[(MESSAGE, 1)]) };
+    let part = Candidates::new(vec![refused, candidate(2, 1, &[(MESSAGE, 2)])]);
+    assert_eq!(found(&part, 200, 5), Ok(1));
+    assert!(matches!(found(&part, 250, 50), Err(Unmatched::Sum { .. })), "all of 300, or 200");
+}
+
+/// Which of several a sum leaves out is a guess: a repeated report about one is not about another.
+#[test]
+fn a_sum_without_ids_is_not_about_those_that_are_left() {
+    let refused = Candidate { state: AttemptState::Refused, ..candidate(1, 1, &[(MESSAGE, 1)]) };
+    let part = Candidates::new(vec![refused, candidate(2, 1, &[(MESSAGE, 2)])]);
+    let alone = ids(|it| (it.message, it.place) = (some(MESSAGE), Some((1, 1))));
+    for minor in [100, 200] {
+        let found = part.find_all(&alone, Some(pkr(minor)), None);
+        assert!(matches!(found, Err(Unmatched::Ambiguous(_))), "{minor}: {found:?}");
+    }
+}
+
 /// A booking that names a message and lists nothing else of it is about the whole message.
 #[test]
 fn a_message_alone_with_its_sum_is_all_of_it() {

@@ -77,6 +77,22 @@ impl Query {
         read.map_err(|fault| self.faults.push(fault)).ok()
     }
 
+    /// Same for a position, which a caller has or has not: a blank one is refused, because what is
+    /// after the wrong position is lost.
+    pub fn position<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let is_blank_position =
+            self.pairs.iter().any(|(known, _)| known == name) && !self.has(name);
+        if is_blank_position {
+            self.known.push((name, false));
+            return read(name, "").map_err(|fault| self.faults.push(fault)).ok();
+        }
+        self.optional(name, read)
+    }
+
     /// All values of a parameter that may be repeated or comma-separated, at most `items_max`. The
     /// item names of PHP and JavaScript (`status[]`, `status[0]`) are accepted too.
     pub fn list<T>(

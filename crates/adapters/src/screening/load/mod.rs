@@ -351,7 +351,7 @@ fn detect(text: &str) -> Option<Form> {
     if has(&opensanctions::COLUMNS) {
         return Some(Form::OpenSanctionsCsv);
     }
-    match ofac_csv::columns_of_first_row(head)? {
+    match ofac_csv::columns_of_first_row(text.trim_start())? {
         ofac_csv::MAIN_COLUMNS => Some(Form::OfacMainCsv),
         ofac_csv::ALIAS_COLUMNS => Some(Form::OfacAliasCsv),
         ofac_csv::ADDRESS_COLUMNS => Some(Form::OfacAddressCsv),

@@ -189,7 +189,7 @@ pub struct EventList {
 /// Every invalid parameter.
 pub fn events(raw: Option<&str>) -> Result<EventList, Rejection> {
     let mut query = Query::of(raw);
-    let after = query.optional("after", |name, given| AFTER.read_str(name, given));
+    let after = query.position("after", |name, given| AFTER.read_str(name, given));
     let limit = query.optional("limit", |name, given| EVENTS_LIMIT.read_str(name, given));
     query.finish(|| {
         let limit = usize::try_from(limit.unwrap_or(EVENTS_DEFAULT)).ok()?;

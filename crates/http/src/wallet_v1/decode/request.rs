@@ -1,9 +1,6 @@
 //! `POST /v1/sdk/payment-requests`
 
 use domain::currency::{Currency, StableCoin};
-use domain::decimal::Decimal;
-use domain::fault::Fault;
-use domain::money::Money;
 use domain::order::BENEFICIARY_NAME_MAX_CHARS;
 use domain::payment_request::{AmountAsked, DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, FIAT};
 
@@ -12,8 +9,6 @@ use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{Integer, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection};
 
-/// Decimals of an amount as it is read.
-const MILLIONTHS: u32 = 6;
 const EXPIRES_IN: Integer =
     Integer { min: *EXPIRES_IN_HOURS.start(), max: *EXPIRES_IN_HOURS.end() };
 
@@ -86,14 +81,7 @@ fn amount(fields: &mut Fields<'_>) -> Option<AmountAsked> {
         AmountType::Fiat => {
             let value = fields.required("amount.value", Amount);
             let currency = fields.required("amount.currency", FIAT_CURRENCY);
-            let (currency, value) = (currency?, value?);
-            if Money::exact(Decimal::new(value.into(), MILLIONTHS), currency).is_none() {
-                let decimals = currency.minor_units();
-                let message = format!("{} has at most {decimals} decimals", currency.code());
-                let fault = Fault::new("amount.value", "decimal_max_places", message);
-                fields.refuse(fault.with("decimal_places", decimals));
-            }
-            Some(AmountAsked::Fiat(currency, value))
+            Some(AmountAsked::Fiat(currency?, value?))
         }
         AmountType::Flexible => Some(AmountAsked::Flexible),
     }
