@@ -48,6 +48,12 @@ pub struct ApiArgs {
 }
 
 impl ApiArgs {
+    /// As after `--base-url` alone.
+    #[cfg(test)]
+    pub fn of(base_url: &str) -> ApiArgs {
+        ApiArgs { base_url: Some(base_url.to_owned()), ..ApiArgs::default() }
+    }
+
     /// The given options as the client's credentials.
     pub fn given(&self) -> Result<GivenCredentials, Failure> {
         given(

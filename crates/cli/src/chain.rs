@@ -92,7 +92,9 @@ async fn rescan(args: &RescanArgs, context: &Context) -> Result<(), Failure> {
     let Report { blocks, found, trouble, .. } = &report;
     match context.output {
         Output::Table if trouble.is_empty() => {
-            output::line(&format!("{blocks} blocks rescanned, {found} missing transfers found"))?;
+            let blocks = output::counted(*blocks, "block");
+            let found = output::counted(*found, "missing transfer");
+            output::line(&format!("{blocks} rescanned, {found} found"))?;
         }
         Output::Table => {}
         Output::Json => output::json(&json!({

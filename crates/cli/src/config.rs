@@ -40,6 +40,11 @@ impl ConfigArgs {
         )
     }
 
+    /// The keys given with `--set`.
+    pub fn set_keys(&self) -> impl Iterator<Item = &str> {
+        self.set.iter().map(|(key, _)| key.as_str())
+    }
+
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(Config::load(&self.sources(&[]))?)
     }
@@ -109,8 +114,9 @@ fn check(args: &CheckArgs, context: &Context) -> Result<(), Failure> {
                 .for_each(|finding| output::remark(&format!("warning: {}", described(finding))));
             if is_valid {
                 output::line(&format!(
-                    "valid: environment {environment}, corridors {}, {rails} rails",
-                    served.join(" ")
+                    "valid: environment {environment}, corridors {}, {}",
+                    served.join(" "),
+                    output::counted(rails, "rail")
                 ))?;
             }
         }

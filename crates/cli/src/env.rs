@@ -35,7 +35,8 @@ pub fn run(_args: &EnvArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-fn variables(sandbox: &Sandbox) -> BTreeMap<String, String> {
+/// The variables by name.
+pub fn variables(sandbox: &Sandbox) -> BTreeMap<String, String> {
     let mut variables = BTreeMap::from([
         ("CORRIDOR_BASE_URL".to_owned(), sandbox.base_url().to_owned()),
         ("CORRIDOR_ACCESS_KEY".to_owned(), sandbox.payment_access_key.clone()),

@@ -65,7 +65,7 @@ pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(),
         file.finish()?;
     }
     progress.finish_and_clear();
-    output::remark(&format!("{count} payments exported"));
+    output::remark(&format!("{} exported", output::counted(count, "payment")));
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use client::ClientError;
 use config::{ConfigError, KeyError};
 use service::BadConfiguration;
 use service::environment::WrongDatabase;
+use service::installation::NotInstalled;
 use store::StoreError;
 
 /// Why a command failed. Scripts rely on the exit code.
@@ -59,6 +60,7 @@ impl Failure {
     pub fn of_start(error: anyhow::Error) -> Failure {
         let is_of_configuration = error.downcast_ref::<BadConfiguration>().is_some()
             || error.downcast_ref::<KeyError>().is_some()
+            || error.downcast_ref::<NotInstalled>().is_some()
             || matches!(error.downcast_ref::<StoreError>(), Some(StoreError::Config(_)))
             || matches!(
                 error.downcast_ref::<WrongDatabase>(),

@@ -100,7 +100,8 @@ async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
     let report = books::verify(&opened.store).await.map_err(Failure::of_store)?;
     match context.output {
         Output::Table => {
-            output::line(&format!("{} tenants, {} accounts", report.tenants, report.accounts))?;
+            let tenants = output::counted(report.tenants, "tenant");
+            output::line(&format!("{tenants}, {}", output::counted(report.accounts, "account")))?;
             report
                 .findings
                 .iter()
@@ -120,5 +121,8 @@ async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
     if report.findings.is_empty() {
         return Ok(());
     }
-    Err(Failure::Refused(format!("the ledger has {} discrepancies", report.findings.len())))
+    Err(Failure::Refused(format!(
+        "the ledger has {}",
+        output::counted(report.findings.len(), "discrepancy")
+    )))
 }

@@ -20,6 +20,7 @@ mod export;
 mod failure;
 mod health;
 mod help;
+mod help_text;
 mod ids;
 mod init;
 mod ledger;
@@ -69,7 +70,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 pub use self::config::ConfigArgs;
@@ -80,9 +81,12 @@ pub use trigger::Triggers;
 
 use client::DataDir;
 
+/// Help is no wider, however wide the terminal is.
+const HELP_WIDTH_MAX: usize = 120;
+
 #[derive(Parser, Debug)]
 #[command(about = "Pay people abroad, and receive stablecoins, from your own bank.")]
-#[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
+#[command(name = "corridor", version, propagate_version = true)]
 #[command(after_help = "Exit codes: 0 success, 1 refused, 2 invalid usage or configuration,
 3 unreachable or failed, 4 what was watched did not succeed.")]
 pub struct Cli {
@@ -244,8 +248,10 @@ impl Context {
 
 /// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
+    let fitted =
+        || help_text::fitted(help::grouped(Cli::command()), output::width().min(HELP_WIDTH_MAX));
     if std::env::args_os().len() <= 1 {
-        return match help::grouped(Cli::command()).print_help() {
+        return match fitted().print_help() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => Failure::from(error).report(),
         };
@@ -253,7 +259,14 @@ pub fn main() -> ExitCode {
     let cli = help::grouped(Cli::command())
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
-        .unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
+        .unwrap_or_else(|error| match error.kind() {
+            // Fitting every text takes a moment that other commands need not wait for.
+            ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                let error = fitted().try_get_matches().err().unwrap_or(error);
+                error.exit()
+            }
+            _ => with_plain_usage(error, std::env::args().skip(1)).exit(),
+        });
     // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     match run(cli) {
@@ -442,6 +455,31 @@ mod tests {
     }
 
     #[test]
+    fn a_number_below_zero_is_a_value_and_no_option() {
+        for (line, rule) in [
+            ("corridor quote -5 AED --to PAK", "must be more than 0"),
+            ("corridor quote --amount -5 --currency AED --to PAK", "must be more than 0"),
+            ("corridor pay -5 AED --to PAK", "must be more than 0"),
+            ("corridor clock advance -5h", "a number with s, m, h or d"),
+            ("corridor faucet --address 0x0 --amount -5", "'--amount <AMOUNT>'"),
+            ("corridor requests create --amount -5 --currency USDC", "'--amount <AMOUNT>'"),
+            ("corridor orders create --amount -5 --holder A --account 1", "'--amount <AMOUNT>'"),
+            ("corridor rate --amount -5", "'--amount <AMOUNT>'"),
+        ] {
+            let message = Cli::try_parse_from(line.split(' ')).expect_err(line).to_string();
+            assert!(message.contains("invalid value '-5") && message.contains(rule), "{message}");
+        }
+    }
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        let counted = |count: u64| output::counted(count, "discrepancy");
+        assert_eq!([0, 1, 2].map(counted), ["0 discrepancies", "1 discrepancy", "2 discrepancies"]);
+        assert_eq!(output::counted(1_usize, "tenant"), "1 tenant");
+        assert_eq!(output::counted(3_i64, "tenant"), "3 tenants");
+    }
+
+    #[test]
     fn command_lines_parse() {
         for line in [
             "corridor quote --country pak --currency AED --amount 500",
@@ -570,6 +608,7 @@ mod tests {
             "corridor quote --country USA --currency AED --amount 500",
             "corridor quote --country PAK --currency AED --amount five",
             "corridor pay --account-ending 12",
+            "corridor pay --quote nope",
             "corridor pay --field x",
             "corridor payments list --country PAK --search x",
             "corridor payments list --since 6h --from 2026-11-21",
@@ -579,7 +618,7 @@ mod tests {
             "corridor quote 500 AED --to PAK --amount 5",
             "corridor pay 500 AED",
             "corridor pay 500 --to PAK",
-            "corridor pay 500 AED --to PAK --quote q",
+            "corridor pay 500 AED --to PAK --quote last",
             "corridor open kitchen",
             "corridor events tail --since 1h --after 0",
             "corridor clock advance soon",

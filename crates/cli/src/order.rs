@@ -90,6 +90,28 @@ impl OrderArgs {
         OrderArgs { given, ..OrderArgs::default() }
     }
 
+    /// Refuses options that no quote can make valid. `example` as in [`OrderArgs::document`].
+    pub fn check(&self, example: bool) -> Result<(), Failure> {
+        if self.account_ending.is_some() && !example {
+            return Err(Failure::Usage("--account-ending: allowed with test keys only".to_owned()));
+        }
+        for (name, value) in &self.fields {
+            if member_names().all(|member| member != name) {
+                let known = member_names().collect::<Vec<_>>().join(", ");
+                return Err(Failure::Usage(format!(
+                    "--field {name}: unknown field; known fields: {known}"
+                )));
+            }
+            if name == "amount" && value != "null" && value.parse::<serde_json::Number>().is_err() {
+                return Err(Failure::Usage("--field amount: must be a number".to_owned()));
+            }
+        }
+        // Not read yet: what comes through a pipe is read once.
+        let Some(path) = &self.order else { return Ok(()) };
+        let found = std::fs::metadata(path).map(drop);
+        found.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    }
+
     /// The order as JSON. `example` allows example values for missing fields: only for keys that
     /// move no real money.
     pub fn document(
@@ -98,12 +120,8 @@ impl OrderArgs {
         quote: &Quote,
         example: bool,
     ) -> Result<String, Failure> {
-        let mut members = Members::new();
-        if example {
-            members = self.example(quote)?;
-        } else if self.account_ending.is_some() {
-            return Err(Failure::Usage("--account-ending: allowed with test keys only".to_owned()));
-        }
+        self.check(example)?;
+        let mut members = if example { self.example(quote)? } else { Members::new() };
         members.append(&mut read_order_file(self.order.as_ref())?);
         for (name, value) in
             [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)]
@@ -122,12 +140,6 @@ impl OrderArgs {
         }
         members.insert("amount".to_owned(), document::raw(quote.amount_destination.to_string())?);
         for (name, value) in &self.fields {
-            if member_names().all(|member| member != name) {
-                let known = member_names().collect::<Vec<_>>().join(", ");
-                return Err(Failure::Usage(format!(
-                    "--field {name}: unknown field; known fields: {known}"
-                )));
-            }
             match (name.as_str(), value.as_str()) {
                 (_, "null") => drop(members.remove(name)),
                 ("amount", number) => {
@@ -253,6 +265,28 @@ mod tests {
             (Some("Muscat"), None)
         );
         assert!(text.contains("1.100000000001") && text.contains("37912.05"), "{text}");
+    }
+
+    #[test]
+    fn options_are_checked_before_anything_is_asked_for() {
+        let fields = |name: &str, value: &str| OrderArgs {
+            fields: vec![(name.to_owned(), value.to_owned())],
+            ..OrderArgs::default()
+        };
+        assert!(fields("sender_city", "Muscat").check(true).is_ok());
+        assert!(fields("amount", "1.50").check(true).is_ok());
+        for (wrong, named) in [
+            (fields("nosuch", "1"), "--field nosuch"),
+            (fields("amount", "much"), "--field amount"),
+            (
+                OrderArgs { order: Some("/nowhere/at/all".into()), ..OrderArgs::default() },
+                "/nowhere",
+            ),
+        ] {
+            let message = wrong.check(true).expect_err(named).to_string();
+            assert!(message.contains(named), "{message}");
+        }
+        assert!(OrderArgs::ending("0001").check(false).is_err());
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub struct RateArgs {
     #[arg(long, default_value = "PKR", value_parser = code)]
     to: String,
     /// Amount of the token [default: 1]
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: Option<String>,
     #[command(flatten)]
     api: WalletApiArgs,
@@ -96,7 +96,7 @@ pub struct CreateArgs {
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
     /// Amount of the token
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: String,
     /// Token to exchange
     #[arg(long, default_value = "USDC", value_parser = code)]

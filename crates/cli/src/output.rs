@@ -69,6 +69,15 @@ pub fn raw(text: &[u8]) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
+/// A number with its noun: `1 tenant`, `2 tenants`.
+pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == N::from(1) => format!("{count} {noun}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {noun}s"),
+    }
+}
+
 /// Writes a remark to stderr, where scripts ignore it.
 pub fn remark(text: &str) {
     eprintln!("{text}");

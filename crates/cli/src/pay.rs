@@ -26,11 +26,12 @@ not succeed, or not in time.")]
 pub struct PayArgs {
     /// Amount in the source currency, to quote and pay at once
     #[arg(value_name = "AMOUNT", requires_all = ["of", "country"], conflicts_with = "quote")]
+    #[arg(allow_negative_numbers = true, value_parser = quote::amount)]
     sum: Option<Decimal>,
     #[arg(value_name = "CURRENCY", help = currencies())]
     of: Option<String>,
     /// Quote id, or `last` for the most recent `corridor quote`
-    #[arg(long, default_value = "last", value_name = "ID")]
+    #[arg(long, default_value = "last", value_name = "ID", value_parser = quote_id)]
     quote: String,
     /// Destination country; with --quote ID it speeds up the lookup
     #[arg(long, visible_alias = "to", value_parser = api::country)]
@@ -46,6 +47,12 @@ pub struct PayArgs {
     api: ApiArgs,
 }
 
+fn quote_id(text: &str) -> Result<String, String> {
+    let is_id = text == "last" || uuid::Uuid::try_parse(text).is_ok();
+    let rule = || "must be the id of a quote, as `corridor quote` prints it, or `last`".to_owned();
+    is_id.then(|| text.to_owned()).ok_or_else(rule)
+}
+
 pub fn run(args: &PayArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let client = args.api.client(&data_dir)?;
@@ -58,6 +65,7 @@ async fn pay(
     data_dir: &DataDir,
     output: Output,
 ) -> Result<(), Failure> {
+    args.order.check(client.credentials().is_test())?;
     let last = match new_quote(args) {
         Some(wanted) => quote::create(client, wanted).await?,
         None => find_quote(args, client, data_dir).await?,

@@ -22,6 +22,7 @@ use client::{Client, LastQuote, Quote};
 pub struct QuoteArgs {
     /// Amount in the source currency
     #[arg(value_name = "AMOUNT", required_unless_present = "amount", requires = "of")]
+    #[arg(allow_negative_numbers = true, value_parser = amount)]
     sum: Option<Decimal>,
     #[arg(value_name = "CURRENCY", required_unless_present = "currency", help = currencies())]
     of: Option<String>,
@@ -31,7 +32,7 @@ pub struct QuoteArgs {
     #[arg(long, value_name = "CODE", conflicts_with = "of")]
     currency: Option<String>,
     /// The same as AMOUNT
-    #[arg(long, allow_negative_numbers = true, conflicts_with = "sum")]
+    #[arg(long, allow_negative_numbers = true, conflicts_with = "sum", value_parser = amount)]
     amount: Option<Decimal>,
     /// Beneficiary account, for better routing; the payment must use the same account
     #[arg(long, value_name = "NUMBER")]
@@ -63,6 +64,12 @@ pub struct Wanted {
     pub currency: String,
     pub account: Option<String>,
     pub branch: Option<String>,
+}
+
+/// Parses an amount: above 0. Bounds and decimals are the service's to know.
+pub fn amount(text: &str) -> Result<Decimal, String> {
+    let amount = Decimal::parse(text).map_err(|error| error.to_string())?;
+    amount.is_positive().then_some(amount).ok_or_else(|| "must be more than 0".to_owned())
 }
 
 fn countries() -> String {
@@ -119,7 +126,7 @@ fn print(quote: &str, output: Output) -> Result<(), Failure> {
     };
     let coin = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency)
     {
-        (Some(amount), Some(currency)) => format!("{amount} {currency}"),
+        (Some(amount), Some(currency)) => amount.in_currency(currency),
         _ => String::new(),
     };
     output::members(&[

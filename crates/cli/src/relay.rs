@@ -104,7 +104,6 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
     arm_failpoint(&config)?;
     let data_dir = context.data_dir()?;
     super::keep_files_private();
-    data_dir.create()?;
     run_async(async {
         let telemetry =
             telemetry::init(&config).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::webhooks::Reach;
 use clap::{Args, Subcommand};
 use console::Style;
 use tokio::time::Instant;
@@ -31,6 +32,10 @@ const FUNDS: &str = "1,000.00 USDC   500.00 USDT   at the first start";
 /// Configuration keys of the confirmation depths.
 const DEPTHS: [&str; 4] =
     ["chain.small_depth", "chain.medium_depth", "chain.large_depth", "chain.settled_depth"];
+
+/// Further keys that a sandbox sets itself.
+const FIXED: [&str; 5] =
+    ["environment", "http.listen", "http.public_url", "rates.walk_seed", "chain.node_url"];
 
 /// Options of `sandbox`.
 #[derive(Args, Debug)]
@@ -72,9 +77,13 @@ pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
     if let Some(SandboxCommand::Reset) = args.command {
         return reset(&data_dir);
     }
+    if !args.webhook_base.is_empty() {
+        let url = Reach::Sandbox.url(&args.webhook_base, "");
+        url.map_err(|fault| Failure::Usage(format!("--webhook-base: {fault}")))?;
+    }
+    let config = config(args)?;
     super::keep_files_private();
     data_dir.create()?;
-    let config = config(args)?;
     run_async(serve(args, context, &data_dir, &config))
 }
 
@@ -89,8 +98,21 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
     ];
     // Test chains hold no value, and a chain that mines on demand never gets deeper on its own.
     fixed.extend(DEPTHS.map(|key| (key, "1".to_owned())));
-    if std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
+    let sets_filter = args.config.set_keys().any(|key| key == "telemetry.log_filter");
+    if !sets_filter && std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
         fixed.push(("telemetry.log_filter", "warn".to_owned()));
+    }
+    let is_fixed = |key: &str| FIXED.contains(&key) || DEPTHS.contains(&key);
+    if let Some(key) = args.config.set_keys().find(|key| is_fixed(key)) {
+        let instead = match key {
+            "http.listen" => "; use --port",
+            "rates.walk_seed" => "; use --seed",
+            "chain.node_url" => "; use --rpc-url",
+            _ => "",
+        };
+        return Err(Failure::Usage(format!(
+            "--set {key}: a sandbox sets this key itself{instead}"
+        )));
     }
     Ok(Config::load(&args.config.sources(&fixed))?)
 }
@@ -118,7 +140,9 @@ async fn serve(
     let stopped = stop_signal();
     let json = serde_json::to_value(&sandbox.printed)
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
+    let file = data_dir.sandbox_file();
+    let written = write_private(&file, &format!("{json}\n"));
+    written.map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
     match context.output {
         Output::Json => output::json(&json)?,
         Output::Table => output::raw(card(&sandbox.printed, began.elapsed()).as_bytes())?,
@@ -211,19 +235,18 @@ pub fn below_home(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
     use console::measure_text_width;
     use service::sandbox::{DemoUser, Tokens};
 
     use super::*;
 
-    #[test]
-    fn the_card_fits_80_columns_and_states_where_to_start() {
-        let url = "http://127.0.0.1:65535";
+    fn printed(url: &str) -> Printed {
         let user = |login: &str| DemoUser {
             login: login.to_owned(),
             password: "dv476-6r2wm-ncdrt".to_owned(),
         };
-        let printed = Printed {
+        Printed {
             base_url: url.to_owned(),
             wallet_base_url: url.to_owned(),
             console_url: format!("{url}/console"),
@@ -242,7 +265,44 @@ mod tests {
             chain_id: 1337,
             data_dir: "/var/lib/corridor".into(),
             pid: 1,
-        };
+        }
+    }
+
+    fn refusal(line: &[&str]) -> String {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = dir.path().join("none");
+        let shown = at.display().to_string();
+        let line = [&["corridor", "sandbox", "--data-dir", &shown][..], line].concat();
+        let cli = crate::Cli::try_parse_from(line).expect("a command line");
+        let refused = crate::run(cli).expect_err("refused");
+        assert!(!at.exists(), "nothing is created");
+        assert_eq!(refused.exit_code(), 2, "{refused}");
+        refused.to_string()
+    }
+
+    #[test]
+    fn what_a_sandbox_cannot_do_is_refused_before_it_starts() {
+        let message = refusal(&["--webhook-base", "nonsense"]);
+        assert!(message.starts_with("--webhook-base: "), "{message}");
+        let message = refusal(&["--set", "http.listen=5"]);
+        assert!(message.contains("--set http.listen") && message.contains("--port"), "{message}");
+        for key in FIXED.iter().chain(&DEPTHS) {
+            assert!(refusal(&["--set", &format!("{key}=1")]).contains(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_service_accepts_the_variables_of_a_sandbox() {
+        let json = serde_json::to_value(printed("http://127.0.0.1:1")).expect("JSON");
+        let sandbox = serde_json::from_value(json).expect("a sandbox");
+        for name in crate::env::variables(&sandbox).into_keys() {
+            assert!(config::is_known_variable(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_card_fits_80_columns_and_states_where_to_start() {
+        let printed = printed("http://127.0.0.1:65535");
         let card = card(&printed, Duration::from_millis(1_640));
         for line in card.lines() {
             assert!(measure_text_width(line) <= 80, "{line}");

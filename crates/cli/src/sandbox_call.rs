@@ -33,7 +33,7 @@ pub struct ShowArgs {
 #[command(after_help = "Example:\n  corridor clock advance 24h")]
 pub struct AdvanceArgs {
     /// Duration: a number with s, m, h or d; at most 400d
-    #[arg(value_name = "TIME", value_parser = super::seconds)]
+    #[arg(value_name = "TIME", value_parser = super::seconds, allow_hyphen_values = true)]
     by: u32,
     #[command(flatten)]
     api: ApiArgs,
@@ -51,7 +51,7 @@ pub struct FaucetArgs {
     #[arg(long, value_name = "0x…")]
     address: String,
     /// Amount, at most 1000000
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: String,
     /// Token: USDC or USDT
     #[arg(long, value_parser = code, default_value = "USDC")]

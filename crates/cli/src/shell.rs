@@ -40,10 +40,14 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     let Some(dir) = &args.dir else {
         return output::raw(&page(Cli::command())?);
     };
-    std::fs::create_dir_all(dir)?;
+    std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     let mut root = Cli::command();
     root.build();
     write_pages(dir, &root)
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Usage(format!("{}: {error}", path.display()))
 }
 
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
@@ -54,7 +58,8 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
 
 fn write_pages(dir: &Path, command: &clap::Command) -> Result<(), Failure> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
-    std::fs::write(dir.join(format!("{name}.1")), page(command.clone())?)?;
+    let path = dir.join(format!("{name}.1"));
+    std::fs::write(&path, page(command.clone())?).map_err(|error| unwritable(&path, &error))?;
     for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
         write_pages(dir, inner)?;
     }

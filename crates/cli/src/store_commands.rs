@@ -45,12 +45,13 @@ impl<S> ForCommand<S> {
     }
 }
 
-/// Opens the configured store, which must be migrated.
+/// Opens the configured store, which must exist and be migrated. Creates nothing: a mistyped
+/// `--data-dir` must not become an installation.
 pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure> {
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
-    data_dir.create()?;
-    let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::of_start)?;
+    let store = service::open_existing_store(&config, data_dir.path()).await;
+    let store = store.map_err(Failure::of_start)?;
     store.ready().await.map_err(Failure::of_store)?;
     service::environment::check(&store, config.environment)
         .await

@@ -323,9 +323,9 @@ async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
             for (at, id, kind) in &all {
                 output::line(&format!("{at} {id} {kind}"))?;
             }
-            let what = if args.dry_run { "would be resent" } else { "are being resent" };
+            let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
             let more = if lost.more { "; more remain" } else { "" };
-            output::remark(&format!("{} events {what}{more}", all.len()));
+            output::remark(&format!("{} {what}{more}", output::counted(all.len(), "event")));
             Ok(())
         }
     }

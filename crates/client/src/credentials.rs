@@ -48,18 +48,26 @@ impl Credentials {
             address.is_some() && given.access_key.is_some() && given.secret_key.is_some();
         let sandbox = if complete { None } else { data_dir.sandbox()? };
         let sandbox = sandbox.and_then(|sandbox| sandbox.credentials(service));
+        let running = sandbox.as_ref().map(|sandbox| sandbox.base_url.clone());
         let sandbox =
             sandbox.filter(|sandbox| address.as_ref().is_none_or(|url| *url == sandbox.base_url));
         let (flag, variable) = match service {
             Service::Pay => ("--", "CORRIDOR_"),
             Service::Wallet => ("--wallet-", "CORRIDOR_WALLET_"),
         };
+        let asked = address.clone();
         let missing = |what: &str, name: &str, by: &str| {
             let variable = format!("{variable}{}", name.to_ascii_uppercase().replace('-', "_"));
-            ClientError::Usage(format!(
-                "no {what}: give {flag}{name}{by} or {variable}, or start `corridor sandbox` (no running sandbox in {})",
-                data_dir.path().display()
-            ))
+            let shown = data_dir.path().display();
+            let sandbox = match (&asked, &running) {
+                (Some(url), Some(running)) if url != running => format!(
+                    ": the sandbox in {shown}, which has its own keys, runs as {running} and not as {url}"
+                ),
+                _ => {
+                    format!(", or start `corridor sandbox` (no running sandbox in {shown})")
+                }
+            };
+            ClientError::Usage(format!("no {what}: give {flag}{name}{by} or {variable}{sandbox}"))
         };
         let of_sandbox = sandbox.as_ref();
         Ok(Credentials {
@@ -153,7 +161,14 @@ mod tests {
             given(Some("https://pay.example"), None, None),
             &data_dir,
         );
-        assert!(other.expect_err("another address").to_string().contains("CORRIDOR_ACCESS_KEY"));
+        let message = other.expect_err("another address").to_string();
+        assert!(message.contains("CORRIDOR_ACCESS_KEY"), "{message}");
+        // The same server under another name has other tokens.
+        assert!(
+            message.contains("runs as http://127.0.0.1:8480 and not as https://pay.example")
+                && !message.contains("no running sandbox"),
+            "{message}"
+        );
         let wallet = Credentials::find(Service::Wallet, given(None, None, None), &data_dir)
             .expect("from the sandbox");
         assert_eq!(

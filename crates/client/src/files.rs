@@ -113,12 +113,14 @@ impl DataDir {
     }
 
     /// Creates it, for its owner only, if it is missing.
-    pub fn create(&self) -> std::io::Result<()> {
+    pub fn create(&self) -> Result<(), ClientError> {
         let mut directory = std::fs::DirBuilder::new();
         directory.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
-        directory.create(&self.0)
+        directory.create(&self.0).map_err(|error| {
+            ClientError::Usage(format!("{}: cannot be created: {error}", self.0.display()))
+        })
     }
 
     /// The path of the running sandbox's file.
@@ -191,6 +193,15 @@ pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_created_is_named() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let below = file.path().join("corridor");
+        let message = DataDir::at(&below).create().expect_err("a file is in the way").to_string();
+        let begins = format!("{}: cannot be created: ", below.display());
+        assert!(message.starts_with(&begins), "{message}");
+    }
 
     #[test]
     fn stored_results_are_private_and_read_back_exactly() {

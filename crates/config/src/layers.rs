@@ -9,28 +9,29 @@ use toml::{Table, Value};
 use super::ConfigError;
 use super::outbound::DEFAULT;
 use super::secret::is_secret;
+use super::variables;
 
 /// The embedded defaults, which are also the reference.
 pub const REFERENCE: &str = include_str!("../../config/reference.toml");
 
 /// Prefix of environment variables.
-const ENV_PREFIX: &str = "CORRIDOR_";
+pub(super) const ENV_PREFIX: &str = "CORRIDOR_";
 /// Variable naming a directory with one file per secret, as created by systemd's `LoadCredential=`
 /// and mounted secrets.
 const ENV_SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";
 /// Suffix of variables that name a secret's file.
 const ENV_FILE: &str = "_FILE";
 /// Keys outside every section, which have a variable without a double underscore.
-const OUTSIDE_SECTIONS: [&str; 2] = ["environment", "rails_enabled"];
+pub(super) const OUTSIDE_SECTIONS: [&str; 2] = ["environment", "rails_enabled"];
 /// Separator of section and key in environment variables.
-const ENV_SEPARATOR: &str = "__";
+pub(super) const ENV_SEPARATOR: &str = "__";
 
 /// Sources of the configuration, in addition to the embedded defaults.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// File named by `--config`.
     pub file: Option<PathBuf>,
-    /// Environment variables. Names that are not configuration keys are ignored.
+    /// Environment variables. Those that do not begin with `CORRIDOR_` are ignored.
     pub env: Vec<(String, String)>,
     /// Flags: dotted key and value. The last one wins.
     pub overrides: Vec<(String, String)>,
@@ -76,14 +77,17 @@ pub struct Merged {
     pub table: Table,
     /// Origins of the values.
     pub origins: BTreeMap<String, Origin>,
+    /// Faults of variables and flags that name no key.
+    pub(super) faults: Vec<String>,
 }
 
 impl Merged {
     pub fn read(sources: &Sources) -> Result<Merged, ConfigError> {
-        let table = REFERENCE
+        let table: Table = REFERENCE
             .parse()
             .map_err(|error| ConfigError::one(format!("embedded reference: {error}")))?;
-        let mut merged = Merged { table, origins: BTreeMap::new() };
+        let faults = variables::faults(&sources.env, &table);
+        let mut merged = Merged { table, origins: BTreeMap::new(), faults };
         if let Some(path) = &sources.file {
             let text = std::fs::read_to_string(path).map_err(|error| {
                 ConfigError::one(format!("{}: cannot be read: {error}", path.display()))
@@ -95,7 +99,8 @@ impl Merged {
         }
         merged.lay_environment(&with_secret_files(&sources.env)?)?;
         for (key, text) in &sources.overrides {
-            merged.set(key.split('.').map(str::to_owned).collect(), text, Origin::Flag)?;
+            let path = key.split('.').map(str::to_owned).collect();
+            merged.set_or_note(path, text, Origin::Flag);
         }
         merged.lay_presets()?;
         Ok(merged)
@@ -131,9 +136,16 @@ impl Merged {
                     "{other} and {name} set the same key: remove one of them"
                 )));
             }
-            self.set(path, &text, origin)?;
+            self.set_or_note(path, &text, origin);
         }
         Ok(())
+    }
+
+    /// Sets one key; notes the fault if there is none of this name.
+    fn set_or_note(&mut self, path: Vec<String>, text: &str, origin: Origin) {
+        if let Err(fault) = self.set(path, text, origin) {
+            self.faults.extend(fault.0);
+        }
     }
 
     /// Sets one key from a text. A text key keeps the text unchanged; others are parsed as TOML.
@@ -192,8 +204,8 @@ impl Merged {
 
 /// The dotted path of a configuration variable; `None` for other variables. Only names with a
 /// double underscore are keys, and those of [`OUTSIDE_SECTIONS`]: the rest belong to the commands
-/// (`CORRIDOR_BASE_URL` …).
-fn path_of_variable(name: &str) -> Option<Vec<String>> {
+/// (`CORRIDOR_BASE_URL` …), or are mistakes ([`variables::faults`]).
+pub(super) fn path_of_variable(name: &str) -> Option<Vec<String>> {
     let rest = name.strip_prefix(ENV_PREFIX)?;
     let outside = OUTSIDE_SECTIONS.iter().find(|key| key.eq_ignore_ascii_case(rest));
     if let Some(key) = outside {

@@ -19,11 +19,13 @@ mod profiles;
 mod provider;
 mod rates;
 mod read;
+mod reading;
 mod relays;
 mod rooms;
 mod secret;
 mod sections;
 mod validate;
+mod variables;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +33,8 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use domain::policy::Environment;
+
+use reading::Reading;
 
 pub use audit::Audit;
 pub use chain::{Chain, KeySource, Keys, OfChain, TenantEntry, Wallets, Webhooks};
@@ -51,6 +55,7 @@ pub use sections::{
     Payments, RailEntry, RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry,
     Transport,
 };
+pub use variables::is_known as is_known_variable;
 
 /// Maximum lifetime of a payment token outside production, in seconds (`decisions.md`, "JWT").
 const TEST_TOKEN_MAX_AGE_S: u32 = 3_600;
@@ -83,27 +88,25 @@ impl Config {
 
     /// Converts and validates merged layers.
     pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
-        let mut table = merged.table.clone();
-        outbound::inherit(&mut table);
-        presets::complete(&mut table);
-        let table = toml::Value::Table(table);
-        let mut config: Config =
-            serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
-        if !config.rails_enabled.is_empty() {
-            let wanted = &config.rails_enabled;
-            config.rails.iter_mut().for_each(|rail| rail.enabled = wanted.contains(&rail.id));
+        let mut reading = Reading::of(merged);
+        let mut all = [&merged.faults[..], &reading.faults].concat();
+        if let Some(mut config) = reading.config.take() {
+            if !config.rails_enabled.is_empty() {
+                let wanted = &config.rails_enabled;
+                config.rails.iter_mut().for_each(|rail| rail.enabled = wanted.contains(&rail.id));
+            }
+            config.plain_text_secrets = print::secrets(&merged.table)
+                .into_iter()
+                .filter(|path| matches!(merged.origin(path), Some(Origin::File(_))))
+                .collect();
+            let faults = validate::faults(&config);
+            let faults = faults.into_iter().filter(|it| !reading.is_consequence(&it.key));
+            all.extend(faults.map(|fault| merged.locate(&fault.key, &fault.rule)));
+            if all.is_empty() {
+                return Ok(config);
+            }
         }
-        config.plain_text_secrets = print::secrets(&merged.table)
-            .into_iter()
-            .filter(|path| matches!(merged.origin(path), Some(Origin::File(_))))
-            .collect();
-        let faults = validate::faults(&config);
-        if faults.is_empty() {
-            return Ok(config);
-        }
-        Err(ConfigError(
-            faults.into_iter().map(|fault| merged.locate(&fault.key, &fault.rule)).collect(),
-        ))
+        Err(ConfigError(all))
     }
 
     /// The API URL required in tokens, without a trailing slash.
@@ -164,36 +167,5 @@ impl Merged {
             Some(origin) => format!("{key} ({origin}): {rule}"),
             None => format!("{key}: {rule}"),
         }
-    }
-
-    fn explain(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigError {
-        let message = error.inner().message().to_owned();
-        let mut key = self.named(&error.path().to_string());
-        // serde names an unknown key only in its message.
-        let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
-        if let Some((field, _)) = unknown
-            && key.rsplit('.').next() != Some(field)
-        {
-            key = if key.is_empty() || key == "." {
-                field.to_owned()
-            } else {
-                format!("{key}.{field}")
-            };
-        }
-        ConfigError::one(self.locate(&key, &message.replace("unknown field", "unknown key")))
-    }
-
-    /// Replaces `rails[3].min` by `rails.<id>.min`.
-    fn named(&self, path: &str) -> String {
-        let Some((index, rest)) = path.strip_prefix("rails[").and_then(|rest| rest.split_once(']'))
-        else {
-            return path.to_owned();
-        };
-        let rail = index
-            .parse::<usize>()
-            .ok()
-            .and_then(|index| self.table.get("rails")?.as_array()?.get(index));
-        let id = rail.and_then(|rail| rail.get("id")?.as_str()).unwrap_or(index);
-        format!("rails.{id}{rest}")
     }
 }

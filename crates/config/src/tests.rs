@@ -14,8 +14,10 @@ mod files;
 mod outbound;
 mod presets;
 mod profiles;
+mod reading;
 mod secret_files;
 mod shipped;
+mod variables;
 
 fn sources(
     file: &str,

@@ -1,5 +1,6 @@
 //! A refused form comes back: the page that it was sent from, with the message and all that was
-//! typed. Passwords are never shown again, since no page fills their fields.
+//! typed. Passwords are never shown again, since no page fills their fields. A list's filters are
+//! the form of the list itself, and those of a download that of the page which offers it.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -16,6 +17,7 @@ use tower::ServiceExt as _;
 
 use super::answer::Stop;
 use super::form::Form;
+use super::gate::has_navigation;
 use super::visit::Visit;
 
 /// Pages that are tried: the one that the browser names, then those above the form's action.
@@ -24,7 +26,7 @@ const TRIES: usize = 4;
 /// A refused form.
 #[derive(Debug)]
 pub(super) struct Retry {
-    /// The path that it was sent to.
+    /// The path that it was sent to; empty for the filters of a page, which it sends to itself.
     pub(super) action: String,
     pub(super) form: Form,
     /// The wrong field, if the refusal names one.
@@ -57,18 +59,26 @@ impl Retry {
             _ => return None,
         };
         let inner = visit.inner();
-        (!inner.is_read).then(|| Retry {
-            action: inner.path.split('?').next().unwrap_or_default().to_owned(),
-            form: inner.form.fields(),
-            field,
-            words: words.clone(),
-            status: stop.status(),
-        })
+        let path = || inner.path.split('?').next().unwrap_or_default().to_owned();
+        let (action, form) = match inner.is_read {
+            false => (path(), inner.form.fields()),
+            // Without a query there is nothing to correct, and a sign-in is not repeated.
+            true if matches!(stop, Stop::Refused(_))
+                || inner.signed.is_none()
+                || inner.query.pairs().next().is_none() =>
+            {
+                return None;
+            }
+            true if has_navigation(&inner.route) => (String::new(), inner.query.clone()),
+            true => (path(), inner.query.clone()),
+        };
+        Some(Retry { action, form, field, words: words.clone(), status: stop.status() })
     }
 }
 
 /// What a form's request says about the page that sent it.
 struct Sent {
+    is_read: bool,
     path: String,
     headers: HeaderMap,
     extensions: Extensions,
@@ -86,7 +96,8 @@ impl Sent {
         if let Some(id) = request.extensions().get::<RequestId>() {
             extensions.insert(id.clone());
         }
-        Sent { path: request.uri().path().to_owned(), headers, extensions }
+        let is_read = request.method() == Method::GET;
+        Sent { is_read, path: request.uri().path().to_owned(), headers, extensions }
     }
 
     /// The page of the request's `Referer`.
@@ -98,7 +109,16 @@ impl Sent {
     }
 
     /// Pages that may have sent the form, the likeliest first.
-    fn pages(&self) -> impl Iterator<Item = String> {
+    fn pages(&self, action: &str) -> Vec<String> {
+        match self.is_read {
+            // The empty query shows the whole list, and no saved view.
+            true if action.is_empty() => vec![format!("{}?", self.path)],
+            true => self.referer().into_iter().collect(),
+            false => self.pages_above().collect(),
+        }
+    }
+
+    fn pages_above(&self) -> impl Iterator<Item = String> {
         let above = std::iter::successors(Some(self.path.as_str()), |path| {
             path.rsplit_once('/')
                 .map(|(above, _)| above)
@@ -118,11 +138,12 @@ impl Sent {
 
 /// The middleware around the guarded pages.
 pub(super) async fn layer(State(pages): State<Router>, request: Request, next: Next) -> Response {
-    let sent = (request.method() == Method::POST).then(|| Sent::of(&request));
+    let is_form = [Method::GET, Method::POST].contains(request.method());
+    let sent = is_form.then(|| Sent::of(&request));
     let response = next.run(request).await;
     let refused = response.extensions().get::<Again>().cloned();
     let (Some(sent), Some(again)) = (sent, refused) else { return response };
-    for page in sent.pages() {
+    for page in sent.pages(&again.0.action) {
         let Some(request) = sent.request(&page, again.clone()) else { continue };
         let shown: Result<Response, Infallible> = pages.clone().oneshot(request).await;
         let Ok(mut shown) = shown;
@@ -140,8 +161,9 @@ pub(super) async fn layer(State(pages): State<Router>, request: Request, next: N
 mod tests {
     use super::*;
 
-    fn sent(path: &str, referer: &str) -> Sent {
+    fn sent(method: Method, path: &str, referer: &str) -> Sent {
         let mut request = Request::new(Body::empty());
+        *request.method_mut() = method;
         *request.uri_mut() = path.parse().expect("a path");
         request.headers_mut().insert(header::REFERER, referer.parse().expect("a header"));
         Sent::of(&request)
@@ -150,12 +172,12 @@ mod tests {
     #[test]
     fn a_form_comes_from_the_page_that_the_browser_names_or_one_above_its_action() {
         let sent = sent(
+            Method::POST,
             "/console/t/bank/deposits/1/decide",
             "https://x/console/t/bank/deposits/1/decide?verdict=a#b",
         );
-        let pages: Vec<String> = sent.pages().collect();
         assert_eq!(
-            pages,
+            sent.pages("/console/t/bank/deposits/1/decide"),
             [
                 "/console/t/bank/deposits/1/decide?verdict=a",
                 "/console/t/bank/deposits/1/decide",
@@ -169,10 +191,20 @@ mod tests {
     fn pages_outside_the_console_are_not_shown() {
         for other in ["https://x/pay/1", "https://x", "null", "https://x/console"] {
             assert_eq!(
-                sent("/console/users", other).pages().collect::<Vec<_>>(),
+                sent(Method::POST, "/console/users", other).pages("/console/users"),
                 ["/console/users"],
                 "{other}"
             );
         }
+    }
+
+    #[test]
+    fn filters_come_back_on_their_list_and_a_download_on_the_page_that_offers_it() {
+        let list = "/console/t/bank/payments";
+        let page = "https://x/console/t/bank/statements";
+        assert_eq!(sent(Method::GET, list, page).pages(""), ["/console/t/bank/payments?"]);
+        let file = "/console/t/bank/statements/file";
+        assert_eq!(sent(Method::GET, file, page).pages(file), ["/console/t/bank/statements"]);
+        assert!(sent(Method::GET, file, "null").pages(file).is_empty());
     }
 }

@@ -230,7 +230,7 @@ impl Inner {
 }
 
 /// Whether the answer is a page with the navigation: not a file, a receipt or a redirect.
-fn has_navigation(route: &str) -> bool {
+pub(super) fn has_navigation(route: &str) -> bool {
     let without = [".csv", "/file", "/{file}", "/receipt", "/console", "/logo", ".css"];
     !without.iter().any(|end| route.ends_with(end))
 }

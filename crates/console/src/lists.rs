@@ -64,10 +64,10 @@ pub fn dated_filters(visit: &Visit, state: Field, from: &'static str) -> FormVie
 /// The period in the query's days `from` and `to`, both included.
 ///
 /// # Errors
-/// [`Stop::Invalid`]: not a day.
+/// [`Stop::Wrong`]: not a day.
 pub fn period(visit: &Visit) -> Result<(Option<Timestamp>, Option<Timestamp>), Stop> {
     let read = |name, label: &str| {
-        let wrong = || Stop::Invalid(format!("{label}: enter a day such as 2026-11-22."));
+        let wrong = || Stop::wrong(name, format!("{label}: enter a day such as 2026-11-22."));
         let text = visit.query().given(name);
         text.map(|text| day_of(text).ok_or_else(wrong)).transpose()
     };

@@ -2,6 +2,7 @@
 //! authenticator apps support. Codes of the current step and its neighbours are accepted; the store
 //! prevents reuse.
 
+use domain::characters::with_ascii_digits;
 use domain::time::Timestamp;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
@@ -42,9 +43,11 @@ pub fn code(secret: &[u8], step: i64) -> String {
     format!("{:0>6}", hotp(secret, step.unsigned_abs(), DIGITS))
 }
 
-/// The step of this code, among those accepted at `now`. Spaces are ignored.
+/// The step of this code, among those accepted at `now`. Spaces are ignored, and digits may be those
+/// of any script.
 pub fn matching_step(secret: &[u8], given: &str, now: Timestamp) -> Option<i64> {
     let given: String = given.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let given = with_ascii_digits(&given);
     let present = step_of(now);
     let mut found = None;
     // Checks every step, even after a match, to take constant time.
@@ -126,8 +129,10 @@ mod tests {
                 "{ahead}"
             );
         }
-        assert_eq!(matching_step(SECRET, " 050 471 ", now), Some(present), "as people type it");
-        for wrong in ["", "050472", "50471", "0504711", "٠٥٠٤٧١"] {
+        for typed in [" 050 471 ", "٠٥٠٤٧١", "०५० ४७१"] {
+            assert_eq!(matching_step(SECRET, typed, now), Some(present), "{typed}");
+        }
+        for wrong in ["", "050472", "50471", "0504711", "٠٥٠٤٧٢"] {
             assert_eq!(matching_step(SECRET, wrong, now), None, "{wrong}");
         }
     }

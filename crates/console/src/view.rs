@@ -58,7 +58,9 @@ pub fn page_about(visit: &Visit, headline: Headline, mut sections: Vec<Section>)
 
 /// Fills the refused form: the one with its action, and of several the one with its hidden fields.
 fn keep(sections: &mut [Section], retry: &Retry) {
-    let forms = sections.iter_mut().flat_map(|section| &mut section.forms);
+    let forms = sections
+        .iter_mut()
+        .flat_map(|section| section.filters.iter_mut().chain(&mut section.forms));
     let mut forms: Vec<&mut FormView> =
         forms.filter(|form| form.action == retry.action && form.verdicts.is_empty()).collect();
     if forms.len() > 1 {
@@ -532,13 +534,14 @@ pub fn instant(at: Option<Timestamp>) -> Cell {
 /// Parses an optional name in the query.
 ///
 /// # Errors
-/// [`Stop::Invalid`]: unknown name.
+/// [`Stop::Wrong`]: unknown name.
 pub fn asked<T>(
     visit: &Visit,
-    name: &str,
+    name: &'static str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, Stop> {
-    let read = |text: &str| parse(text).ok_or_else(|| Stop::Invalid(format!("Unknown {name}.")));
+    let read =
+        |text: &str| parse(text).ok_or_else(|| Stop::wrong(name, format!("Unknown {name}.")));
     Ok(visit.query().given(name).map(read).transpose()?.into_iter().collect())
 }
 
@@ -633,6 +636,25 @@ mod tests {
         assert_eq!(kept(8, vec![other, with(7)]), [false, true], "the only one of its action");
         assert_eq!(kept(8, vec![with(7), with(8)]), [false, true]);
         assert_eq!(kept(9, vec![with(7), with(8)]), [false, false]);
+    }
+
+    #[test]
+    fn refused_filters_keep_what_was_typed() {
+        let typed = Form::of("least=abc&account=12");
+        let retry = Retry::sample("", typed, Some("least"), "Enter an amount.");
+        let fields =
+            vec![Field::line("least", "Amount at least"), Field::line("account", "Account")];
+        let filters = Some(FormView::filters(fields));
+        let mut sections = [Section { filters, forms: vec![form()], ..Section::default() }];
+        keep(&mut sections, &retry);
+        let [Section { filters, forms, .. }] = sections;
+        let filters = filters.expect("filters");
+        let values: Vec<&str> = filters.fields.iter().map(|field| field.value.as_str()).collect();
+        assert_eq!(
+            (values, filters.fault_of("least")),
+            (vec!["abc", "12"], Some("Enter an amount."))
+        );
+        assert!(forms[0].fault.is_none(), "another form of the page");
     }
 
     #[test]

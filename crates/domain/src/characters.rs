@@ -87,9 +87,44 @@ pub fn is_forbidden(character: char) -> bool {
         || ANNOTATION.contains(&character)
 }
 
+/// The text with the decimal digits of every script as ASCII digits: people type numbers in the
+/// digits of their language.
+pub fn with_ascii_digits(text: &str) -> String {
+    text.chars().map(|character| ascii_digit(character).unwrap_or(character)).collect()
+}
+
+/// The digits of a script follow one another from zero, and so do the scripts of a run.
+fn ascii_digit(character: char) -> Option<char> {
+    if character.is_ascii() {
+        return None;
+    }
+    let categories = CodePointMapData::<GeneralCategory>::new();
+    let run = (0..=u32::from(character)).rev().map_while(char::from_u32);
+    let run = run.take_while(|it| categories.get(*it) == GeneralCategory::DecimalNumber);
+    let value = run.count().checked_sub(1)? % 10;
+    char::from_digit(u32::try_from(value).ok()?, 10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_of_every_script_become_ascii_digits() {
+        for digits in [
+            "٠١٢٣٤٥٦٧٨٩",
+            "۰۱۲۳۴۵۶۷۸۹",
+            "০১২৩৪৫৬৭৮৯",
+            "०१२३४५६७८९",
+            "０１２３４５６７８９",
+            "𝟘𝟙𝟚𝟛𝟜𝟝𝟞𝟟𝟠𝟡",
+        ] {
+            assert_eq!(with_ascii_digits(digits), "0123456789", "{digits}");
+        }
+        for same in ["", "+971 50", "½²Ⅷ", "ش-7"] {
+            assert_eq!(with_ascii_digits(same), same);
+        }
+    }
 
     #[test]
     fn a_text_without_visible_characters_is_blank() {

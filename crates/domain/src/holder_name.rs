@@ -9,7 +9,7 @@ use unicode_normalization::char::is_combining_mark;
 use crate::rail_text::CharacterSet;
 
 /// Minimum number of letters.
-const LETTERS_MIN: usize = 2;
+pub const LETTERS_MIN: usize = 2;
 /// Punctuation in names of persons and companies, with typographic variants.
 const SIGNS: &str =
     "-/().,'+&\u{2018}\u{2019}\u{2BC}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{B7}";

@@ -132,7 +132,8 @@ pub struct PaymentRequest {
     pub received: Received,
     /// `paid_at`: time at which it became PAID; `None` before.
     pub paid_at: Option<Timestamp>,
-    /// Whether a payment arrived in a block at or after the expiry.
+    /// Whether a payment arrived in a block at or after the expiry, or counted after the request was
+    /// cancelled.
     pub late: bool,
     /// Whether a payment arrived in the other stablecoin.
     pub wrong_asset: bool,

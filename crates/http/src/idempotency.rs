@@ -30,7 +30,12 @@ pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Malf
     if parts.method != Method::POST {
         return Ok(None);
     }
-    let Some(value) = parts.headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
+    let mut values = parts.headers.get_all(&IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    // Another reader of the headers could take the other key for the request's.
+    if values.next().is_some() {
+        return Err(Malformed("Must be given once"));
+    }
     let printable = |text: &&str| {
         (1..=KEY_MAX_CHARS).contains(&text.len())
             && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
@@ -166,6 +171,16 @@ mod tests {
             under_way.turns.lock().expect("a lock").is_empty(),
             "nothing is kept of those that are over"
         );
+    }
+
+    #[test]
+    fn a_request_has_one_key() {
+        let twice = Request::post("/v1/sdk/orders")
+            .header(&IDEMPOTENCY_KEY, "a")
+            .header(&IDEMPOTENCY_KEY, "a")
+            .body(())
+            .expect("a request");
+        assert_eq!(of(&twice.into_parts().0, b""), Err(Malformed("Must be given once")));
     }
 
     #[test]

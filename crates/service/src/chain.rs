@@ -15,6 +15,7 @@ use anyhow::Context as _;
 use domain::chain::{Address, Broadcast, ChainConfig, ChainNumber, Fees, KeyRole, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
+use domain::money::Money;
 use domain::policy::Environment;
 use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts, Controller};
 use domain::time::{Span, Timestamp};
@@ -335,6 +336,15 @@ struct Admin {
     chain_id: u64,
 }
 
+/// Why the chain takes no payment of the faucet. Repeating it does not help.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotPay {
+    #[error("the simulated sender holds {held}, less than {wanted}")]
+    TooLittle { held: Money, wanted: Money },
+    #[error("the chain reverted the transfer {0}")]
+    Reverted(TxHash),
+}
+
 /// A faucet for tokens and gas, on a chain where neither is worth anything.
 pub struct Faucet {
     chain: Arc<dyn Chain>,
@@ -437,6 +447,16 @@ impl Faucet {
             .into_iter()
             .find(|token| token.coin == coin)
             .context("unknown token")?;
+        let held = self.chain.token_balance(token.address, self.minter.address()).await?;
+        if held < minor_units {
+            let money = |minor: u64| Money {
+                minor: i64::try_from(minor).unwrap_or(i64::MAX),
+                currency: coin.currency(),
+            };
+            return Err(
+                CannotPay::TooLittle { held: money(held), wanted: money(minor_units) }.into()
+            );
+        }
         let mut script =
             self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
         script.transfer(token.address, to, minor_units)?;
@@ -520,7 +540,9 @@ impl Faucet {
                 anyhow::ensure!(WallClock.now() < until, "{} is not mined", tx.hash);
                 WallClock.sleep_until(WallClock.now() + LOOK_EVERY).await;
             };
-            anyhow::ensure!(receipt.succeeded, "{} was reverted", tx.hash);
+            if !receipt.succeeded {
+                return Err(CannotPay::Reverted(tx.hash).into());
+            }
         }
         Ok(signed.into_iter().map(|tx| tx.hash).collect())
     }

@@ -32,6 +32,7 @@ use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use super::audit::{Notary, read_checkpoints};
+use super::chain::CannotPay;
 use super::preflight;
 use super::routes::Parts;
 use super::samples;
@@ -282,6 +283,13 @@ fn failed(error: &dyn std::fmt::Display) -> String {
     "The action failed. See the service's log for the reason.".to_owned()
 }
 
+fn unpaid(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<CannotPay>() {
+        Some(reason) => format!("It cannot be paid: {reason}."),
+        None => failed(&format!("{error:#}")),
+    }
+}
+
 impl SandboxTools for Tools {
     fn ahead(&self) -> Span {
         self.bank.ahead()
@@ -298,7 +306,7 @@ impl SandboxTools for Tools {
         minor: i64,
     ) -> Answer<'_, Result<TxHash, String>> {
         Box::pin(async move {
-            self.chain()?.give(coin, to, minor).await.map_err(|error| failed(&error))
+            self.chain()?.give(coin, to, minor).await.map_err(|error| unpaid(&error))
         })
     }
 
@@ -320,7 +328,7 @@ impl SandboxTools for Tools {
             if request.state == RequestState::Cancelled {
                 return Err("A cancelled request cannot be paid.".to_owned());
             }
-            chain.pay(&request, amount).await.map_err(|error| failed(&error))
+            chain.pay(&request, amount).await.map_err(|error| unpaid(&error))
         })
     }
 

@@ -39,6 +39,7 @@ pub mod clock;
 mod console_outside;
 mod engine_room;
 pub mod environment;
+pub mod installation;
 mod keep_fresh;
 mod no_chain;
 mod only_worker;
@@ -154,9 +155,25 @@ pub struct Start<'a> {
     pub scenarios: Arc<dyn Scenarios>,
 }
 
-/// Opens the configured store.
+/// Opens the configured store. Creates the database and the key-encryption key of a new installation.
 pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
     open_store_at(config, data_dir, Arc::new(BusinessClock::default()), None).await
+}
+
+/// Opens the store of an existing installation; creates nothing.
+///
+/// # Errors
+/// [`installation::NotInstalled`], or it cannot be opened.
+pub async fn open_existing_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
+    installation::check_existing(config, data_dir).await?;
+    open_store(config, data_dir).await
+}
+
+fn store_url(config: &Config, data_dir: &Path) -> String {
+    match config.store_location(data_dir) {
+        StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
+        StoreLocation::Postgres(url) => url,
+    }
 }
 
 pub(crate) async fn open_store_at(
@@ -165,6 +182,7 @@ pub(crate) async fn open_store_at(
     clock: Arc<dyn domain::ports::Clock>,
     connections: Option<Handle>,
 ) -> anyhow::Result<Store> {
+    installation::check(config, data_dir).await?;
     let mut options =
         store::Options::new(clock, chain_keys::key_encryption_key(config, data_dir).await?);
     options.previous_keys = config::previous_keys(config)
@@ -176,11 +194,7 @@ pub(crate) async fn open_store_at(
     options.pooler = config.store.pooler;
     options.connections = connections;
     options.statement_timeout = Span::secs(config.store.statement_timeout_s.into());
-    let url = match config.store_location(data_dir) {
-        StoreLocation::Sqlite(path) => format!("sqlite:{}", path.display()),
-        StoreLocation::Postgres(url) => url,
-    };
-    Store::open(&url, options).await.context("cannot open the store")
+    Store::open(&store_url(config, data_dir), options).await.context("cannot open the store")
 }
 
 impl Service {

@@ -47,7 +47,7 @@ impl RelayService {
         (name, entry): (&str, &RelayEntry),
         metrics: Exposition,
     ) -> anyhow::Result<RelayService> {
-        let store = super::open_store(config, data_dir).await?;
+        let store = super::open_existing_store(config, data_dir).await?;
         store.ready().await?;
         super::environment::check(&store, config.environment).await?;
         let clock = super::business_clock(&store).await?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use adapters::oidc;
 use adapters::screening::ListBook;
 use axum::Router;
+use axum::extract::Request;
 use axum::routing::get;
 use domain::policy::Environment;
 use domain::time::Span;
@@ -99,8 +100,12 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         let landing = get(http_api::docs::landing).fallback(no_such_route);
         router = router.route("/", landing.with_state(parts.docs.clone()));
     }
+    let has_pages = parts.role != Role::Worker && parts.config.wallets.enabled;
     let router = router
-        .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
+        .fallback(move |id: RequestId, request: Request| async move {
+            let page = has_pages.then(|| pay_page::astray(&request)).flatten();
+            page.unwrap_or_else(|| Problem::no_such_route().respond(&id))
+        })
         .method_not_allowed_fallback(|id: RequestId| async move {
             Problem::method_not_allowed().respond(&id)
         })

@@ -22,7 +22,7 @@ use http_api::write;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-use super::chain::{ChainSide, Faucet};
+use super::chain::{CannotPay, ChainSide, Faucet};
 use super::sandbox_api::Reach;
 use super::sender::Sender;
 
@@ -116,7 +116,7 @@ async fn paid(
         let message = "A cancelled request cannot be paid; ACTIVE, PAID and EXPIRED ones can";
         return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
     }
-    let hashes = api.pay(&request, amount).await.map_err(|error| failed(&error))?;
+    let hashes = api.pay(&request, amount).await.map_err(|error| unpaid(&error))?;
     let offered = api.wallets.offered_on(request.chain);
     Ok((offered.map_or_else(|_| String::new(), explorer), hashes))
 }
@@ -172,7 +172,7 @@ async fn given(
     };
     let to = Address::parse(&query.address).ok_or_else(wrong)?;
     let (coin, minor) = (coin_of(query.currency.as_deref())?, minor_of(&query.amount)?);
-    let hash = api.give(coin, to, minor).await.map_err(|error| failed(&error))?;
+    let hash = api.give(coin, to, minor).await.map_err(|error| unpaid(&error))?;
     let offered = api.wallets.offered();
     Ok((offered.map_or_else(|_| String::new(), |it| explorer(it.first())), vec![hash]))
 }
@@ -215,6 +215,14 @@ fn answer(api: &ChainApi, id: &RequestId, done: Result<Done, WalletProblem>) -> 
             (StatusCode::OK, [("content-type", "application/json")], body).into_response()
         }
         Err(problem) => problem.respond(id, api.wallets.world().clock.now()),
+    }
+}
+
+/// A payment that the chain does not take is a conflict; every other failure is the service's own.
+fn unpaid(error: &anyhow::Error) -> WalletProblem {
+    match error.downcast_ref::<CannotPay>() {
+        Some(reason) => WalletProblem::conflict(format!("It cannot be paid: {reason}")),
+        None => failed(&format!("{error:#}")),
     }
 }
 

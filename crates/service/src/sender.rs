@@ -15,12 +15,15 @@ use engine::wallets::Wallets;
 use tokio::sync::watch;
 
 use super::built_in::BuiltInChain;
-use super::chain::{ChainSide, Faucet};
+use super::chain::{CannotPay, ChainSide, Faucet};
 
 /// Polling interval for new links.
 const LOOK_EVERY: Span = Span::millis(250);
 /// Number of links processed concurrently.
 const AT_ONCE: usize = 100;
+/// Attempts at a payment before the sender gives it up, and the time between them.
+const ATTEMPTS_MAX: u32 = 3;
+const RETRY_AFTER: Span = Span::secs(5);
 /// The amount where the sender may choose: 10.00 USDC.
 const FLEXIBLE: (StableCoin, i64) = (StableCoin::Usdc, 10_000_000);
 /// Minor units of a cent.
@@ -66,6 +69,13 @@ struct Purse {
     embedded: Option<BuiltInChain>,
 }
 
+/// A request whose payment failed and will be tried again.
+struct FailedPayment {
+    request: PaymentRequest,
+    attempts: u32,
+    retry_at: Timestamp,
+}
+
 #[derive(Clone)]
 pub struct Sender {
     wallets: Wallets,
@@ -97,20 +107,67 @@ impl Sender {
 
     /// Pays links `after` their creation, until shutdown.
     pub async fn pay_links(self, after: Span, mut stop: watch::Receiver<bool>) {
+        let mut failed = Vec::new();
         loop {
             tokio::select! {
                 () = self.clock.sleep_until(self.clock.now() + LOOK_EVERY) => {}
                 _ = stop.wait_for(|stop| *stop) => return,
             }
-            for done in [self.pay_new(after).await, self.pay_overdue().await] {
+            self.pay_again(&mut failed).await;
+            let new = self.pay_new(after, &mut failed).await;
+            for done in [new, self.pay_overdue(&mut failed).await] {
                 if let Err(error) = done {
-                    tracing::warn!(%error, "simulated payment failed, will retry");
+                    let error = format!("{error:#}");
+                    tracing::warn!(error, "reading requests to pay failed, will retry");
                 }
             }
         }
     }
 
-    async fn pay_new(&self, after: Span) -> anyhow::Result<()> {
+    /// Pays a request. After a failure it is tried again later: it delays no other.
+    async fn attempt(
+        &self,
+        request: PaymentRequest,
+        attempts: u32,
+        failed: &mut Vec<FailedPayment>,
+    ) {
+        let Err(error) = self.pay(&request, None).await else { return };
+        // A chain that is away comes back.
+        let attempts = attempts + u32::from(error.downcast_ref::<CannotPay>().is_some());
+        let error = format!("{error:#}");
+        if attempts < ATTEMPTS_MAX {
+            tracing::debug!(request = %request.id, error, "simulated payment failed, will retry");
+            let retry_at = self.clock.now() + RETRY_AFTER;
+            failed.push(FailedPayment { request, attempts, retry_at });
+        } else {
+            tracing::warn!(request = %request.id, attempts, error, "simulated payment failed, given up");
+        }
+    }
+
+    /// Tries failed payments again, unless their requests were paid, cancelled or left alone since.
+    async fn pay_again(&self, failed: &mut Vec<FailedPayment>) {
+        let now = self.clock.now();
+        let (due, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(failed).into_iter().partition(|it| it.retry_at <= now);
+        *failed = rest;
+        for FailedPayment { request, attempts, .. } in due {
+            match self.still_unpaid(&request).await {
+                Ok(true) => self.attempt(request, attempts, failed).await,
+                Ok(false) => {}
+                Err(_) => {
+                    failed.push(FailedPayment { request, attempts, retry_at: now + RETRY_AFTER });
+                }
+            }
+        }
+    }
+
+    async fn still_unpaid(&self, request: &PaymentRequest) -> anyhow::Result<bool> {
+        let current = self.wallets.store().request(request.tenant, request.id).await?;
+        let waits = current.is_some_and(|current| current.state == request.state);
+        Ok(waits && !self.is_left_alone(request).await?)
+    }
+
+    async fn pay_new(&self, after: Span, failed: &mut Vec<FailedPayment>) -> anyhow::Result<()> {
         let store = self.wallets.store();
         let paid_up_to =
             store.meta(PAID_UP_TO).await?.map_or(Ok(0), |text| text.parse()).context(PAID_UP_TO)?;
@@ -122,16 +179,15 @@ impl Sender {
             // The request may have expired without an event yet.
             let open =
                 request.state == RequestState::Active && self.clock.now() < request.expires_at;
+            let position = request.created_at.0.to_string();
             if !self.is_left_alone(&request).await? {
                 if late {
                     self.intend_late(&request).await?;
                 } else if open {
-                    self.pay(&request, None)
-                        .await
-                        .with_context(|| format!("payment request {}", request.id))?;
+                    self.attempt(request, 0, failed).await;
                 }
             }
-            store.set_meta(PAID_UP_TO, &request.created_at.0.to_string()).await?;
+            store.set_meta(PAID_UP_TO, &position).await?;
         }
         Ok(())
     }
@@ -147,7 +203,7 @@ impl Sender {
 
     /// Makes late payments whose request has expired. Requests paid or cancelled in the meantime
     /// are dropped.
-    async fn pay_overdue(&self) -> anyhow::Result<()> {
+    async fn pay_overdue(&self, failed: &mut Vec<FailedPayment>) -> anyhow::Result<()> {
         let store = self.wallets.store();
         let intended = store.meta(PAYS_LATE).await?.unwrap_or_default();
         for entry in intended.split_ascii_whitespace() {
@@ -160,9 +216,7 @@ impl Sender {
                     // The expiry is processed in a moment.
                     RequestState::Active => continue,
                     RequestState::Expired if !self.is_left_alone(&request).await? => {
-                        self.pay(&request, None)
-                            .await
-                            .with_context(|| format!("payment request {}", request.id))?;
+                        self.attempt(request, 0, failed).await;
                     }
                     RequestState::Expired | RequestState::Paid | RequestState::Cancelled => {}
                 }

@@ -112,6 +112,15 @@ impl Store {
         self.refresh().await
     }
 
+    /// Whether the database has been migrated and holds secrets that are sealed with a key-encryption
+    /// key, this store's or another.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn is_sealed(&self) -> Result<bool, StoreError> {
+        admin::keys::has_id_key(self).await
+    }
+
     async fn refresh(&self) -> Result<(), StoreError> {
         self.id_keys().await?;
         let offset = self.clock_offset_micros().await?;

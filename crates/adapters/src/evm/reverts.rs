@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use domain::chain::Word;
+use domain::coin_amount;
 
 use super::abi::{self, Selector};
 use super::artifact::{self, Artifact, ArtifactError, Entry};
@@ -47,8 +48,23 @@ fn named(entry: &Entry, arguments: &[u8]) -> String {
             _ => Word(*word).to_string(),
         })
     });
-    let values: Option<Vec<String>> = values.collect();
-    format!("{}({})", entry.name, values.unwrap_or_default().join(", "))
+    let values: Vec<String> = values.collect::<Option<_>>().unwrap_or_default();
+    sentence(&entry.name, &values)
+        .unwrap_or_else(|| format!("{}({})", entry.name, values.join(", ")))
+}
+
+/// The errors that operators may see in an alert, in words.
+fn sentence(name: &str, values: &[String]) -> Option<String> {
+    let amount = |units: &String| units.parse().map_or_else(|_| units.clone(), coin_amount::show);
+    Some(match (name, values) {
+        ("AccountFrozen", [account]) => format!("{account} is frozen"),
+        ("HoldsLess", [account, held, asked]) => {
+            format!("{account} holds {}, {} were asked for", amount(held), amount(asked))
+        }
+        ("NotEnoughGas", []) => "the transaction had too little gas".to_owned(),
+        ("OnLegalHold", [account]) => format!("{account} is on legal hold"),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -73,15 +89,15 @@ mod tests {
             (Input::call("Panic(uint256)").number(0x11).finish(), "panic 0x11"),
             (
                 Input::call("AccountFrozen(address)").address(&account).finish(),
-                "AccountFrozen(0x1111111111111111111111111111111111111111)",
+                "0x1111111111111111111111111111111111111111 is frozen",
             ),
             (
                 Input::call("HoldsLess(address,uint256,uint256)")
                     .address(&account)
-                    .number(1)
-                    .number(2)
+                    .number(11_040_000)
+                    .number(1_000_000_000)
                     .finish(),
-                "HoldsLess(0x1111111111111111111111111111111111111111, 1, 2)",
+                "0x1111111111111111111111111111111111111111 holds 11.04, 1000.00 were asked for",
             ),
             (Input::call("EnforcedPause()").finish(), "EnforcedPause()"),
             (Input::call("NotController()").finish(), "NotController()"),

@@ -101,7 +101,7 @@ async fn released(world: &World, customer: &Customer) {
             LogEvent::IntentDone(intent(3)),
         ]
     );
-    let short = format!("HoldsLess({from}, {}, {})", 9 * COIN, 100 * COIN);
+    let short = format!("{from} holds 9.00, 100.00 were asked for");
     assert_eq!(receipt.refusals, [(intent(2), short)]);
     let ordinals: Vec<u32> = receipt.logs.iter().map(|log| log.ordinal).collect();
     assert_eq!(ordinals, [0, 1, 1, 1, 2]);

@@ -25,9 +25,10 @@ use super::health::probe_url;
 use super::output::{self, Output};
 use super::table::wrapped;
 use super::{Context, run_async};
-use client::{Client, ClientError, Credentials, DataDir, http_client};
+use client::{Client, ClientError, Credentials, DataDir, http_client, sandbox_base_url};
 use config::{self, Config, KeySource, OfChain, StoreLocation};
 use service::clock::WallClock;
+use service::installation::{has_key, is_sealed};
 pub use service::preflight::{Finding, Level};
 use service::{chain, open_store, preflight, world};
 
@@ -103,7 +104,8 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     if wrong == 0 {
         Ok(())
     } else {
-        Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len())))
+        let are = if wrong == 1 { "is" } else { "are" };
+        Err(Failure::Refused(format!("{wrong} of {} checks {are} wrong", findings.len())))
     }
 }
 
@@ -151,9 +153,10 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
     let path = config::kek_path(data_dir);
     let shown = path.display();
     match std::fs::metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::new(NAME, Level::Ok, format!("{shown} will be created at first start"))
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing_key_file(
+            &shown.to_string(),
+            run_async(async { is_sealed(config, data_dir).await.map_err(Failure::unavailable) }),
+        ),
         Err(error) => Finding::new(NAME, Level::Wrong, format!("{shown}: {error}")),
         Ok(_) if config::key_encryption_key(config, data_dir).is_err() => Finding::new(
             NAME,
@@ -167,6 +170,22 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
         ),
         Ok(_) => Finding::new(NAME, Level::Ok, shown.to_string()),
     }
+}
+
+/// A start creates the key of a new database only.
+fn missing_key_file(path: &str, sealed: Result<bool, Failure>) -> Finding {
+    let (level, detail) = match sealed {
+        Ok(false) => (Level::Ok, "will be created at first start"),
+        Ok(true) => (
+            Level::Wrong,
+            "is missing, but the database is sealed with it: restore it from the backup",
+        ),
+        Err(_) => (
+            Level::Warning,
+            "is missing; whether the database needs it is not known until it can be reached",
+        ),
+    };
+    Finding::new("key-encryption key", level, format!("{path} {detail}"))
 }
 
 /// Whether others can read the files with secrets or keys; `None` if there are none.
@@ -218,7 +237,19 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
         );
     }
     if !has_key(config, data_dir) {
-        return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
+        let sealed =
+            run_async(async { is_sealed(config, data_dir).await.map_err(Failure::unavailable) });
+        return match sealed {
+            Ok(true) => Finding::new(
+                NAME,
+                Level::Skipped,
+                "reachable, but cannot be read without its key-encryption key",
+            ),
+            Ok(false) => {
+                Finding::new(NAME, Level::Ok, "reachable and empty; set up at first start")
+            }
+            Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
+        };
     }
     let mut made_by = None;
     let looked = run_async(async {
@@ -306,13 +337,18 @@ fn is_open_to_others(_metadata: &std::fs::Metadata) -> bool {
     false
 }
 
+/// Whether the data directory can be written, or created: that is, what it would be created in.
 fn directory(path: &Path) -> Finding {
     const NAME: &str = "data directory";
-    let probe = path.join(format!(".probe-{}", uuid::Uuid::new_v4().simple()));
-    let written = std::fs::create_dir_all(path)
-        .and_then(|()| std::fs::write(&probe, b"probe"))
-        .and_then(|()| std::fs::remove_file(&probe));
+    let existing = path.ancestors().find(|part| part.as_os_str().is_empty() || part.exists());
+    let existing = existing.filter(|part| !part.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let probe = existing.join(format!(".probe-{}", uuid::Uuid::new_v4().simple()));
+    let written = std::fs::write(&probe, b"probe").and_then(|()| std::fs::remove_file(&probe));
     match written {
+        Ok(()) if existing != path => {
+            let detail = format!("{} will be created at first start", path.display());
+            Finding::new(NAME, Level::Ok, detail)
+        }
         Ok(()) => Finding::new(NAME, Level::Ok, format!("{} can be written", path.display())),
         Err(error) => Finding::new(NAME, Level::Wrong, format!("{}: {error}", path.display())),
     }
@@ -340,24 +376,23 @@ pub async fn existing_store(config: &Config, data_dir: &Path) -> Option<Store> {
     store.ready().await.is_ok().then_some(store)
 }
 
-/// Whether the key-encryption key exists; reading it would create one.
-fn has_key(config: &Config, data_dir: &Path) -> bool {
-    let security = &config.security;
-    !security.key_encryption_key.is_empty()
-        || !security.key_encryption_key_by_kms.is_empty()
-        || config::kek_path(data_dir).exists()
-}
-
 /// Reachability, clocks and keys, as far as each can be known.
 fn service(args: &DoctorArgs, data_dir: &DataDir) -> Result<Vec<Finding>, Failure> {
-    let credentials = match Credentials::find(Service::Pay, args.api.given()?, data_dir) {
-        Ok(credentials) => credentials,
-        Err(error) => return Ok(vec![Finding::new("service", Level::Skipped, error.to_string())]),
-    };
+    let given = args.api.given()?;
+    let address = given.base_url.clone().or_else(|| sandbox_base_url(data_dir));
+    let credentials = Credentials::find(Service::Pay, given, data_dir);
     api::wait_for(async {
-        let (reachable, mut findings) = reach(&credentials.base_url).await?;
+        // Whether it is ready can be asked without a key.
+        let Some(address) = address else {
+            let why = credentials.err().map_or_else(String::new, |error| error.to_string());
+            return Ok(vec![Finding::new("service", Level::Skipped, why)]);
+        };
+        let (reachable, mut findings) = reach(&address).await?;
         if reachable {
-            findings.push(keys(credentials).await?);
+            findings.push(match credentials {
+                Ok(credentials) => keys(credentials).await?,
+                Err(error) => Finding::new("keys", Level::Skipped, error.to_string()),
+            });
         }
         Ok(findings)
     })
@@ -494,11 +529,13 @@ mod tests {
         let file = dir.path().join("corridor.db");
         assert!(!file.exists(), "looking makes none");
         std::fs::write(&file, b"").expect("written");
-        assert_eq!(database(&config, dir.path()).level, Level::Skipped);
+        assert_eq!(database(&config, dir.path()).level, Level::Ok, "as good as none");
         assert!(!config::kek_path(dir.path()).exists(), "nor a key");
         config::key_encryption_key(&config, dir.path()).expect("made");
-        let unmigrated = database(&config, dir.path());
-        assert_eq!(unmigrated.level, Level::Wrong, "{unmigrated:?}");
+        let emptied = database(&config, dir.path());
+        assert_eq!(emptied.level, Level::Wrong, "{emptied:?}");
+        assert!(emptied.detail.contains("is empty (0 bytes)"), "{emptied:?}");
+        std::fs::remove_file(&file).expect("removed");
         let migrated = run_async(async {
             let store = open_store(&config, dir.path()).await.map_err(Failure::unavailable)?;
             store.migrate().await.map(drop).map_err(Failure::unavailable)
@@ -507,15 +544,50 @@ mod tests {
         let found = database(&config, dir.path());
         assert_eq!(found.level, Level::Ok, "{found:?}");
         std::fs::remove_file(config::kek_path(dir.path())).expect("removed");
+        let lost = key_file(&config, dir.path());
+        assert_eq!(lost.level, Level::Wrong, "{lost:?}");
+        assert!(lost.detail.contains("restore it from the backup"), "{lost:?}");
+        assert_eq!(database(&config, dir.path()).level, Level::Skipped);
+        assert!(!config::kek_path(dir.path()).exists(), "looking makes none");
         config::key_encryption_key(&config, dir.path()).expect("another key");
         let found = database(&config, dir.path());
         assert_eq!(found.level, Level::Wrong, "{found:?}");
     }
 
     #[test]
+    fn a_server_is_asked_without_a_key() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let overrides = vec![(
+            "store.url".to_owned(),
+            "postgres://corridor@127.0.0.1:1/corridor?sslmode=disable".to_owned(),
+        )];
+        let config = Config::load(&config::Sources { overrides, ..Default::default() });
+        let config = config.expect("valid");
+        let found = database(&config, dir.path());
+        assert_eq!(found.level, Level::Wrong, "{found:?}");
+        assert!(found.detail.contains("127.0.0.1:1"), "{found:?}");
+        assert_eq!(key_file(&config, dir.path()).level, Level::Warning);
+        assert!(!config::kek_path(dir.path()).exists());
+    }
+
+    #[test]
+    fn a_service_is_asked_without_a_key() {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let dir = tempfile::tempdir().expect("a directory");
+        let args = DoctorArgs {
+            deep: false,
+            config: ConfigArgs::default(),
+            api: ApiArgs::of("http://127.0.0.1:1"),
+        };
+        let found = service(&args, &DataDir::at(dir.path())).expect("findings");
+        assert_eq!(found[0].level, Level::Wrong, "{found:?}");
+    }
+
+    #[test]
     fn an_unwritable_data_directory_is_reported() {
         let dir = tempfile::tempdir().expect("a directory");
-        assert_eq!(directory(&dir.path().join("new")).level, Level::Ok);
+        assert_eq!(directory(&dir.path().join("new/corridor")).level, Level::Ok);
+        assert!(!dir.path().join("new").exists(), "looking makes none");
         let file = dir.path().join("file");
         std::fs::write(&file, b"").expect("written");
         assert_eq!(directory(&file.join("below")).level, Level::Wrong);

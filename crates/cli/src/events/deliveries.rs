@@ -242,7 +242,7 @@ pub fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
                 ))?;
             }
             let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
-            output::remark(&format!("{} deliveries {what}", lost.len()));
+            output::remark(&format!("{} {what}", output::counted(lost.len(), "delivery")));
             Ok(())
         }
     }

@@ -58,7 +58,10 @@ pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure>
     show(&report, &statements, context.output)?;
     match report.found + statements.found {
         0 => Ok(()),
-        found => Err(Failure::Refused(format!("reconciliation found {found} discrepancies"))),
+        found => Err(Failure::Refused(format!(
+            "reconciliation found {}",
+            output::counted(found, "discrepancy")
+        ))),
     }
 }
 
@@ -115,12 +118,12 @@ fn show(report: &Report, statements: &Statements, output: Output) -> Result<(), 
 
 fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
     output::line(&format!(
-        "{}: {} balances on the chain, {} accounts at rails, {} accounts with statements, {} discrepancies",
+        "{}: {} on the chain, {} at rails, {} with statements, {}",
         report.at,
-        report.vaults,
-        report.rails,
-        statements.covered.len(),
-        report.found + statements.found
+        output::counted(report.vaults, "balance"),
+        output::counted(report.rails, "account"),
+        output::counted(statements.covered.len(), "account"),
+        output::counted(report.found + statements.found, "discrepancy")
     ))?;
     for it in &statements.covered {
         output::line(&format!(

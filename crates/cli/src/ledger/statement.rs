@@ -156,7 +156,11 @@ fn save(
     let mut out = BufWriter::new(NewFile::create(path)?);
     statements::write(made, bank, format, &mut out)?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?;
-    output::remark(&format!("{} movements written to {}", made.entries.len(), path.display()));
+    output::remark(&format!(
+        "{} written to {}",
+        output::counted(made.entries.len(), "movement"),
+        path.display()
+    ));
     Ok(())
 }
 

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use clap::{Arg, Command, CommandFactory};
 
 use super::{check, head};
-use crate::Cli;
+use crate::{Cli, help_text};
+
+/// Width of the texts, that of a terminal.
+const WIDTH: usize = 80;
 
 const WORDS: &str = "
 The output of `corridor COMMAND --help`. `corridor man --dir DIR` writes the same as manual pages, `corridor completions SHELL`
@@ -14,10 +17,7 @@ prints shell completions. *Global options* and options common to groups of comma
 
 /// Removes the values of this run's environment.
 fn without_values(command: Command) -> Command {
-    command
-        .term_width(100)
-        .mut_args(|arg: Arg| arg.hide_env_values(true))
-        .mut_subcommands(without_values)
+    command.mut_args(|arg: Arg| arg.hide_env_values(true)).mut_subcommands(without_values)
 }
 
 fn write(out: &mut String, command: &Command, path: &str) {
@@ -36,8 +36,7 @@ fn write(out: &mut String, command: &Command, path: &str) {
 
 #[test]
 fn cli_md_matches_the_help() {
-    let mut root = without_values(Cli::command());
-    root.build();
+    let root = help_text::fitted(without_values(Cli::command()), WIDTH);
     let mut out = head("Commands") + WORDS;
     write(&mut out, &root, "corridor");
     assert!(out.contains("\n### corridor ledger verify\n"), "subcommands are included");

@@ -72,7 +72,7 @@ pub struct ApproveArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     to: Address,
     /// Amount, as reviewed
-    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true)]
     amount: Option<i64>,
     #[command(flatten)]
     person: OnePerson,

@@ -142,7 +142,11 @@ pub fn run(command: &ExportCommand, context: &Context) -> Result<(), Failure> {
         out.finish()?;
         match context.output {
             Output::Table => {
-                output::remark(&format!("{rows} rows exported to {}", args.file.display()));
+                output::remark(&format!(
+                    "{} exported to {}",
+                    output::counted(rows, "row"),
+                    args.file.display()
+                ));
                 Ok(())
             }
             Output::Json => output::json(&json!({

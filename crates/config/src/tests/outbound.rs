@@ -213,7 +213,7 @@ fn no_secret_is_printed() {
     );
     let addresses: toml::Table = addresses.parse().expect("TOML");
     table.insert("addresses".to_owned(), addresses.into());
-    let merged = Merged { table, origins: Default::default() };
+    let merged = Merged { table, origins: Default::default(), faults: Vec::new() };
     let printed = print(&merged);
     assert!(!printed.contains(CANARY), "{printed}");
     assert!(!format!("{:?}", masked_table(&merged)).contains(CANARY));

@@ -2,6 +2,7 @@
 
 use domain::audit::Entry;
 use domain::time::Timestamp;
+use domain::wallet::WalletState;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -99,6 +100,10 @@ const ACTIONS: &[(&str, &str)] = &[
     ("webhook.subscribe", "changed the optional events that webhooks are sent for"),
 ];
 
+/// A regulator's order with a later date, which only blocks the wallet until then.
+const BLACKLIST_LATER: &str =
+    "recorded an order of {authority} to blacklist {} on {effective_date}";
+
 /// What a proposal of this kind would do.
 const PROPOSALS: &[(&str, &str)] = &[
     ("coin.accept_code", "accept a token’s new contract code"),
@@ -189,6 +194,14 @@ fn subject(entry: &Entry, tag: Option<&str>) -> Part {
     }
 }
 
+/// The template of an entry.
+fn template(entry: &Entry) -> Option<&'static str> {
+    let action = entry.note.action.as_str();
+    let is_later = action == "wallet.blacklist"
+        && value(entry, "state").as_deref() == Some(WalletState::Blocked.name());
+    if is_later { Some(BLACKLIST_LATER) } else { among(ACTIONS, action) }
+}
+
 /// A template with those of its optional parts that have a value.
 fn whole(entry: &Entry, template: &str) -> String {
     let mut text = String::new();
@@ -207,7 +220,7 @@ fn whole(entry: &Entry, template: &str) -> String {
 /// What the entry's actor did, for the tenant with this tag.
 pub fn sentence(entry: &Entry, tag: Option<&str>) -> Vec<Part> {
     let other = || format!("recorded “{}” about {{}}", entry.note.action);
-    let template = among(ACTIONS, &entry.note.action).map_or_else(other, |it| whole(entry, it));
+    let template = template(entry).map_or_else(other, |it| whole(entry, it));
     let mut parts = Vec::new();
     let mut rest = template.as_str();
     while let Some((before, after)) = rest.split_once('{') {
@@ -252,7 +265,17 @@ mod tests {
     fn entries_read_as_sentences() {
         let id = "6f0c0000-0000-4000-8000-000000000000";
         let up = Facts::new().text("coin", "USDT").text("paid_in", "50000.00");
+        let order = |state: &str| {
+            let facts = Facts::new().text("state", state).text("authority", "FIA");
+            Note::new("wallet.blacklist", "wallet", id)
+                .after(facts.text("effective_date", "2027-01-01"))
+        };
         for (note, expected) in [
+            (order("BLACKLISTED"), "ayesha blacklisted wallet 6f0c0000 by order of FIA"),
+            (
+                order("BLOCKED"),
+                "ayesha recorded an order of FIA to blacklist wallet 6f0c0000 on 2027-01-01",
+            ),
             (Note::new("wallet.block", "wallet", id), "ayesha blocked wallet 6f0c0000"),
             (
                 Note::new("prefund.top_up", "tenant", id).after(up),

@@ -1,6 +1,7 @@
 //! Reads the text of the search box as what a user knows about a payment, in any order: the end of
 //! an account number, an amount, a day, a name, a telephone number.
 
+use domain::characters::with_ascii_digits;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::name_words::{is_of_word, plain_words};
@@ -52,6 +53,7 @@ struct Next {
 impl Asked {
     pub(super) fn of(text: &str, now: Timestamp) -> Asked {
         let mut asked = Asked::default();
+        let text = with_ascii_digits(text);
         let mut words = text.split_whitespace().peekable();
         while let Some(word) = words.next() {
             asked.words += 1;
@@ -246,6 +248,14 @@ mod tests {
 
     fn amount(text: &str) -> Reading {
         Reading::amount(decimal(text), Vec::new())
+    }
+
+    #[test]
+    fn digits_of_other_scripts_are_digits() {
+        assert_eq!(
+            asked("phone ٠٣٠٠١٢٣٤٥٦٧").search.known,
+            asked("phone 03001234567").search.known
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::response::Response;
+use domain::characters::with_ascii_digits;
 use domain::country::Country;
 use domain::decimal::Decimal;
 use domain::ids::PaymentId;
@@ -247,8 +248,9 @@ async fn find_route(visit: &Visit, amount: &str) -> Result<(String, Table), Stop
         let currency = country.currency().code();
         Stop::wrong("amount", format!("{amount} is not a valid amount in {currency}."))
     };
-    let amount =
-        Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
+    let amount = Decimal::parse(&with_ascii_digits(amount))
+        .ok()
+        .and_then(|value| Money::exact(value, country.currency()));
     let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;
     let bank = asked.given("bank").map(str::to_ascii_uppercase);
     let bank = bank

@@ -93,10 +93,10 @@ pub(super) fn took(span: Span) -> String {
 /// The start of the query's day in UTC; `None` without one.
 ///
 /// # Errors
-/// [`Stop::Invalid`]: it is not a day.
-pub(super) fn day(visit: &Visit, name: &str) -> Result<Option<Timestamp>, Stop> {
+/// [`Stop::Wrong`]: it is not a day.
+pub(super) fn day(visit: &Visit, name: &'static str) -> Result<Option<Timestamp>, Stop> {
     let Some(text) = visit.query().given(name) else { return Ok(None) };
-    let no_day = || Stop::Invalid(format!("{name}: enter a day such as 2026-11-22."));
+    let no_day = || Stop::wrong(name, format!("{name}: enter a day such as 2026-11-22."));
     day_of(text).ok_or_else(no_day).map(Some)
 }
 

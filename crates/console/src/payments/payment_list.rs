@@ -1,6 +1,7 @@
 //! All payments of a tenant with filters: cursor-paged, and as a file.
 
 use axum::response::Response;
+use domain::characters::with_ascii_digits;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -67,19 +68,19 @@ fn mark(text: &str) -> Option<PaymentMark> {
 
 fn wanted(visit: &Visit, limit: usize, from: Option<PageFrom>) -> Result<PaymentsWanted, Stop> {
     let asked = visit.query();
-    let no = |what: &str| Stop::Invalid(format!("Unknown {what}."));
+    let no = |name, what: &str| Stop::wrong(name, format!("Unknown {what}."));
     let state = asked
         .given("status")
         .filter(|text| *text != FOR_PEOPLE)
-        .map(|text| PaymentState::parse(text).ok_or_else(|| no("status")))
+        .map(|text| PaymentState::parse(text).ok_or_else(|| no("status", "status")))
         .transpose()?;
     let country = asked
         .given("country")
-        .map(|text| Country::parse(text).ok_or_else(|| no("country")))
+        .map(|text| Country::parse(text).ok_or_else(|| no("country", "country")))
         .transpose()?;
     let review = asked
         .given("review")
-        .map(|text| ReviewState::parse(text).ok_or_else(|| no("review state")))
+        .map(|text| ReviewState::parse(text).ok_or_else(|| no("review", "review state")))
         .transpose()?;
     Ok(PaymentsWanted {
         countries: country.into_iter().collect(),
@@ -110,15 +111,17 @@ fn from(visit: &Visit) -> Result<Option<PageFrom>, Stop> {
 /// The bounds of an amount and its currency.
 fn amount(visit: &Visit) -> Result<Option<Reading>, Stop> {
     let asked = visit.query();
-    let bound = |name: &str, label: &str| {
-        let wrong = || Stop::Invalid(format!("{label}: enter an amount such as 37,910.50."));
+    let bound = |name, label: &str| {
+        let wrong = || Stop::wrong(name, format!("{label}: enter an amount such as 37,910.50."));
         let is_fine =
             |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::from_int(AMOUNT_MAX);
-        let read = |text: &str| Decimal::parse_exact(&text.replace(',', "")).filter(is_fine);
+        let read = |text: &str| {
+            Decimal::parse_exact(&with_ascii_digits(text).replace(',', "")).filter(is_fine)
+        };
         asked.given(name).map(|text| read(text).ok_or_else(wrong)).transpose()
     };
     let (least, most) = (bound("least", "Amount at least")?, bound("most", "Amount at most")?);
-    let unknown = || Stop::Invalid("Unknown currency.".to_owned());
+    let unknown = || Stop::wrong("currency", "Unknown currency.");
     let currency = asked.given("currency");
     let currency = currency.map(|text| Currency::parse(text).ok_or_else(unknown)).transpose()?;
     if least.is_none() && most.is_none() && currency.is_none() {
@@ -134,12 +137,14 @@ fn amount(visit: &Visit) -> Result<Option<Reading>, Stop> {
 /// The end of the beneficiary's account.
 fn account(visit: &Visit) -> Result<Option<Reading>, Stop> {
     let Some(text) = visit.query().given("account") else { return Ok(None) };
-    let reading = Reading::account(text);
+    let reading = Reading::account(&with_ascii_digits(text));
     match reading.term() {
         Some(_) => Ok(Some(reading)),
-        None => Err(Stop::Invalid(format!(
-            "Account ending: enter at least {ACCOUNT_END_CHARS} letters or digits."
-        ))),
+        None => {
+            let rule =
+                format!("Account ending: enter at least {ACCOUNT_END_CHARS} letters or digits.");
+            Err(Stop::wrong("account", rule))
+        }
     }
 }
 

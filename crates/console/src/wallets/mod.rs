@@ -264,6 +264,7 @@ pub(super) fn request_state(request: &PaymentRequest, money: &RequestMoney) -> C
         (RequestException::Partial, _) => ("Part paid", Tone::Warn),
         (RequestException::Overpaid, RequestState::Paid) => ("Overpaid", Tone::Good),
         (RequestException::Late, RequestState::Paid) => ("Paid late", Tone::Good),
+        (RequestException::Late, RequestState::Cancelled) => ("Paid after the end", Tone::Warn),
         (_, RequestState::Paid) => ("Paid", Tone::Good),
         (_, RequestState::Active) => ("Waiting", Tone::Busy),
         (_, RequestState::Expired) => ("Expired", Tone::Plain),

@@ -2,6 +2,7 @@
 //! screening holds, and record an outcome that the bank left unknown.
 
 use domain::attempt::Doubt;
+use domain::characters::with_ascii_digits;
 use domain::coin_amount;
 use domain::decimal::Decimal;
 use domain::money::Money;
@@ -78,8 +79,9 @@ pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
             return Err(Stop::wrong(CHARGES, words));
         }
         Some(text) => {
-            let charges =
-                Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
+            let charges = Decimal::parse(&with_ascii_digits(text))
+                .ok()
+                .and_then(|value| Money::exact(value, amount.currency));
             let charges =
                 charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
             let rule =

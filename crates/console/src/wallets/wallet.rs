@@ -100,8 +100,9 @@ fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
         ]);
     }
     if let Some(order) = &wallet.blacklisting {
+        let by = if order.at.is_some() { "Blacklisted by" } else { "To be blacklisted by" };
         facts.extend([
-            ("Blacklisted by", Cell::text(format!("{}, {}", order.authority, order.reference))),
+            (by, Cell::text(format!("{}, {}", order.authority, order.reference))),
             ("Reason of the order", Cell::text(order.reason.as_str())),
             ("Effective date", Cell::text(order.effective_date.to_string())),
             ("In effect since", instant(order.at)),

@@ -36,12 +36,14 @@ pub(super) fn day(text: Option<&str>) -> Result<Option<Timestamp>, Stop> {
 
 fn filter(visit: &Visit) -> Result<DeliveryFilter, Stop> {
     let of = asked(visit, "service", EventsOf::parse)?.pop().unwrap_or_default();
+    let bound =
+        |name| day(visit.query().given(name)).map_err(|stop| Stop::wrong(name, stop.words()));
     Ok(DeliveryFilter {
         of,
         states: asked(visit, "status", DeliveryState::parse)?,
         kinds: asked(visit, "event", |name| of.kinds().into_iter().find(|kind| *kind == name))?,
-        start: day(visit.query().given("from"))?,
-        end: day(visit.query().given("until"))?,
+        start: bound("from")?,
+        end: bound("until")?,
     })
 }
 

@@ -12,6 +12,8 @@ pub const QUOTE_TTL: Span = Span::secs(60);
 /// Permitted movement of an unlocked order's rate until its processing, in basis points.
 pub const BAND_BPS: u32 = 100;
 const BPS: i64 = 10_000;
+/// Greatest amount that a request can state, in minor units of a token.
+const AMOUNT_MAX: i64 = 999_999_999_999_999_999;
 
 /// A rate and a spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,32 @@ impl Price {
         Money::exact(paid, self.to).filter(|paid| paid.minor > 0)
     }
 
+    /// Smallest amount of a token that pays out at least `payout`; `None` beyond what a request can
+    /// state.
+    pub fn amount_for(&self, payout: Money) -> Option<i64> {
+        let pays = |minor| self.payout(minor).is_some_and(|paid: Money| paid.minor >= payout.minor);
+        let (mut low, mut high) = (1, AMOUNT_MAX);
+        if !pays(high) {
+            return None;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if pays(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(low)
+    }
+
+    /// Smallest and greatest amount of a token whose payout is within these limits.
+    pub fn amounts_within(&self, (least, most): (Money, Money)) -> Option<(i64, i64)> {
+        let beyond = Money::new(most.minor.checked_add(1)?, most.currency);
+        let most = self.amount_for(beyond).map_or(AMOUNT_MAX, |beyond| beyond - 1);
+        Some((self.amount_for(least)?, most)).filter(|(least, most)| least <= most)
+    }
+
     /// Corridor's fee in minor units of the token, rounded down.
     pub fn fee(&self, minor: i64) -> i64 {
         let fee = Decimal::new(minor.into(), 6).checked_mul(self.spread);
@@ -76,5 +104,23 @@ impl Price {
             }
             _ => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_of_an_amount_are_those_of_its_payout() {
+        let price = Price::new(Currency::Pkr, Decimal::new(27_850, 2), 50);
+        let pkr = |minor| Money::new(minor, Currency::Pkr);
+        let (least, most) = price.amounts_within((pkr(100), pkr(50_000_000))).expect("bounds");
+        let paid = |minor| price.payout(minor).map(|paid| paid.minor);
+        assert!(paid(least) >= Some(100) && paid(least - 1) < Some(100), "{least}");
+        assert!(paid(most) <= Some(50_000_000) && paid(most + 1) > Some(50_000_000), "{most}");
+        let all = price.amounts_within((pkr(1), pkr(i64::MAX - 1))).expect("bounds");
+        assert_eq!(all.1, AMOUNT_MAX);
+        assert_eq!(price.amounts_within((pkr(i64::MAX - 1), pkr(i64::MAX - 1))), None);
     }
 }

@@ -173,7 +173,8 @@ impl PaymentRequest {
         let came = self.came(block_at, accept_late);
         let counts = self.asked.takes(coin);
         self.wrong_asset |= !counts;
-        self.late |= came != Came::InTime && self.state != RequestState::Paid;
+        let is_over = self.state == RequestState::Cancelled;
+        self.late |= (is_over || came != Came::InTime) && self.state != RequestState::Paid;
         // The total supply of both stablecoins is far below 64 bits.
         self.received = self.received.checked_add(coin, minor).unwrap_or(self.received);
         self.version += 1;

@@ -350,6 +350,11 @@ fn a_payment_for_a_cancelled_request_is_only_recorded() {
     let mut request = in_state(Cancelled);
     let (review, _) = pay(&mut request, USDC, 25_000_000, monday());
     assert_eq!((request.state, request.received.usdc, review), (Cancelled, 25_000_000, None));
+    assert_eq!(request.exception(), RequestException::Late);
+    let mut paid_before = in_state(Active);
+    pay(&mut paid_before, USDC, 1, monday());
+    paid_before.cancel(monday()).expect("active");
+    assert_eq!(paid_before.exception(), RequestException::Partial, "the part came before");
 }
 
 #[test]

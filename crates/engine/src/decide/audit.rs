@@ -18,21 +18,38 @@ use crate::command::wallets::{DeliveryAction, DeliveryRef, RequestAction, Wallet
 use crate::command::{Action, Command, PaymentAction, RecallAction};
 
 /// The entry to record, with the subject's state before the action.
-pub(super) struct Noting(Note);
+pub(super) struct Noting {
+    note: Note,
+    /// Version of the wallet that the action is about, before it.
+    wallet_version: Option<i64>,
+}
 
 /// Begins the entry of an action before it is decided; `None` if it is not recorded.
 pub(super) fn begin(ws: &WorkingSet, command: &Command) -> Option<Noting> {
     command.action.deed()?;
     let note = note(command)?;
-    Some(Noting(note.before(facts(ws, command))))
+    Some(Noting {
+        note: note.before(facts(ws, command)),
+        wallet_version: wallet_version(ws, command),
+    })
+}
+
+/// Each change of a wallet raises its version.
+fn wallet_version(ws: &WorkingSet, command: &Command) -> Option<i64> {
+    let Action::Wallet(id, _) = &command.action else { return None };
+    ws.wallets.get(&(command.tenant, *id)).map(|wallet| wallet.version)
 }
 
 impl Noting {
-    /// Adds the entry after the action.
+    /// Adds the entry after the action. A repeated order to blacklist a wallet changes nothing: its
+    /// first entry stands.
     pub(super) fn end(self, ws: &mut WorkingSet, command: &Command) {
         let Some(deed) = command.action.deed() else { return };
+        if self.wallet_version.is_some() && self.wallet_version == wallet_version(ws, command) {
+            return;
+        }
         let after = added(facts(ws, command), &command.action);
-        ws.note(command.tenant, deed.clone(), self.0.after(after));
+        ws.note(command.tenant, deed.clone(), self.note.after(after));
     }
 }
 

@@ -9,6 +9,7 @@ use domain::exchange::{
     BankAccount, ExchangeOrder, Fate, NewOrder, OrderRefusal, Price, RateQuote, sandbox_fate,
 };
 use domain::fault::Fault;
+use domain::holder_name::LETTERS_MIN;
 use domain::ids::{ExchangeId, TransferId, WalletId};
 use domain::money::Money;
 use domain::order;
@@ -30,6 +31,8 @@ const FIELD: &str = "order_id";
 /// Message for an account holder's name that no rail can transmit.
 const NO_HOLDER: &str =
     "Input should be the name of the account's holder as the bank has it, in Latin letters";
+const SHORT_HOLDER: &str =
+    "Input should be the name of the account's holder as the bank has it: at least two letters";
 /// Message for a bank whose local code is unknown.
 const NO_CODE: &str = "The rail needs the branch's local code; the bank directory does not know it";
 /// Typical duration of an exchange's on-chain debit, and of a rail of each kind without history.
@@ -78,9 +81,22 @@ impl Wallets {
         minor: Option<i64>,
     ) -> Result<RateQuote, Denied> {
         self.offered()?;
-        let quote = self.price(caller, coin, to)?.quote(minor, self.world.clock.now().to_millis());
+        let price = self.price(caller, coin, to)?;
+        let quote = price.quote(minor, self.world.clock.now().to_millis());
         // Same error as for an order of that amount.
-        quote.ok_or(Denied::Refused(Refused::Exchange(OrderRefusal::Amount)))
+        quote.ok_or_else(|| self.unpayable(&price, coin, to))
+    }
+
+    /// The refusal of an amount that no rail pays out, with the bounds of amounts at this price.
+    fn unpayable(&self, price: &Price, coin: StableCoin, to: Country) -> Denied {
+        let limits = route::limits(&self.world.corridors, to);
+        match limits.and_then(|limits| price.amounts_within(limits)) {
+            Some((min, max)) => {
+                let of = |minor| Money::new(minor, coin.currency());
+                Denied::Unpayable { min: of(min), max: of(max) }
+            }
+            None => Denied::Refused(Refused::Exchange(OrderRefusal::Amount)),
+        }
     }
 
     /// Creates an order (POST orders).
@@ -110,7 +126,7 @@ impl Wallets {
             minor: asked.minor,
             price,
             lock: asked.lock,
-            expected: self.expected(asked.to, price.payout(asked.minor), &bank)?,
+            expected: self.expected(&asked, &price, &bank)?,
             bank,
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
             screened,
@@ -299,14 +315,15 @@ impl Wallets {
     /// Typical duration of the payout over the rail that would be selected.
     fn expected(
         &self,
-        to: Country,
-        payout: Option<Money>,
+        asked: &NewOrderAsked,
+        price: &Price,
         bank: &BankAccount,
     ) -> Result<Span, Denied> {
-        let refused = || Denied::Refused(Refused::Exchange(OrderRefusal::Amount));
+        let to = asked.to;
+        let refused = || self.unpayable(price, asked.coin, to);
         let wanted = Wanted {
             country: to,
-            amount: payout.ok_or_else(refused)?,
+            amount: price.payout(asked.minor).ok_or_else(refused)?,
             bank: bank.bic.as_deref().and_then(|bic| bic.get(..4)),
             order: None,
             default_local_code: false,
@@ -316,11 +333,9 @@ impl Wallets {
         match route::lacking(&self.world.corridors, &wanted) {
             Some(Unfit::Name(_)) => {
                 let field = "bank_account.account_holder_name";
-                return Err(Denied::Invalid(Fault::new(
-                    field,
-                    "unsupported_characters",
-                    NO_HOLDER,
-                )));
+                let letters = bank.holder.chars().filter(|sign| sign.is_alphabetic()).count();
+                let rule = if letters < LETTERS_MIN { SHORT_HOLDER } else { NO_HOLDER };
+                return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", rule)));
             }
             Some(Unfit::Needs(Need::LocalCode)) => {
                 let field = "bank_account.bank_code";
@@ -329,7 +344,13 @@ impl Wallets {
             _ => {}
         }
         let rails = route::candidates(&self.world.corridors, &wanted);
-        let rail = rails.first().ok_or_else(refused)?;
+        let rail = rails.first().ok_or_else(|| match refused() {
+            // Something else than the amount keeps every rail from it.
+            Denied::Unpayable { min, max } if (min.minor..=max.minor).contains(&asked.minor) => {
+                Denied::Refused(Refused::Exchange(OrderRefusal::Amount))
+            }
+            denied => denied,
+        })?;
         let usual = if rail.kind == RailKind::Instant { INSTANT_EXPECTED } else { BATCH_EXPECTED };
         let paid = self.world.pace.median(&rail.id).unwrap_or(usual);
         Ok(Span(DEBIT_EXPECTED.0 + paid.0))

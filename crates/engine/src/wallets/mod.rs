@@ -13,6 +13,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{TenantId, WalletId};
+use domain::money::Money;
 use domain::time::Span;
 use domain::wallet::Wallet;
 use store::{Store, StoreError};
@@ -68,6 +69,9 @@ pub enum Denied {
     /// The record that a field names does not exist or belongs to another tenant.
     #[error("{0} not found")]
     NotFound(&'static str),
+    /// No rail pays out the amount.
+    #[error("the amount cannot be paid out: it must be {min} to {max}")]
+    Unpayable { min: Money, max: Money },
     #[error(transparent)]
     RateUnavailable(#[from] NoRate),
     /// The sanctions lists are too old to clear anything.

@@ -65,8 +65,8 @@ pub enum AuthFault {
     #[error("iat: is in the future")]
     IssuedInFuture,
     /// `exp − iat` is not positive or more than allowed.
-    #[error("exp: the token lives longer than allowed, or not at all")]
-    Lifetime,
+    #[error("exp: exp − iat is {lives_s} s; allowed are 1 to {max_s} s")]
+    Lifetime { lives_s: i64, max_s: i64 },
     /// `aud` does not name this API.
     #[error("aud: must be, or contain, the API URL")]
     Aud,
@@ -110,7 +110,7 @@ impl AuthFault {
             AuthFault::Nbf => "nbf",
             AuthFault::Expired => "expired",
             AuthFault::IssuedInFuture => "issued_in_future",
-            AuthFault::Lifetime => "lifetime",
+            AuthFault::Lifetime { .. } => "lifetime",
             AuthFault::Aud => "aud",
             AuthFault::Iss => "iss",
             AuthFault::Roles => "roles",

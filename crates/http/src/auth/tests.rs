@@ -149,19 +149,26 @@ async fn suspension_and_address_are_judged_after_the_token() {
 async fn times_hold_to_the_second_with_leeway() {
     let verifier = verifier(key());
     let at = |seconds: i64| NOW + Span::secs(seconds);
+    let lives = |lives_s| Err(AuthFault::Lifetime { lives_s, max_s: 3_600 });
     for (grant, now, expected) in [
         (Grant::new(NOW, 300), at(359), Ok(())),
         (Grant::new(NOW, 300), at(360), Err(AuthFault::Expired)),
         (Grant::new(NOW, 300), at(-60), Ok(())),
         (Grant::new(NOW, 300), at(-61), Err(AuthFault::IssuedInFuture)),
         (Grant::new(NOW, 3_600), NOW, Ok(())),
-        (Grant::new(NOW, 3_601), NOW, Err(AuthFault::Lifetime)),
-        (Grant::new(NOW, 0), NOW, Err(AuthFault::Lifetime)),
-        (Grant::new(NOW, -1), NOW, Err(AuthFault::Lifetime)),
+        (Grant::new(NOW, 3_601), NOW, lives(3_601)),
+        (Grant::new(NOW, 0), NOW, lives(0)),
+        (Grant::new(NOW, -1), NOW, lives(-1)),
     ] {
         let verdict = verifier.verify(&minted(SECRET, grant), None, now).await.map(drop);
         assert_eq!(verdict, expected.map_err(Refused::Unauthorized), "{grant:?} at {now}");
     }
+}
+
+#[test]
+fn a_wrong_lifetime_is_stated_with_its_bounds() {
+    let fault = AuthFault::Lifetime { lives_s: 3_601, max_s: 3_600 };
+    assert_eq!(fault.to_string(), "exp: exp − iat is 3601 s; allowed are 1 to 3600 s");
 }
 
 #[tokio::test]

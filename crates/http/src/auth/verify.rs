@@ -161,14 +161,14 @@ impl Verifier {
 
     fn judge(&self, claims: &Claims, key: &VerifiedKey, now: Timestamp) -> Result<(), AuthFault> {
         let now = now.unix_seconds();
-        let lifetime = claims.exp - claims.iat;
-        let max_lifetime = key.max_lifetime_s.unwrap_or(self.rules.max_lifetime_s);
+        let lives_s = claims.exp - claims.iat;
+        let max_s = key.max_lifetime_s.unwrap_or(self.rules.max_lifetime_s);
         let verdicts = [
             (bool::from(claims.sub.as_bytes().ct_eq(key.access_key.as_bytes())), AuthFault::Sub),
             (claims.nbf.is_none_or(|nbf| nbf <= now + LEEWAY_S), AuthFault::Nbf),
             (now < claims.exp + LEEWAY_S, AuthFault::Expired),
             (claims.iat <= now + LEEWAY_S, AuthFault::IssuedInFuture),
-            ((1..=max_lifetime).contains(&lifetime), AuthFault::Lifetime),
+            ((1..=max_s).contains(&lives_s), AuthFault::Lifetime { lives_s, max_s }),
             (claims.aud.iter().any(|aud| self.rules.is_api_url(aud)), AuthFault::Aud),
             (self.rules.is_api_url(&claims.iss), AuthFault::Iss),
         ];

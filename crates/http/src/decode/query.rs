@@ -4,6 +4,7 @@
 //! names are ignored unless they resemble a known one: a misspelt filter would silently return too
 //! much.
 
+use domain::characters::is_blank;
 use domain::fault::Fault;
 use domain::time::Timestamp;
 
@@ -47,7 +48,7 @@ impl Query {
         name: &'static str,
         read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
     ) -> Option<T> {
-        if !self.pairs.iter().any(|(known, _)| known == name) {
+        if !self.has(name) {
             self.known.push((name, false));
             self.faults.push(missing(name));
             return None;
@@ -55,7 +56,7 @@ impl Query {
         self.optional(name, read)
     }
 
-    /// The value of an optional parameter.
+    /// The value of an optional parameter. A blank one counts as absent, as in a body.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -70,9 +71,26 @@ impl Query {
                 Err(Fault::new(name, "multiple_values", "Parameter should be given once"))
             }
             (None, None) => Err(not_decodable(name)),
+            (Some(value), None) if is_blank(value) => return None,
             (Some(value), None) => read(name, value),
         };
         read.map_err(|fault| self.faults.push(fault)).ok()
+    }
+
+    /// Same for a position, which a caller has or has not: a blank one is refused, because what is
+    /// after the wrong position is lost.
+    pub fn position<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let is_blank_position =
+            self.pairs.iter().any(|(known, _)| known == name) && !self.has(name);
+        if is_blank_position {
+            self.known.push((name, false));
+            return read(name, "").map_err(|fault| self.faults.push(fault)).ok();
+        }
+        self.optional(name, read)
     }
 
     /// All values of a parameter that may be repeated or comma-separated, at most `items_max`. The
@@ -122,8 +140,7 @@ impl Query {
 
     /// Whether a parameter was given with a non-blank value.
     pub fn has(&self, name: &str) -> bool {
-        let given =
-            |value: &Option<String>| value.as_deref().is_none_or(|value| !value.trim().is_empty());
+        let given = |value: &Option<String>| value.as_deref().is_none_or(|value| !is_blank(value));
         self.pairs.iter().any(|(known, value)| known == name && given(value))
     }
 
@@ -145,7 +162,7 @@ impl Query {
             }
             if let Some((name, _)) = self.known.iter().find(|(name, _)| is_misspelt(given, name)) {
                 let shown: String = given.chars().take(SHOWN_CHARS).collect();
-                let message = format!("Unknown parameter; did you mean {name}?");
+                let message = format!("Unknown parameter {shown}; did you mean {name}?");
                 self.faults.push(Fault::new(name, "extra_forbidden", message).with("given", shown));
             }
         }

@@ -253,7 +253,11 @@ impl Shape for Integer {
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<i64, Fault> {
         match value {
-            Value::Number(number) => self.read_str(field, number),
+            // In JSON Schema, 24.0 and 1e2 are integers.
+            Value::Number(number) => match Decimal::parse(number) {
+                Ok(whole) if whole.decimals() == 0 => self.read_str(field, &whole.to_string()),
+                _ => self.read_str(field, number),
+            },
             _ => Err(Fault::new(field, "int_type", "Input should be a valid integer")),
         }
     }

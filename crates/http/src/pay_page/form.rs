@@ -66,8 +66,11 @@ impl Form {
         let country = DialCountry::parse(&phone_country);
         let mut phone_number = field("phone_number", PHONE_MAX_CHARS, |_| None);
         match phone::international(&phone_number.value, country) {
-            Some(number) => phone_number.value = number,
+            Some(value) => phone_number = Field { value, fault: None },
             None if phone_number.is_wrong() => {}
+            None if country.is_some() || phone::has_calling_code(&phone_number.value) => {
+                phone_number.fault = Some("fault-phone-number");
+            }
             None => phone_number.fault = Some("fault-phone"),
         }
         // A name typed beside the choices goes before a choice.
@@ -191,6 +194,26 @@ mod tests {
         let form =
             Form::read(FULL.replace("asha%40example.com", "asha").as_bytes()).expect_err("wrong");
         assert_eq!((form.email.value.as_str(), form.first_name.value.as_str()), ("asha", "Asha"));
+    }
+
+    #[test]
+    fn a_wrong_phone_number_is_not_called_one_without_a_country() {
+        for (number, country, fault) in [
+            ("0501234567", "", "fault-phone"),
+            ("123", "AE", "fault-phone-number"),
+            ("", "AE", "fault-phone-number"),
+            ("%2B97", "", "fault-phone-number"),
+            ("0501234567+ext+5", "AE", "fault-phone-number"),
+        ] {
+            let given = format!("phone_number={number}&phone_country={country}");
+            let body = FULL.replace("phone_number=0092+300-1234567", &given);
+            let form = Form::read(body.as_bytes()).expect_err("wrong");
+            assert_eq!(form.phone_number.fault, Some(fault), "{given}");
+        }
+        let given = "phone_country=AE&phone_number=%E2%80%AA%D9%A0%D9%A5%D9%A0%D9%A1%D9%A2%D9%A3%D9%A4%D9%A5%D9%A6%D9%A7%E2%80%AC";
+        let body = FULL.replace("phone_number=0092+300-1234567", given);
+        let number = Form::read(body.as_bytes()).expect("in Arabic digits").phone_number;
+        assert_eq!(number.as_deref(), Some("+971501234567"));
     }
 
     #[test]

@@ -26,5 +26,5 @@ mod visit;
 pub mod way;
 pub mod words;
 
-pub use routes::router;
+pub use routes::{astray, router};
 pub use served::{FINDS_PER_WINDOW, FORMS_PER_WINDOW, REQUESTS_PER_WINDOW, Settings};

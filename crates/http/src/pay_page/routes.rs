@@ -10,12 +10,15 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
 use engine::wallets::Wallets;
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 
-use super::answers::{FOR_GOOD, NEVER, Stopped, answer};
+use super::answers::{FOR_GOOD, NEVER, Stopped, answer, see_other};
 use super::assets::ASSETS;
 use super::served::{Pages, Settings};
 use super::visit::Visit;
+
+/// The first segment of every path.
+const PAY: &str = "pay";
 
 type Token = Result<Path<String>, PathRejection>;
 type TokenAnd = Result<Path<(String, String)>, PathRejection>;
@@ -36,6 +39,24 @@ pub fn router(wallets: Wallets, settings: Settings) -> Router {
         .route("/pay/{token}/{submission}/status", get(status_known))
         .route("/pay/{token}/{submission}/stream", get(follow_known))
         .with_state(pages)
+}
+
+/// The answer to a reader who asks for an address below `/pay` that is not one of the routes, in
+/// their language: a link with a slash at its end leads on, others are not available. `None` for
+/// every other request.
+pub fn astray(request: &Request<Body>) -> Option<Response> {
+    let first = request.uri().path().split('/').nth(1).unwrap_or_default();
+    let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    if !is_read || !first.eq_ignore_ascii_case(PAY) {
+        return None;
+    }
+    let here = Visit::of(request).here;
+    let plain = here.path.trim_end_matches('/');
+    if plain == here.path || plain.len() <= "/".len() + PAY.len() {
+        return Some(Stopped::Closed.respond(&here));
+    }
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    Some(see_other(&format!("{plain}{query}")))
 }
 
 async fn asset(name: Token) -> Response {
@@ -155,4 +176,56 @@ fn both(path: TokenAnd) -> (String, String) {
 
 fn respond(page: Result<Response, Stopped>, visit: &Visit) -> Response {
     page.unwrap_or_else(|stopped| stopped.respond(&visit.here))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{CONTENT_TYPE, LOCATION};
+
+    use super::*;
+
+    fn asked(method: Method, uri: &str) -> Option<Response> {
+        let request = Request::builder().method(method).uri(uri).header("accept-language", "ur");
+        astray(&request.body(Body::empty()).expect("a request"))
+    }
+
+    #[tokio::test]
+    async fn a_wrong_address_of_a_link_is_a_page_in_the_readers_language() {
+        for uri in ["/pay", "/pay/", "/PAY/AAAA", "/pay/a/b/c/d", "/Pay?lang=hi"] {
+            let page = asked(Method::GET, uri).expect("a page");
+            assert_eq!(page.status(), StatusCode::NOT_FOUND, "{uri}");
+            assert_eq!(page.headers()[CONTENT_TYPE], "text/html; charset=utf-8", "{uri}");
+            let body = axum::body::to_bytes(page.into_body(), 100_000).await.expect("a body");
+            let language = if uri.contains("hi") { "hi" } else { "ur" };
+            let page = String::from_utf8_lossy(&body);
+            assert!(page.contains(&format!("<html lang=\"{language}\"")), "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_leads_to_the_link() {
+        for (uri, to) in [
+            ("/pay/AAAA/", "/pay/AAAA"),
+            ("/pay/AAAA//?lang=ur&coin=USDT", "/pay/AAAA?lang=ur&coin=USDT"),
+            ("/pay/AAAA/1/", "/pay/AAAA/1"),
+        ] {
+            let led = asked(Method::GET, uri).expect("a redirect");
+            assert_eq!(
+                (led.status(), &led.headers()[LOCATION]),
+                (StatusCode::SEE_OTHER, &http::HeaderValue::from_static(to))
+            );
+        }
+    }
+
+    #[test]
+    fn other_requests_are_not_for_readers() {
+        for (method, uri) in [
+            (Method::GET, "/payments/"),
+            (Method::GET, "/"),
+            (Method::POST, "/pay/"),
+            (Method::GET, "/v2/pay/"),
+        ] {
+            assert!(asked(method, uri).is_none(), "{uri}");
+        }
+    }
 }

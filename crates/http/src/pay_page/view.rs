@@ -242,7 +242,11 @@ impl View {
         } else {
             Vec::new()
         };
-        let notice = request.exception();
+        // The sender of a payment that was under way when the bank cancelled the request was not late.
+        let notice = match request.state {
+            RequestState::Cancelled => RequestException::None,
+            _ => request.exception(),
+        };
         let back = Back::of(&arrived, known);
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,

@@ -340,7 +340,7 @@ pub fn events_query(
     let mut query = Query::of(raw);
     let mode = query.optional("mode", |name, given| EVENTS_MODE.read_str(name, given));
     let after = query
-        .optional("after", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
+        .position("after", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
     let limit = query.optional("limit", |name, given| {
         Integer { min: 0, max: EVENTS_LIMIT_MAX }.read_str(name, given)
     });

@@ -156,6 +156,14 @@ impl Api {
         response
     }
 
+    /// The response to a request of no operation: it takes from no bucket.
+    pub(super) fn refuse(&self, request: &Request<Body>, problem: Problem) -> Response {
+        let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let mut response = problem.respond(&id);
+        self.limits.untouched(Operation::GetOne).write(response.headers_mut());
+        response
+    }
+
     async fn admit(
         &self,
         operation: Operation,

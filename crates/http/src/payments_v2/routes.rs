@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use domain::country::Country;
 use engine::payments::{self, ListFilter, Record, Search};
 use futures_util::StreamExt as _;
@@ -23,7 +23,7 @@ use crate::limits::Operation;
 use crate::problem::Problem;
 use crate::write;
 
-/// The routes under the base URL.
+/// The routes under the base URL, and the errors of all other paths under `/v2`.
 pub fn router(api: Arc<Api>) -> Router {
     Router::new()
         .route("/v2/quote", post(create_quote))
@@ -35,7 +35,19 @@ pub fn router(api: Arc<Api>) -> Router {
         .route("/v2/payments", get(list_payments))
         .route("/v2/account-checks", post(check_account))
         .route("/v2/events", get(follow_events))
+        .method_not_allowed_fallback(no_such_method)
+        .route("/v2", any(no_such_path))
+        .route("/v2/", any(no_such_path))
+        .route("/v2/{*path}", any(no_such_path))
         .with_state(api)
+}
+
+async fn no_such_path(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.refuse(&request, Problem::no_such_route())
+}
+
+async fn no_such_method(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.refuse(&request, Problem::method_not_allowed())
 }
 
 async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {

@@ -234,12 +234,17 @@ fn write_fault(items: &mut ArrayWriter<'_>, place: Place, fault: &Fault) {
         });
         item.text("msg", &fault.message);
         item.text("type", fault.rule);
-        if fault.context.is_empty() {
-            return;
-        }
-        item.object("ctx", |ctx| {
-            fault.context.iter().for_each(|(name, value)| write_context(ctx, name, value));
-        });
+        write_contexts(item, fault);
+    });
+}
+
+/// Writes the member `ctx` of an error, if it has a context.
+fn write_contexts(item: &mut ObjectWriter<'_>, fault: &Fault) {
+    if fault.context.is_empty() {
+        return;
+    }
+    item.object("ctx", |ctx| {
+        fault.context.iter().for_each(|(name, value)| write_context(ctx, name, value));
     });
 }
 

@@ -113,13 +113,13 @@ async fn v1_errors_are_flat() {
 async fn v1_names_the_first_wrong_field_and_lists_the_others() {
     let faults = vec![
         Fault::new("amount.value", "missing", "Field required"),
-        Fault::new("purpose", "x", "Too long"),
+        Fault::new("purpose", "x", "Too long").with("max_length", 256).with("given", "Page"),
     ];
     let (status, _, body) =
         parts(WalletProblem::from(Rejection::body(faults)).respond(&id(), Timestamp(0))).await;
     assert_eq!(status, 400);
     assert!(body.starts_with(
-        r#"{"error":"INVALID_REQUEST","message":"amount.value: Field required","field":"amount.value","details":{"faults":[{"field":"amount.value","rule":"missing","message":"Field required"},{"field":"purpose","rule":"x","message":"Too long"}]}"#
+        r#"{"error":"INVALID_REQUEST","message":"amount.value: Field required","field":"amount.value","details":{"faults":[{"field":"amount.value","rule":"missing","message":"Field required"},{"field":"purpose","rule":"x","message":"Too long","ctx":{"max_length":256,"given":"Page"}}]}"#
     ));
     let malformed = JsonError { offset: 3, kind: JsonErrorKind::TooDeep };
     let (_, _, body) =

@@ -6,7 +6,7 @@ use domain::fault::Fault;
 use domain::time::Timestamp;
 use http::StatusCode;
 
-use super::json_response;
+use super::{json_response, write_contexts};
 use crate::decode::Rejection;
 use crate::limits::Allowance;
 use crate::request_id::RequestId;
@@ -211,6 +211,7 @@ fn write_detail(details: &mut ObjectWriter<'_>, name: &str, value: &Detail) {
                     item.text("field", fault.field);
                     item.text("rule", fault.rule);
                     item.text("message", &fault.message);
+                    write_contexts(item, fault);
                 });
             }
         }),

@@ -3,6 +3,7 @@
 
 use domain::deposit::{DepositRefusal, DepositStatus};
 use domain::exchange::OrderRefusal;
+use domain::money::Money;
 use domain::payment_request::RequestConflict;
 use domain::wallet::{WalletRefusal, WalletState};
 use engine::command::Refused;
@@ -67,6 +68,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         }
         Denied::Invalid(fault) => WalletProblem::from(vec![fault]),
         Denied::Refused(refusal) => refused(refusal),
+        Denied::Unpayable { min, max } => unpayable(min, max),
         Denied::RateUnavailable(NoRate::Missing(..)) => WalletProblem::unavailable(RETRY_AFTER_S)
             .saying("No current exchange rate is available"),
         Denied::RateUnavailable(off_peg @ NoRate::OffPeg(..)) => {
@@ -162,6 +164,14 @@ fn frozen(state: WalletState) -> WalletProblem {
         .with("wallet_status", state.name())
 }
 
+/// 422 with the bounds of the amount.
+fn unpayable(min: Money, max: Money) -> WalletProblem {
+    let (code, min, max) = (min.currency.code(), render::money(min), render::money(max));
+    let message = format!("The amount cannot be paid out: it must be {min} to {max} {code}");
+    let problem = WalletProblem::validation_failed(message).of_field("amount");
+    problem.with("min", min).with("max", max).with("currency", code)
+}
+
 fn deposit(refusal: &DepositRefusal) -> WalletProblem {
     let conflict = |status: &str| {
         WalletProblem::conflict("The transaction is not held for review")
@@ -226,7 +236,6 @@ mod tests {
     use domain::deposit::DepositState;
     use domain::exchange::ExchangeState;
     use domain::ids::WalletId;
-    use domain::money::Money;
     use domain::payment_request::RequestState;
     use domain::time::Timestamp;
     use domain::wallet::KycLevel;
@@ -246,6 +255,24 @@ mod tests {
             assert!(body.remove(always).is_some_and(|text| text.is_string()), "{always}");
         }
         (status, Value::Object(body.clone()))
+    }
+
+    #[tokio::test]
+    async fn an_amount_that_cannot_be_paid_out_is_answered_with_its_bounds() {
+        let usdc = |minor| Money::new(minor, Currency::Usdc);
+        let refused = Denied::Unpayable { min: usdc(3_609), max: usdc(1_804_000_000) };
+        let answer = denied(refused).respond(&RequestId::fresh(), Timestamp(0));
+        assert_eq!(answer.status().as_u16(), 422);
+        let body = axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body");
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(
+            body["details"],
+            json!({"min": "0.003609", "max": "1804.00", "currency": "USDC"})
+        );
+        assert_eq!(
+            body["message"],
+            "The amount cannot be paid out: it must be 0.003609 to 1804.00 USDC"
+        );
     }
 
     #[tokio::test]

@@ -52,6 +52,15 @@ pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
     make::<16>(store, ID_KEY).await
 }
 
+/// Whether there is a key of the id permutation, readable or not.
+pub(crate) async fn has_id_key(store: &Store) -> Result<bool, StoreError> {
+    match store.driver().query(&GET, vec![ID_KEY.into()]).await {
+        // Before the first migration there is no table.
+        Err(DbError::Refused(_)) => Ok(false),
+        rows => Ok(!rows?.is_empty()),
+    }
+}
+
 /// Reads the key of the id permutation.
 pub(crate) async fn id_key(store: &Store) -> Result<[u8; 16], StoreError> {
     let rows = match store.driver().query(&GET, vec![ID_KEY.into()]).await {

@@ -700,7 +700,7 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
     let error = json!({"code": 3, "message": "execution reverted", "data": super::super::hex::data(&frozen)});
     let first = node().add("eth_call", Err(error)).on("eth_estimateGas", json!("0x4"));
     let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;
-    assert_eq!(refused, Ok(Simulated::Reverts(format!("AccountFrozen({from})"))));
+    assert_eq!(refused, Ok(Simulated::Reverts(format!("{from} is frozen"))));
     let first =
         node().on("eth_call", json!("0x")).refusing("eth_estimateGas", -32000, "out of gas");
     let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;

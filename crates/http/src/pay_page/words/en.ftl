@@ -35,6 +35,7 @@ fault-long = This text is too long.
 fault-first-name = Please enter your first name.
 fault-email = Please check the email address.
 fault-phone = Please choose your country code, or enter the number with it, for example { $example }.
+fault-phone-number = This number is too short or too long, or has a wrong character. Please check it.
 fault-provider = Please enter the name of the exchange or wallet.
 ends = This link expires on { $time }.
 

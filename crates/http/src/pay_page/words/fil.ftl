@@ -37,6 +37,7 @@ fault-long = Masyado itong mahaba.
 fault-first-name = Pakisulat ang pangalan mo.
 fault-email = Pakitingnan ang e-mail address.
 fault-phone = Piliin ang code ng bansa, o isulat ang numero kasama ito, halimbawa { $example }.
+fault-phone-number = Masyadong maikli o mahaba ang numerong ito, o may maling karakter. Pakitingnan ito.
 fault-provider = Pakisulat ang pangalan ng app o wallet.
 ends = Hanggang { $time } lang ang link na ito.
 

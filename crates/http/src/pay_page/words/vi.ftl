@@ -37,6 +37,7 @@ fault-long = Nội dung này quá dài.
 fault-first-name = Vui lòng viết tên của bạn.
 fault-email = Vui lòng xem lại địa chỉ e-mail.
 fault-phone = Vui lòng chọn mã quốc gia, hoặc viết số kèm mã, ví dụ { $example }.
+fault-phone-number = Số này quá ngắn hoặc quá dài, hoặc có ký tự sai. Vui lòng kiểm tra lại.
 fault-provider = Vui lòng viết tên ứng dụng hoặc ví.
 ends = Liên kết này hết hạn lúc { $time }.
 

@@ -14,7 +14,8 @@ use crate::decode::shape::{Integer, OneOf, one_of, text_between};
 /// Default page size (specification: "Limits").
 const LIMIT_DEFAULT: i64 = 20;
 const LIMIT: Integer = Integer { min: 1, max: 100 };
-const PAGE: Integer = Integer { min: 0, max: i64::MAX };
+/// The response repeats the number: beyond this, programs with binary floating point change it.
+const PAGE: Integer = Integer { min: 0, max: (1 << 53) - 1 };
 /// Default number of events in an answer.
 const EVENTS_DEFAULT: i64 = 100;
 const EVENTS_LIMIT: Integer = Integer { min: 1, max: 1_000 };
@@ -188,7 +189,7 @@ pub struct EventList {
 /// Every invalid parameter.
 pub fn events(raw: Option<&str>) -> Result<EventList, Rejection> {
     let mut query = Query::of(raw);
-    let after = query.optional("after", |name, given| AFTER.read_str(name, given));
+    let after = query.position("after", |name, given| AFTER.read_str(name, given));
     let limit = query.optional("limit", |name, given| EVENTS_LIMIT.read_str(name, given));
     query.finish(|| {
         let limit = usize::try_from(limit.unwrap_or(EVENTS_DEFAULT)).ok()?;

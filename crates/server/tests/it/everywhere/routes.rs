@@ -37,6 +37,8 @@ async fn an_unknown_path_is_not_found(on: On) {
             // The client resolves dot segments before sending.
             if path != "/v2/../v2/payments" {
                 answer.refused(404, "not_found");
+                let has_limit = answer.header("x-ratelimit-limit").is_some();
+                assert_eq!(has_limit, path.starts_with("/v2"), "{path}");
             }
         }
     }
@@ -60,6 +62,7 @@ async fn another_method_is_not_allowed(on: On) {
         let answer = bank.call(method, &path, None).send().await;
         answer.refused(405, "method_not_allowed");
         assert_eq!(answer.header("allow"), Some(allow), "{path}");
+        assert_eq!(answer.header("x-ratelimit-limit").is_some(), path.starts_with("/v2"), "{path}");
     }
 }
 

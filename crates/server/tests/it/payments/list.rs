@@ -306,9 +306,9 @@ async fn the_default_limit_is_twenty(on: On) {
     assert_eq!(list(&bank, "country=PAK&limit=1000").await.len(), 22);
 }
 
-const WRONG: [(&str, &[&str]); 34] = [
+const WRONG: [(&str, &[&str]); 33] = [
     ("", &["query.country missing"]),
-    ("country=", &["query.country enum"]),
+    ("country=", &["query.country missing"]),
     ("country=pak", &["query.country enum"]),
     ("country=PAK&country=IND", &["query.country multiple_values"]),
     ("country=PAK&limit=1001", &["query.limit less_than_equal"]),
@@ -323,7 +323,6 @@ const WRONG: [(&str, &[&str]); 34] = [
     ("country=PAK&offset=x", &["query.offset int_parsing"]),
     ("country=PAK&sorting_order=up", &["query.sorting_order enum"]),
     ("country=PAK&sorting_order=ASC", &["query.sorting_order enum"]),
-    ("country=PAK&start_ts=", &["query.start_ts datetime_parsing"]),
     ("country=PAK&start_ts=yesterday", &["query.start_ts datetime_parsing"]),
     ("country=PAK&start_ts=2026-01-01T", &["query.start_ts datetime_parsing"]),
     ("country=PAK&startTs=2026-01-01", &["query.start_ts extra_forbidden"]),
@@ -344,7 +343,7 @@ const WRONG: [(&str, &[&str]); 34] = [
     ("country=PAK&search_type=name&search_term=x", &["query.search_type enum"]),
     ("country=PAK&search_type=id&search_term=a%00", &["query.search_term control_character"]),
     (
-        "limit=x&offset=-1&sorting_order=&start_ts=1&end_ts=2&status=a&search_type=b",
+        "limit=x&offset=-1&sorting_order=x&start_ts=1&end_ts=2&status=a&search_type=b",
         &[
             "query.country missing",
             "query.limit int_parsing",

@@ -283,7 +283,7 @@ fn the_guide_to_backups_restores_the_same_books() {
     };
     run_behind(pay, "backup", &["sqlite3"], |installation, directory, done| {
         assert!(
-            done.stdout.contains("1 tenants, "),
+            done.stdout.contains("1 tenant, "),
             "the restored books were verified: {}",
             done.stdout
         );

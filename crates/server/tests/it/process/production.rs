@@ -60,7 +60,7 @@ async fn the_guide_leads_to_a_first_payment_over_a_directory_on_postgresql() {
     let done = bash(&installation, &directory, &script(&blocks[..served_from]));
     assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
     assert!(
-        done.stdout.contains("valid: environment production, corridors PAK, 1 rails"),
+        done.stdout.contains("valid: environment production, corridors PAK, 1 rail"),
         "{}",
         done.stdout
     );

@@ -276,8 +276,8 @@ fn a_relay_says_what_is_wrong_with_its_start() {
         "[relay.warehouse]\nservers = [\"nats://127.0.0.1:1\"]\nlisten = \"127.0.0.1:0\"\n",
     );
     let unmigrated = one.run(&["relay", "run"]);
-    assert_eq!(unmigrated.code, 3, "{}", unmigrated.stderr);
-    assert!(unmigrated.stderr.contains("migrate"), "{}", unmigrated.stderr);
+    assert_eq!(unmigrated.code, 2, "{}", unmigrated.stderr);
+    assert!(unmigrated.stderr.contains("corridor migrate"), "{}", unmigrated.stderr);
     one.ok(&["migrate"]);
     let other = one.run(&["relay", "run", "lake"]);
     assert_eq!(other.code, 2);

@@ -139,7 +139,7 @@ fn a_new_sandbox_has_a_month_of_payments_unless_disabled() {
     let installation = Installation::new();
     let sandbox = Sandbox::start(&installation, &[]);
     let verify = installation.ok(&["ledger", "verify"]);
-    assert!(verify.contains("1 tenants"), "{verify}");
+    assert!(verify.contains("1 tenant"), "{verify}");
     let mut found = 0;
     for country in ["BGD", "EGY", "IND", "NPL", "PAK", "PHL", "VNM"] {
         let list =

@@ -11,6 +11,7 @@ on_both_stores! {
     blocks_and_unblocks_are_recorded_with_actor_and_request
     a_decision_is_noted_once_however_often_it_is_sent
     what_is_refused_is_not_noted
+    a_repeated_blacklist_order_is_noted_once
     an_event_that_is_sent_again_is_noted
 }
 
@@ -103,6 +104,22 @@ async fn what_is_refused_is_not_noted(on: On) {
     let answer = bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await;
     assert_eq!(answer.status, 409);
     assert_eq!(entries(&bank, "wallet").await, []);
+}
+
+async fn a_repeated_blacklist_order_is_noted_once(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("ordered").await;
+    for date in ["2099-01-01", "2020-01-01"] {
+        let order = format!(
+            r#"{{"regulatory_authority":"FIA","regulatory_reference_number":"R-1","reason":"A test","effective_date":"{date}"}}"#
+        );
+        let call = bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order);
+        assert_eq!(call.send().await.ok()["effective_date"].text(), "2099-01-01");
+    }
+    let noted = entries(&bank, "wallet.blacklist").await;
+    let [ordered] = &noted[..] else { panic!("{noted:?}") };
+    let after = facts(ordered.note.after.as_ref());
+    assert_eq!((after["state"].text(), after["effective_date"].text()), ("BLOCKED", "2099-01-01"));
 }
 
 async fn an_event_that_is_sent_again_is_noted(on: On) {

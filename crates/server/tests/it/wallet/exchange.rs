@@ -383,7 +383,9 @@ async fn rupees_are_rounded_down_to_two_decimals(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "87.654322");
     // Less than a paisa cannot be paid out.
     let path = "/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR&amount=0.000036";
-    refused(&bank.get(path).send().await, 422, "VALIDATION_FAILED", Some("amount"));
+    let body = refused(&bank.get(path).send().await, 422, "VALIDATION_FAILED", Some("amount"));
+    assert_eq!(body["details"]["currency"].text(), "USDC");
+    assert!(body["details"]["min"].text() > "0.000036", "{body:?}");
     refused(
         &bank.order_call(&wallet, "0.000036", "").send().await,
         422,

@@ -14,6 +14,7 @@ on_both_stores! {
     cents_05_and_06_are_half_and_double
     a_link_that_was_paid_by_hand_is_not_paid_again
     a_cancelled_link_is_not_paid
+    a_link_that_cannot_be_paid_delays_no_other
 }
 
 /// A sender who pays links an hour after their creation.
@@ -98,5 +99,24 @@ async fn a_cancelled_link_is_not_paid(on: On) {
     let pay = format!("/sandbox/payment-requests/{}/pay", id(&cancelled));
     let answer = bank.bank.unsigned(Method::POST, &pay, None).send().await;
     assert_eq!((answer.status, answer.json()["error"].text()), (409, "CONFLICT"));
+    bank.finish().await;
+}
+
+/// The sender, which begins with 10^12 USDC, holds less than the requested amount.
+async fn a_link_that_cannot_be_paid_delays_no_other(on: On) {
+    let bank = patient(on).await;
+    bank.coins(StableCoin::Usdc, "0x8ba1f109551bD432803012645Ac136ddd64DBA72", 1_000_000_000).await;
+    let wallet = bank.wallet("too_much").await;
+    let unpayable = bank.request(&wallet, "999999999999.00", "USDC").await;
+    let payable = bank.request(&wallet, "5.00", "USDC").await;
+    bank.later(Span::mins(61)).await;
+    bank.becomes(&wallet, &payable, "PAID", "NONE").await;
+    bank.becomes(&wallet, &unpayable, "ACTIVE", "NONE").await;
+    bank.all_become(&wallet, 1, "COMPLETED").await;
+    let pay = format!("/sandbox/payment-requests/{}/pay", id(&unpayable));
+    let answer = bank.bank.unsigned(Method::POST, &pay, None).send().await;
+    assert_eq!((answer.status, answer.json()["error"].text()), (409, "CONFLICT"));
+    let message = answer.json()["message"].text().to_owned();
+    assert!(message.contains("holds") && message.contains("999999999999"), "{message}");
     bank.finish().await;
 }

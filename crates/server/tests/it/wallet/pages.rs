@@ -51,9 +51,9 @@ async fn pages(bank: &WalletBank, path: &str, list: &str, id: &str, all: &[Strin
     );
     assert_eq!(ids, all.iter().take(20).cloned().collect::<Vec<_>>());
     let (ids, pagination) =
-        page(bank, &format!("{path}&page=9223372036854775807&limit=100"), list, id).await;
+        page(bank, &format!("{path}&page=9007199254740991&limit=100"), list, id).await;
     assert!(ids.is_empty());
-    assert_eq!(pagination["page"].number(), "9223372036854775807");
+    assert_eq!(pagination["page"].number(), "9007199254740991");
 }
 
 async fn payment_requests_are_paged_newest_first(on: On) {
@@ -239,7 +239,7 @@ async fn events_are_read_from_a_position_on(on: On) {
     }
     assert_eq!(seen, all["events"].items());
     // A position beyond the log belongs to another log: its reader would miss every event up to it.
-    for beyond in ["6", "1000000", "9223372036854775807", "100000000000000000000"] {
+    for beyond in ["6", "1000000", "9007199254740991", "100000000000000000000"] {
         let answer = bank.get(&format!("/v1/sdk/events?after={beyond}")).send().await;
         let body = refused(&answer, 400, "INVALID_REQUEST", Some("after"));
         assert_eq!(

@@ -468,6 +468,13 @@ async fn a_link_that_ended_and_one_that_never_was_are_alike_on_every_address(on:
         assert_eq!(plain(&one, &ended, &sender), plain(&two, &never, &absent), "{below}");
         assert_eq!(one.header("content-type"), two.header("content-type"));
     }
+    for path in ["/pay", "/pay/", "/PAY/AAAAAAAAAAAAAAAAAAAAAA", "/pay/A/b/c/d"] {
+        let astray = Link { bank: &bank, path: path.to_owned() }.get("?lang=en").send().await;
+        assert_eq!(astray.status, 404, "{path}");
+        assert_eq!(astray.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+    }
+    let slash = ended.get("/?lang=en").send().await;
+    assert_eq!(slash.header("location"), Some(&*format!("{}?lang=en", ended.path)));
     let form = ended.submit("", FORM).await;
     assert_eq!((form.status, never.submit("", FORM).await.status), (404, 404));
 }

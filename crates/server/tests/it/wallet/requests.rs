@@ -184,6 +184,6 @@ async fn money_for_a_cancelled_request_still_reaches_the_wallet(on: On) {
         .await;
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.50");
-    assert_eq!(bank.listed(&wallet, &request).await["status"].text(), "CANCELLED");
+    bank.becomes(&wallet, &request, "CANCELLED", "LATE").await;
     assert_eq!(bank.webhooks(id(&request), 3).await, THROUGH);
 }

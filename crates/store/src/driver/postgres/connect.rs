@@ -167,7 +167,10 @@ impl Connector {
     /// A connection to the primary, and the timeline on which it proved to be that.
     pub(super) async fn open_any(&self) -> Result<(Option<i64>, Opened), DbError> {
         match self.servers.each.as_slice() {
-            [only] if !self.servers.guarded => Ok((None, self.open(only).await?)),
+            [only] if !self.servers.guarded => {
+                let opened = self.open(only).await;
+                opened.map(|opened| (None, opened)).map_err(|error| servers::named(only, error))
+            }
             _ => {
                 self.open_primary(false).await.map(|(timeline, primary)| (Some(timeline), primary))
             }

@@ -215,6 +215,17 @@ pub(super) fn name(config: &Config) -> String {
     format!("{host}:{}", config.get_ports().first().unwrap_or(&5_432))
 }
 
+/// A failure to connect, with the server and the database that were wanted.
+pub(super) fn named(config: &Config, error: DbError) -> DbError {
+    let database = config.get_dbname().map_or_else(String::new, |name| format!("/{name}"));
+    match error {
+        DbError::Unavailable(why) => {
+            DbError::Unavailable(format!("{}{database}: {why}", name(config)))
+        }
+        other => other,
+    }
+}
+
 /// Asks a server about itself.
 pub(super) async fn ask(client: &Client) -> Result<Standing, DbError> {
     let answers =
@@ -263,6 +274,16 @@ mod tests {
         assert!(servers("postgres://u@a/db?target_session_attrs=read-write").guarded);
         let read_only = "postgres://u@a,b/db?target_session_attrs=read-only".parse();
         assert!(Servers::of(&read_only.expect("an address")).is_err());
+    }
+
+    #[test]
+    fn a_failure_to_connect_names_the_server_and_the_database() {
+        let failed = |address: &str| {
+            let each = servers(address).each;
+            named(&each[0], DbError::Unavailable("refused".to_owned())).to_string()
+        };
+        assert_eq!(failed("postgres://u:secret@a:1/db"), "unavailable: a:1/db: refused");
+        assert_eq!(failed("postgres://u@a"), "unavailable: a:5432: refused");
     }
 
     #[test]

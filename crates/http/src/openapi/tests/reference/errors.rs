@@ -213,7 +213,7 @@ const WALLET: [Row; 16] = [
     (
         422,
         "VALIDATION_FAILED",
-        "the current state does not allow it: the wallet is blocked (`details.wallet_status`), or the Idempotency-Key was used with a different body",
+        "the current state does not allow it: the wallet is blocked (`details.wallet_status`), the amount cannot be paid out (`details.min`, `details.max`), or the Idempotency-Key was used with a different body",
         "do not repeat: see `message`",
     ),
     (
@@ -241,6 +241,31 @@ const WALLET: [Row; 16] = [
         "wait for `Retry-After`, then repeat it with the same Idempotency-Key",
     ),
 ];
+
+/// Before the head of a request is read, by status.
+const UNREAD: [Row; 4] = [
+    (
+        400,
+        "malformed_request",
+        "the request is not valid HTTP, or contains a framing header twice",
+        "check the HTTP client and the proxies between",
+    ),
+    (408, "head_too_slow", "the head of the request did not arrive in time", "repeat it"),
+    (414, "uri_too_long", "the path with its query is too long", "shorten the query"),
+    (
+        431,
+        "head_too_large",
+        "the head is larger than 16 KiB, or has too many headers",
+        "send fewer headers and cookies",
+    ),
+];
+
+const UNREAD_HEAD: &str = "
+## Requests that are not read
+
+Neither service sees these requests; the connection is closed after the response, which has the form of the
+service that the path belongs to. Below `/v1/sdk` the code is `INVALID_REQUEST`, with the same statuses.
+";
 
 const HEAD: &str = "
 Both services return errors as JSON with the header `X-Request-Id`; the same id is in the body and in the
@@ -345,6 +370,17 @@ fn the_tables_name_every_code_and_no_other() {
 }
 
 #[test]
+fn the_codes_of_unread_requests_are_those_of_the_source() {
+    let source = include_str!("../../../server/refusal.rs");
+    let named = source.split("(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let is_code = |text: &&str| {
+        text.contains('_') && text.bytes().all(|it| it.is_ascii_lowercase() || it == b'_')
+    };
+    let named: BTreeSet<&str> = named.filter(is_code).collect();
+    assert_eq!(UNREAD.iter().map(|(_, code, ..)| *code).collect::<BTreeSet<_>>(), named);
+}
+
+#[test]
 fn errors_md_matches_the_documents() {
     let (payment, wallet) = (derived::document(), wallet_document());
     let mut out = format!(
@@ -371,5 +407,7 @@ fn errors_md_matches_the_documents() {
     table(&mut out, &WALLET);
     out.push_str("\n### Rules of `details.faults`\n");
     rules(&mut out, &listed(&wallet["components"]["schemas"]["FaultItem"]["properties"]["rule"]));
+    out.push_str(UNREAD_HEAD);
+    table(&mut out, &UNREAD);
     check("errors.md", &out);
 }

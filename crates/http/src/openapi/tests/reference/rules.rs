@@ -51,7 +51,10 @@ pub(super) const RULES: [(&str, &str); 61] = [
     ("branch_iban_mismatch", "the bank of the IBAN and the branch code to be the same"),
     ("account_iban_mismatch", "the account number to be that of the IBAN"),
     ("branch_code_required", "a branch code: the bank has more than one, or the country needs it"),
-    ("unsupported_characters", "a name that a rail of the country supports: in Latin letters"),
+    (
+        "unsupported_characters",
+        "a name that a rail of the country supports: in Latin letters; of an account holder at least two",
+    ),
     ("account_closed", "an account that the beneficiary's bank can credit"),
     ("account_not_found", "an account that the beneficiary's bank has"),
     ("invalid_mobile", "a mobile number with its country code"),
@@ -70,7 +73,7 @@ pub(super) const RULES: [(&str, &str); 61] = [
         "external_id_conflict",
         "an unused `external_id`; `ctx.payment_id` is the payment that uses it, perhaps your own first attempt",
     ),
-    ("invalid_idempotency_key", "an Idempotency-Key of 1 to 255 printable characters"),
+    ("invalid_idempotency_key", "one Idempotency-Key of 1 to 255 printable characters"),
     (
         "idempotency_mismatch",
         "the same body with the same Idempotency-Key; a new request needs a new key",

@@ -216,7 +216,7 @@ fn the_parameters_of_queries_are_the_decoders() {
             }
         }
     }
-    assert_eq!(checked, 5 * 3 + 2 + 4 + 3 + 1 + 4 + 2);
+    assert_eq!(checked, 5 * 4 + 2 + 4 + 3 + 1 + 4 + 2);
     let page = decode::reviews(None).expect("valid").page;
     let told = |name: &str| document["components"]["parameters"][name]["schema"]["default"].clone();
     assert_eq!((told("Page"), told("Limit")), (json!(page.page), json!(page.limit)));

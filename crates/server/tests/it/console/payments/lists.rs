@@ -11,6 +11,7 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     the_overview_counts_what_was_paid
     payments_are_listed_newest_first_with_personal_data_masked
+    a_wrong_filter_comes_back_on_its_list
     payments_are_filtered_by_state_country_and_day
     payments_are_filtered_by_what_is_known
     payments_are_paged_both_ways
@@ -80,6 +81,22 @@ async fn payments_are_listed_newest_first_with_personal_data_masked(on: On) {
     lacks(&page, &["Zulfiqar", "Bhattacharya", &account("6702")]);
     let page = viewer.get("/payments?status=nonsense").await.refused(422);
     has(&page, &["Unknown status."]);
+}
+
+async fn a_wrong_filter_comes_back_on_its_list(on: On) {
+    let bank = Bank::new(on).await;
+    let paid = bank.paid(Country::Pak, |order| order).await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    for (query, rule) in [
+        ("country=PAK&status=failed&account=12", "Account ending: enter at least"),
+        ("country=PAK&least=abc", "Amount at least: enter an amount"),
+        ("country=PAK&to=tomorrow", "enter a day such as"),
+    ] {
+        let page = viewer.get(&format!("/payments?{query}")).await.refused(422);
+        has(&page, &[rule, "class=\"filters\"", "<option value=\"PAK\" selected", &paid]);
+        let typed = query.rsplit_once('=').expect("a value").1;
+        has(&page, &[&format!("value=\"{typed}\"")]);
+    }
 }
 
 async fn payments_are_filtered_by_state_country_and_day(on: On) {

@@ -1,0 +1,161 @@
+//! What must exist before a store is opened: its database, and the key that it is sealed with. A key
+//! is generated for a new database only; nothing here creates anything.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use config::{Config, KEK_BYTES, StoreLocation};
+use domain::policy::Environment;
+use secrecy::SecretBox;
+use store::Store;
+
+use super::clock::WallClock;
+
+/// Why an installation cannot be opened. Repeating the command does not help.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotInstalled {
+    #[error(
+        "no installation in {dir} (no {file}): check --data-dir, or create one with `corridor migrate`"
+    )]
+    NoDatabase { dir: String, file: String },
+    #[error("the database has not been migrated: run corridor migrate")]
+    NotMigrated,
+    #[error("{0} is empty (0 bytes): restore it from the backup, or delete it to start over")]
+    EmptyDatabase(String),
+    #[error(
+        "{0} is missing, but the database is sealed with it: restore the key from the backup, or configure \
+         security.key_encryption_key"
+    )]
+    KeyLost(String),
+}
+
+/// Whether the key-encryption key is configured or in its file.
+pub fn has_key(config: &Config, data_dir: &Path) -> bool {
+    let security = &config.security;
+    !security.key_encryption_key.is_empty()
+        || !security.key_encryption_key_by_kms.is_empty()
+        || config::kek_path(data_dir).exists()
+}
+
+/// Whether the configured database holds anything that was sealed with a key-encryption key. Needs no
+/// key.
+///
+/// # Errors
+/// The database cannot be reached or read.
+pub async fn is_sealed(config: &Config, data_dir: &Path) -> anyhow::Result<bool> {
+    if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
+        && is_empty(&path)
+    {
+        return Ok(false);
+    }
+    // Nothing is opened with this key.
+    let no_key = SecretBox::new(Box::new([0; KEK_BYTES]));
+    let mut options = store::Options::new(Arc::new(WallClock), no_key);
+    options.pooler = config.store.pooler;
+    let store = Store::open(&super::store_url(config, data_dir), options).await?;
+    Ok(store.is_sealed().await?)
+}
+
+/// Whether there is nothing in a file, or no file.
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).map_or_else(
+        |error| error.kind() == std::io::ErrorKind::NotFound,
+        |about| about.is_file() && about.len() == 0,
+    )
+}
+
+/// Checks that opening the store creates no key beside a database that is sealed with another one.
+///
+/// # Errors
+/// [`NotInstalled`], or without a key: the database cannot be reached.
+pub(crate) async fn check(config: &Config, data_dir: &Path) -> anyhow::Result<()> {
+    let has_key = has_key(config, data_dir);
+    if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
+        && has_key
+        && path.exists()
+        && is_empty(&path)
+    {
+        return Err(NotInstalled::EmptyDatabase(path.display().to_string()).into());
+    }
+    // Production generates no key.
+    if has_key || config.environment == Environment::Production {
+        return Ok(());
+    }
+    match is_sealed(config, data_dir).await? {
+        true => Err(NotInstalled::KeyLost(config::kek_path(data_dir).display().to_string()).into()),
+        false => Ok(()),
+    }
+}
+
+/// Checks that there is an installation that a command can work on.
+///
+/// # Errors
+/// [`NotInstalled`], or the database cannot be reached.
+pub(crate) async fn check_existing(config: &Config, data_dir: &Path) -> anyhow::Result<()> {
+    if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
+        && !path.exists()
+    {
+        let file = path.strip_prefix(data_dir).unwrap_or(&path).display().to_string();
+        return Err(NotInstalled::NoDatabase { dir: data_dir.display().to_string(), file }.into());
+    }
+    check(config, data_dir).await?;
+    let generates_key = config.environment != Environment::Production;
+    if generates_key && !has_key(config, data_dir) {
+        return Err(NotInstalled::NotMigrated.into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{open_existing_store, open_store};
+    use config::Sources;
+
+    fn config() -> Config {
+        Config::load(&Sources::default()).expect("the embedded configuration")
+    }
+
+    async fn refusal(dir: &Path) -> NotInstalled {
+        let error = open_store(&config(), dir).await.expect_err("a refusal");
+        error.downcast().expect("a refusal")
+    }
+
+    #[tokio::test]
+    async fn a_lost_key_is_not_replaced() {
+        let dir = tempfile::tempdir().expect("a directory");
+        open_store(&config(), dir.path()).await.expect("made").migrate().await.expect("migrated");
+        let key = config::kek_path(dir.path());
+        std::fs::remove_file(&key).expect("lost");
+        assert!(is_sealed(&config(), dir.path()).await.expect("read without a key"));
+        assert_eq!(refusal(dir.path()).await, NotInstalled::KeyLost(key.display().to_string()));
+        assert!(!key.exists(), "no other key is written");
+    }
+
+    #[tokio::test]
+    async fn a_database_that_lost_its_content_is_not_filled() {
+        let dir = tempfile::tempdir().expect("a directory");
+        config::key_encryption_key(&config(), dir.path()).expect("made");
+        let file = dir.path().join("corridor.db");
+        std::fs::write(&file, b"").expect("written");
+        let lost = NotInstalled::EmptyDatabase(file.display().to_string());
+        assert_eq!(refusal(dir.path()).await, lost);
+        assert_eq!(std::fs::metadata(&file).expect("there").len(), 0);
+    }
+
+    #[tokio::test]
+    async fn commands_create_nothing() {
+        let parent = tempfile::tempdir().expect("a directory");
+        let dir = parent.path().join("none");
+        let error = open_existing_store(&config(), &dir).await.expect_err("a refusal");
+        let message = error.to_string();
+        let begins = format!("no installation in {} (no corridor.db)", dir.display());
+        assert!(message.starts_with(&begins), "{message}");
+        assert!(!dir.exists());
+        std::fs::create_dir(&dir).expect("created");
+        std::fs::write(dir.join("corridor.db"), b"").expect("written");
+        let error = open_existing_store(&config(), &dir).await.expect_err("a refusal");
+        assert_eq!(error.downcast_ref(), Some(&NotInstalled::NotMigrated), "{error}");
+        assert!(!config::kek_path(&dir).exists());
+    }
+}
