@@ -257,7 +257,7 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     };
     let unknown = Heard::Moves(Indeterminate, Trigger::RailUnknown, None);
     let refused = Heard::Moves(Refused, Trigger::Refused, None);
-    let duplicates: [(&[&str], Option<&str>); 12] = [
+    let duplicates: [(&[&str], Option<&str>); 14] = [
         (&["DUPLICATE_FILE"], None),
         (&["AM05 - Duplication"], None),
         (&["E102/DU01"], None),
