@@ -105,9 +105,14 @@ async fn each_of_the_six_events_is_triggered_and_delivered_in_order() {
     assert!(receiver.book().changed().is_empty());
 
     let blocked = receiver.book().taken_about(&cases[3].0)[0].id().to_owned();
-    let listed = installation.json(&["events", "list", "--status", "delivered", "--limit", "1000"]);
-    let entry =
-        listed.iter().find(|entry| entry["delivery_id"] == blocked.as_str()).expect("it is listed");
+    let entry = || {
+        let list = ["events", "list", "--status", "delivered", "--limit", "1000"];
+        let listed = installation.json(&list);
+        listed.into_iter().find(|entry| entry["delivery_id"] == blocked.as_str())
+    };
+    // The receiver has it before its answer is stored.
+    assert!(wait::until(TOLD_AT_MOST, || entry().is_some()), "{blocked} is not listed");
+    let entry = entry().expect("it is listed");
     assert_eq!(
         (&entry["event_type"], &entry["last_status"]),
         (&"wallet.blocked".into(), &200.into()),
