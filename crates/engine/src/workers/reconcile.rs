@@ -32,6 +32,8 @@ const ROLE: &str = "reconcile";
 const EVERY: Span = Span::mins(10);
 /// Poll interval for requests.
 const LOOK_EVERY: Span = Span::secs(1);
+/// Longest pause after comparisons that failed; it doubles with each.
+const RETRY_MAX: Span = Span::secs(60);
 /// The role's lease, released when a comparison ends. If one takes longer, another node joins,
 /// which does no harm; if a node crashes, it delays others no longer than this.
 const LEASE: Span = Span::mins(1);
@@ -89,8 +91,9 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
     let mut has_looked = false;
     // The latest report read; it is read again if it does not suffice.
     let mut known = None;
+    let mut wait = LOOK_EVERY;
     while !*stop.borrow() {
-        workers.pause(LOOK_EVERY, &mut stop).await;
+        workers.pause(wait, &mut stop).await;
         let wanted = match workers.reconciliation_due(has_looked, &mut known).await {
             Ok(Some(wanted)) if !*stop.borrow() => wanted,
             Ok(_) => continue,
@@ -106,8 +109,12 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
         };
         match done {
             // Another node is comparing: if it crashes, the requested report will not appear.
-            Ok(_) => (has_looked, known) = (true, None),
-            Err(trouble) => tracing::warn!(%trouble, "ledger reconciliation failed, will retry"),
+            Ok(_) => (has_looked, known, wait) = (true, None, LOOK_EVERY),
+            Err(trouble) => {
+                // It begins at the first vault of the first chain again: their nodes are spared.
+                wait = Span(wait.0.saturating_mul(2)).min(RETRY_MAX);
+                tracing::warn!(%trouble, "ledger reconciliation failed, will retry");
+            }
         }
         workers.hand_on(ROLE).await;
     }

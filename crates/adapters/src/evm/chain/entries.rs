@@ -70,7 +70,7 @@ impl EvmChain {
     }
 
     /// One node's logs of a block. A block cannot be requested in parts, except by receipts, which
-    /// no node limits.
+    /// no node limits. A node that refuses logs in whatever words may still return receipts.
     async fn block_logs(
         &self,
         node: &Endpoint,
@@ -86,8 +86,9 @@ impl EvmChain {
                 logs
             }
             Ok(logs) => logs,
-            Err(fault) if fault.is_too_much() => {
-                return self.receipts_logs(node, block, controllers).await;
+            Err(fault) if fault.is_about_the_request() => {
+                let receipts = self.receipts_logs(node, block, controllers).await;
+                return receipts.map_err(|_| fault);
             }
             Err(fault) => return Err(fault),
         };
@@ -176,9 +177,11 @@ impl EvmChain {
                 let within = from..=to;
                 self.ours(controllers).read(logs, |log| within.contains(&log.block_number.0))
             }
-            Err(fault) if from == to && fault.is_too_much() => {
-                let block = reads::block(node, BlockAt::Number(from)).await?.ok_or(fault)?;
-                self.receipts_logs(node, &block, controllers).await
+            Err(fault) if from == to && fault.is_about_the_request() => {
+                let Some(block) = reads::block(node, BlockAt::Number(from)).await? else {
+                    return Err(fault);
+                };
+                self.receipts_logs(node, &block, controllers).await.map_err(|_| fault)
             }
             Err(fault) => Err(fault),
         }

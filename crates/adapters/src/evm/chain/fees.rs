@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::EvmChain;
 use super::quorum::no_node;
-use crate::evm::hex::quantity;
+use crate::evm::hex::{Hex, quantity};
 use crate::evm::rpc::{Endpoint, RpcFault};
 use crate::evm::wire::FeeHistory;
 
@@ -18,22 +18,33 @@ const PERCENTILE: u8 = 50;
 const TIP_MIN: u128 = 100_000_000;
 
 impl EvmChain {
-    /// The lowest fees that any node reports: if they are too low, a replacement pays more.
+    /// The highest maximum and the lowest tip that any node reports. The maximum is a bound: what a
+    /// block asks for is paid, not what a node claims. A tip is paid as it is.
     pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
         let all = self.every(|node| Box::pin(fees_of(node))).await.any()?;
-        let lowest = all.into_iter().reduce(|one, other| Fees {
-            max_fee: one.max_fee.min(other.max_fee),
+        let fees = all.into_iter().reduce(|one, other| Fees {
+            max_fee: one.max_fee.max(other.max_fee),
             max_priority_fee: one.max_priority_fee.min(other.max_priority_fee),
         });
-        lowest.ok_or_else(no_node)
+        fees.ok_or_else(no_node)
     }
 }
 
 async fn fees_of(node: &Endpoint) -> Result<Fees, RpcFault> {
     let params = json!([quantity(BLOCKS), "latest", [PERCENTILE]]);
-    let history: FeeHistory = node.ask("eth_feeHistory", params).await?;
-    fees(&history)
-        .ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned()))
+    let history = match node.ask::<FeeHistory>("eth_feeHistory", params).await {
+        Ok(history) => fees(&history)
+            .ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned())),
+        Err(fault) => Err(fault),
+    };
+    match history {
+        // Its price is what a block would ask for, tip included.
+        Err(fault @ (RpcFault::Node(_) | RpcFault::Malformed(_))) if !fault.is_pause() => {
+            let price = node.ask::<Hex<u128>>("eth_gasPrice", json!([])).await;
+            price.map(|Hex(price)| bounded(price, TIP_MIN)).map_err(|_| fault)
+        }
+        history => history,
+    }
 }
 
 fn fees(history: &FeeHistory) -> Option<Fees> {
@@ -45,10 +56,12 @@ fn fees(history: &FeeHistory) -> Option<Fees> {
     tips.sort_unstable();
     let median = tips.get(tips.len() / 2).copied().unwrap_or_default();
     let max_priority_fee = median.max(TIP_MIN);
-    Some(Fees {
-        max_fee: base.saturating_mul(2).saturating_add(max_priority_fee),
-        max_priority_fee,
-    })
+    Some(bounded(base, max_priority_fee))
+}
+
+/// Fees with headroom for the base fee to double.
+const fn bounded(base: u128, max_priority_fee: u128) -> Fees {
+    Fees { max_fee: base.saturating_mul(2).saturating_add(max_priority_fee), max_priority_fee }
 }
 
 #[cfg(test)]

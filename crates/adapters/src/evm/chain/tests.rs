@@ -943,3 +943,103 @@ async fn an_empty_answer_is_checked_against_the_bloom() {
         node().on("eth_getBlockByHash", header_with_transfer()).on("eth_getLogs", transfers());
     assert!(is_unreachable(chain(&lying).logs(BLOCK, &[]).await).contains("cannot be in block 7"));
 }
+
+#[tokio::test]
+async fn a_height_or_a_loss_needs_as_many_nodes_as_money_does() {
+    let heads = |[finalized, safe, latest]: [u64; 3]| {
+        [finalized, safe, latest]
+            .into_iter()
+            .fold(node(), |node, number| node.on("eth_getBlockByNumber", header(number, 9)))
+    };
+    let without_tags = || {
+        let node = node().refusing("eth_getBlockByNumber", -39001, "finalized block not found");
+        node.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9))
+    };
+    let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
+    for (first, second, expected) in [
+        // One claims blocks that the other does not have.
+        (heads([5, 7, 20]), heads([5, 7, 9]), (9, Some(7), Some(5))),
+        (heads([5, 7, 9]), heads([6, 8, 10]), (9, Some(7), Some(5))),
+        (heads([5, 7, 9]), without_tags(), (9, None, None)),
+        (heads([5, 7, 9]), lost(), (9, None, None)),
+    ] {
+        let said = chain_of(&first, Some(&second)).heads().await.expect("heads");
+        assert_eq!((said.latest.number, said.safe, said.finalized), expected);
+    }
+
+    let known = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
+    let here = || node().on("eth_getBlockByNumber", header(7, 7));
+    let other = || node().on("eth_getBlockByNumber", header(7, 8));
+    let late = || node().on("eth_getBlockByNumber", Value::Null);
+    assert_eq!(chain(&other()).is_gone(&known).await, Ok(true));
+    for (first, second, expected) in [
+        (other(), other(), Some(Ok(true))),
+        (other(), late(), Some(Ok(false))),
+        (here(), late(), Some(Ok(false))),
+        (late(), late(), Some(Ok(false))),
+        (other(), here(), None),
+        (lost(), other(), Some(Err("first node: gone"))),
+        (other(), lost(), Some(Err("second node: gone"))),
+    ] {
+        let said = chain_of(&first, Some(&second)).is_gone(&known).await;
+        match expected {
+            Some(expected) => {
+                assert_eq!(said, expected.map_err(|text| ChainFault::Unreachable(text.to_owned())))
+            }
+            None => assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{said:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_maximum_fee_is_the_highest_and_the_tip_the_lowest_and_a_price_is_enough() {
+    const TIP_MIN: u128 = 100_000_000;
+    let history = |base: u128, tip: u128| json!({"baseFeePerGas": [format!("{base:#x}")], "reward": [[format!("{tip:#x}")]]});
+    let cheap = node().on("eth_feeHistory", history(0, TIP_MIN));
+    let dear = node().on("eth_feeHistory", history(50 * TIP_MIN, 3 * TIP_MIN));
+    let fees = chain_of(&cheap, Some(&dear)).fees().await.expect("fees");
+    assert_eq!((fees.max_fee, fees.max_priority_fee), (103 * TIP_MIN, TIP_MIN));
+    for without in [
+        node().refusing("eth_feeHistory", -32601, "the method does not exist"),
+        node().on("eth_feeHistory", json!({"baseFeePerGas": null})),
+        node().on("eth_feeHistory", json!({"baseFeePerGas": []})),
+    ] {
+        let priced = without.on("eth_gasPrice", json!(format!("{:#x}", 7 * TIP_MIN)));
+        let fees = chain(&priced).fees().await.expect("fees");
+        assert_eq!((fees.max_fee, fees.max_priority_fee), (15 * TIP_MIN, TIP_MIN));
+    }
+    let refusing = node().refusing("eth_feeHistory", -32601, "the method does not exist").refusing(
+        "eth_gasPrice",
+        -32601,
+        "unknown method",
+    );
+    let text = is_unreachable(chain(&refusing).fees().await);
+    assert!(text.contains("the method does not exist"), "{text}");
+}
+
+#[tokio::test]
+async fn receipts_stand_in_for_logs_that_a_node_refuses_in_any_words() {
+    let logs = json!([transfer(3, BLOCK, 7)]);
+    for (code, message) in [
+        (-32701, "Please specify an address in your request"),
+        (-32601, "method eth_getLogs is not whitelisted"),
+        (-32000, "backend response too large"),
+        (-32602, "invalid params"),
+    ] {
+        let refusing = || {
+            let node = node().refusing("eth_getLogs", code, message);
+            node.on("eth_getBlockByHash", header(7, 7)).on("eth_getBlockByNumber", header(7, 7))
+        };
+        let first = refusing().on("eth_getBlockReceipts", json!([receipt(&logs, "0x1")]));
+        let chain_of_one = chain(&first);
+        assert_eq!(chain_of_one.logs(BLOCK, &[]).await.map(|it| it.len()), Ok(1), "{message}");
+        assert_eq!(chain_of_one.logs_in(7, 7, &[]).await.map(|it| it.len()), Ok(1), "{message}");
+        // An operator reads why the logs were refused, not why the receipts were.
+        let first = refusing().refusing("eth_getBlockReceipts", -32601, "unknown");
+        let text = is_unreachable(chain(&first).logs(BLOCK, &[]).await);
+        assert!(text.contains(message), "{text}");
+    }
+    let busy = node().refusing("eth_getLogs", 429, "too many requests");
+    let busy = busy.on("eth_getBlockByHash", header(7, 7));
+    is_unreachable(chain(&busy).logs(BLOCK, &[]).await);
+}

@@ -70,6 +70,12 @@ impl RpcFault {
         }
     }
 
+    /// Whether the node serves, but not this request: it may serve another one that asks for the
+    /// same.
+    pub(crate) fn is_about_the_request(&self) -> bool {
+        self.is_too_much() || matches!(self, RpcFault::Node(error) if !error.is_pause())
+    }
+
     /// The outcome of a broadcast that failed with this error.
     pub(crate) fn broadcast(self) -> Broadcast {
         match self {
