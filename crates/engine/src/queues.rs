@@ -2,9 +2,9 @@
 //!
 //! API commands go first. While callers queue up ([`QUEUE_UP`]), workers' commands join every
 //! [`WORKERS_EVERY`]th API batch, up to `background_max` for each of these batches: a burst is
-//! accepted first and settled later. Smaller API batches take along whatever waits, as soon as that
-//! is worth its statements ([`TOGETHER`]): a steady load is settled as fast as it is accepted. When
-//! no API command has arrived for a moment, workers' commands get a batch of their own, and once jobs
+//! accepted first and settled later. If API batches stay smaller for a while ([`LOOKED_AT`]), the
+//! next one takes along whatever waits, as soon as that is worth its statements ([`TOGETHER`]): a
+//! steady load is settled as fast as it is accepted. When no API command has arrived for a moment, workers' commands get a batch of their own, and once jobs
 //! are later than `background_lag_max` they have half of each batch: settling never starves accepting
 //! and accepting never stops settling.
 
@@ -23,8 +23,12 @@ use crate::world::Tuning;
 /// own, which cost the database nearly the same for one row as for ten; and only the other batches
 /// need no rows loaded (ADR 34).
 const WORKERS_EVERY: usize = 16;
-/// Callers who fill a batch so far arrive faster than batches leave.
-const QUEUE_UP: usize = 24;
+/// Callers who fill their batches so far on average arrive faster than batches leave.
+const QUEUE_UP: usize = 16;
+/// The average is that of so many API batches without workers' commands, or more,
+const LOOKED_AT: usize = 4;
+/// … but not of the first after one with workers' commands: those take long, and callers pile up.
+const PASSED_OVER: usize = 2;
 /// As many of the workers' commands join the next API batch of callers who do not queue up.
 const TOGETHER: usize = 96;
 
@@ -58,6 +62,8 @@ pub struct Queues {
     pub background: VecDeque<Waiting>,
     /// API batches since the one that included the oldest of the workers' commands.
     without_workers: usize,
+    /// The commands of these batches, except the first [`PASSED_OVER`].
+    callers: usize,
 }
 
 impl Queues {
@@ -82,6 +88,8 @@ impl Queues {
         if foreground > 0 {
             let ride_along = oldest_may_go && batch.len() > foreground;
             self.without_workers = if ride_along { 0 } else { self.without_workers + 1 };
+            let is_looked_at = self.without_workers > PASSED_OVER;
+            self.callers = if is_looked_at { self.callers + foreground } else { 0 };
         }
         batch
     }
@@ -91,11 +99,17 @@ impl Queues {
         match foreground {
             0 if turn.callers_until.is_some() => 0,
             0 => tuning.batch_max,
-            few if few < QUEUE_UP && self.background.len() >= TOGETHER => tuning.batch_max / 2,
+            _ if self.background.len() >= TOGETHER && !self.queue_up() => tuning.batch_max,
             many if turn.late => tuning.background_max.max(many),
             _ if self.without_workers + 1 < WORKERS_EVERY => 0,
             _ => WORKERS_EVERY * tuning.background_max,
         }
+    }
+
+    /// Whether callers queue up, or have not been observed for long enough.
+    const fn queue_up(&self) -> bool {
+        let batches = self.without_workers.saturating_sub(PASSED_OVER);
+        batches < LOOKED_AT || self.callers >= QUEUE_UP * batches
     }
 }
 
@@ -238,12 +252,21 @@ mod tests {
     #[test]
     fn a_steady_load_is_settled_as_fast_as_it_is_accepted() {
         let mut table = Table::new(256, 4);
+        let apart = PASSED_OVER + LOOKED_AT;
         table.wait(TENANT, 0, TOGETHER - 1);
-        assert_eq!(table.burst(TENANT, 3, 1), [(3, 0)], "more may come");
+        assert_eq!(table.burst(TENANT, 3, apart + 1), vec![(3, 0); apart + 1], "more may come");
         table.wait(TENANT, 3, 1);
         assert_eq!(table.next(EARLY, &[]), (3, TOGETHER));
-        table.wait(TENANT, QUEUE_UP - 1, 200);
-        assert_eq!(table.next(EARLY, &[]), (QUEUE_UP - 1, 128), "callers wait for no more");
+        // Callers pile up while the workers' commands are carried out.
+        table.wait(TENANT, 0, 300);
+        assert_eq!(table.burst(TENANT, 90, PASSED_OVER), vec![(90, 0); PASSED_OVER]);
+        let few = QUEUE_UP - 1;
+        assert_eq!(table.burst(TENANT, few, LOOKED_AT), vec![(few, 0); LOOKED_AT]);
+        table.wait(TENANT, few, 0);
+        assert_eq!(table.next(EARLY, &[]), (few, 256 - few));
+        table.wait(TENANT, 0, 200);
+        // Those who keep queueing up have their batches for themselves.
+        assert_eq!(table.burst(TENANT, QUEUE_UP, apart + 1), vec![(QUEUE_UP, 0); apart + 1]);
     }
 
     #[test]

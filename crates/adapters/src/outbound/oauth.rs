@@ -17,12 +17,18 @@ use tokio::sync::Mutex;
 use super::address::shown;
 use super::fault::causes;
 use super::settings::{ClientAuthentication, Grant, OAuth2, Settings};
-use super::{BodyFault, client};
+use super::{BodyFault, client, pauses};
 
 /// Maximum size of the token endpoint's answer, in bytes.
 const ANSWER_MAX_BYTES: usize = 64 * 1024;
-/// Lifetime of a token whose endpoint does not state one.
-const LIFETIME_UNSTATED: Duration = Duration::from_secs(300);
+/// Lifetime of a token whose endpoint does not state one: short, because a payment with a token that
+/// has ended has an unknown outcome at some banks.
+const LIFETIME_UNSTATED: Duration = Duration::from_secs(60);
+/// After a refusal (4xx) the endpoint is not asked for this long, twice as long after each further
+/// one: servers lock a client or a user that fails too often.
+const REFUSED_FOR: Duration = Duration::from_secs(5);
+/// Longest of these pauses.
+const REFUSED_FOR_MAX: Duration = Duration::from_secs(300);
 /// A token is renewed this long before its end, or after nine tenths of a shorter life.
 const RENEWED_BEFORE: Duration = Duration::from_secs(30);
 /// Characters that are encoded in a form: the tilde too, unlike in the rest of a URL.
@@ -60,6 +66,39 @@ pub(super) struct Tokens {
 struct Held {
     token: Option<Arc<Token>>,
     fault: String,
+    /// Refusals in a row.
+    refusals: u32,
+    /// Until when the endpoint is not asked.
+    rests_until: Option<Instant>,
+}
+
+/// Why there is no token.
+struct NoToken {
+    why: String,
+    /// How long not to ask again, at the endpoint's request.
+    asked: Option<Duration>,
+    is_refusal: bool,
+}
+
+impl From<String> for NoToken {
+    fn from(why: String) -> NoToken {
+        NoToken { why, asked: None, is_refusal: false }
+    }
+}
+
+impl Held {
+    fn failed(&mut self, url: &Url, NoToken { why, asked, is_refusal }: NoToken) {
+        self.token = None;
+        self.fault = format!("the token endpoint {}: {why}", shown(url));
+        let pause = if is_refusal {
+            self.refusals = self.refusals.saturating_add(1);
+            let doubled = REFUSED_FOR.saturating_mul(1 << (self.refusals - 1).min(16));
+            Some(asked.unwrap_or_default().max(doubled).min(REFUSED_FOR_MAX))
+        } else {
+            asked.map(|pause| pause.min(REFUSED_FOR_MAX))
+        };
+        self.rests_until = pause.and_then(|pause| Instant::now().checked_add(pause));
+    }
 }
 
 /// The token endpoint's answer. Some endpoints write the lifetime as a text.
@@ -90,18 +129,18 @@ impl Tokens {
         if let Some(token) = held.token.as_ref().filter(|token| Instant::now() < token.until) {
             return Ok(Arc::clone(token));
         }
-        if self.failures.load(Ordering::Acquire) > before {
+        let rests = held.rests_until.is_some_and(|until| Instant::now() < until);
+        if rests || self.failures.load(Ordering::Acquire) > before {
             return Err(held.fault.clone());
         }
         match self.fetch(http).await {
             Ok(token) => {
                 let token = Arc::new(token);
-                held.token = Some(Arc::clone(&token));
+                *held = Held { token: Some(Arc::clone(&token)), ..Held::default() };
                 Ok(token)
             }
             Err(fault) => {
-                held.token = None;
-                held.fault = format!("the token endpoint {}: {fault}", shown(&self.url));
+                held.failed(&self.url, fault);
                 self.failures.fetch_add(1, Ordering::Release);
                 Err(held.fault.clone())
             }
@@ -116,7 +155,7 @@ impl Tokens {
         }
     }
 
-    async fn fetch(&self, http: &reqwest::Client) -> Result<Token, String> {
+    async fn fetch(&self, http: &reqwest::Client) -> Result<Token, NoToken> {
         let began = Instant::now();
         let OAuth2 { grant, client_id, client_secret, scope, audience, .. } = &self.oauth;
         let mut fields = Vec::new();
@@ -148,14 +187,16 @@ impl Tokens {
         let silent = |error: reqwest::Error| causes(&error.without_url());
         let response = request.send().await.map_err(silent)?;
         let status = response.status();
+        let asked = pauses::asked(status, response.headers());
         let body = client::read(response, ANSWER_MAX_BYTES).await.map_err(|fault| match fault {
             BodyFault::TooLarge => format!("more than {ANSWER_MAX_BYTES} bytes"),
             BodyFault::Broken(why) => why,
         })?;
         if !status.is_success() {
-            return Err(format!("answered {}, {}", status.as_u16(), error_code(&body)));
+            let why = format!("answered {}, {}", status.as_u16(), error_code(&body));
+            return Err(NoToken { why, asked, is_refusal: status.is_client_error() });
         }
-        self.read(&body, began).map_err(str::to_owned)
+        self.read(&body, began).map_err(|why| why.to_owned().into())
     }
 
     fn read(&self, body: &[u8], began: Instant) -> Result<Token, &'static str> {
@@ -166,8 +207,8 @@ impl Tokens {
             return Err("its token is not a bearer token");
         }
         let lifetime = match &written.expires_in {
-            serde_json::Value::Number(seconds) => seconds.as_u64(),
-            serde_json::Value::String(seconds) => seconds.trim().parse().ok(),
+            serde_json::Value::Number(seconds) => whole_seconds(&seconds.to_string()),
+            serde_json::Value::String(seconds) => whole_seconds(seconds.trim()),
             _ => None,
         };
         let lifetime = lifetime.map_or(LIFETIME_UNSTATED, Duration::from_secs);
@@ -179,6 +220,12 @@ impl Tokens {
         authorization.set_sensitive(true);
         Ok(Token { authorization, until })
     }
+}
+
+/// A lifetime without its fraction: `3600`, `3600.0`.
+fn whole_seconds(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    whole.parse().ok().filter(|_| fraction.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The error of an endpoint, if it is one of the standard: any other text may repeat the request.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use domain::currency::{Currency, StableCoin};
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -18,8 +18,11 @@ use super::sheet::{Form, JsonShape, Price, Reading, Sheet, SheetError, currency,
 const MAX_DEPTH: usize = 12;
 /// The first HTTP status of an error, which some publishers repeat in the document.
 const HTTP_ERROR: u64 = 400;
-/// Names of the base currency's code; a name that contains `base` is one, too.
-const BASES: [&str; 5] = ["source", "from", "currency", "from_currency", "symbol"];
+/// Names of the base currency's code if no name contains `base`; an earlier list goes before a later
+/// one.
+const BASES: [&[&str]; 2] = [&["from", "from_currency", ORIGIN], &["currency", "symbol"]];
+/// The base currency of some publishers, the publisher's own name (`ECB`, `IMF`) of others.
+const ORIGIN: &str = "source";
 /// Names of the second currency's code in a list of pairs.
 const QUOTES: [&str; 5] = ["quote", "quote_currency", "to", "target", "counter"];
 /// Names of a pair's code in a list of pairs.
@@ -30,6 +33,18 @@ const MIDS: [&str; 6] = ["rate", "value", "mid", "midpoint", "price", "last"];
 const UNITS: [&str; 6] = ["amount", "unit", "units", "nominal", "quantity", "multiplier"];
 /// Names of a time contain one of these.
 const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
+/// Names of the day of the rates, which counts if a time beside it is of a later day: some documents
+/// state when they were sent.
+const DAYS: [&str; 8] = [
+    "date",
+    "as_of",
+    "as_of_date",
+    "rate_date",
+    "effective_date",
+    "value_date",
+    "published_date",
+    "publication_date",
+];
 /// Stablecoins by the ids of widespread publishers, besides their codes.
 const COINS: [(&str, StableCoin); 2] =
     [("tether", StableCoin::Usdt), ("usd-coin", StableCoin::Usdc)];
@@ -81,7 +96,7 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
     };
     let mut walk =
         Walk { read, form: Form::Rates, fixed: Scope { base, as_of }, lacks_base: false };
-    let beside = walk.time_of(&root).or_else(|| walk.time_beside(&root));
+    let beside = [walk.time_of(&root), walk.time_beside(&root)].into_iter().flatten().min();
     let named = if base.is_none() { walk.base_of(&root)? } else { None };
     let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
     walk.visit(place, scope)?;
@@ -110,8 +125,13 @@ impl Walk<'_> {
         scope: Scope,
     ) -> Result<(), SheetError> {
         of_one_unit(members)?;
-        // A part about another base, such as one of many coins, is passed over.
-        let Ok(base) = self.base_of(node) else { return Ok(()) };
+        let base = match self.base_of(node) {
+            Ok(base) => base,
+            // A pair in one text needs no base; the rest may be a country's or a currency's name.
+            Err(_) if pair_within(members, None).is_some() => None,
+            // A part about another base, such as one of many coins, is passed over.
+            Err(_) => return Ok(()),
+        };
         let scope =
             Scope { base: self.fixed.base.or(base).or(scope.base), ..self.timed(node, scope) };
         if let Some((base, quote)) = pair_within(members, scope.base) {
@@ -180,33 +200,45 @@ impl Walk<'_> {
     /// The base that an object names.
     fn base_of(&self, node: &Node) -> Result<Option<Currency>, SheetError> {
         let Node::Object(members) = node else { return Ok(None) };
-        let is_base = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            name.contains("base") || BASES.contains(&name.as_str())
-        };
         let is_code = |code: &str| {
             (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphabetic())
         };
-        let mut bases = members.iter().filter_map(|(name, value)| match value {
-            Node::Text(code) if is_base(name) && is_code(code) => Some(code),
-            _ => None,
-        });
-        match bases.next() {
-            Some(code) => currency("base", &code.to_ascii_uppercase()).map(Some),
-            None => Ok(None),
+        let mut named: Option<(usize, &str)> = None;
+        for (name, value) in members {
+            let Node::Text(code) = value else { continue };
+            let Some(rank) = base_rank(name).filter(|_| is_code(code)) else { continue };
+            let is_publisher = name.eq_ignore_ascii_case(ORIGIN)
+                && Currency::parse(&code.to_ascii_uppercase()).is_none();
+            match named {
+                _ if is_publisher => {}
+                Some((known, _)) if known < rank => {}
+                Some((known, other)) if known == rank => {
+                    if !other.eq_ignore_ascii_case(code) {
+                        let codes = format!("{} and {}", shown(other), shown(code));
+                        return Err(SheetError::Form(format!("two base currencies: {codes}")));
+                    }
+                }
+                _ => named = Some((rank, code)),
+            }
         }
+        named.map(|(_, code)| currency("base", &code.to_ascii_uppercase())).transpose()
     }
 
-    /// The time of an object's own members: the oldest with a time of day, else the oldest date.
+    /// The time of an object's own members: the oldest with a time of day, else the oldest date. A
+    /// time that is later than the end of the day of the rates is not theirs.
     fn time_of(&self, node: &Node) -> Option<Timestamp> {
         let Node::Object(members) = node else { return None };
         let times = members.iter().filter_map(|(name, value)| {
             let name = name.to_ascii_lowercase();
             let text = plain(value).filter(|_| TIMES.iter().any(|part| name.contains(part)))?;
             let (time, is_precise) = self.read.published.time(text, self.read.now)?;
-            Some((!is_precise, time))
+            Some((!is_precise, time, DAYS.contains(&name.as_str())))
         });
-        times.min().map(|(_, time)| time)
+        let times: Vec<_> = times.collect();
+        let (_, time, _) = times.iter().min().copied()?;
+        let days = times.iter().filter(|(is_day, _, is_theirs)| *is_day && *is_theirs);
+        let day = days.map(|(_, day, _)| *day).min();
+        Some(day.filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
     }
 
     /// The time of a part of the document that has no rates, such as `meta`.
@@ -218,6 +250,15 @@ impl Walk<'_> {
         };
         let parts = members.iter().filter(|(name, node)| code_of(name).is_none() && has_none(node));
         parts.filter_map(|(_, node)| self.time_of(node)).min()
+    }
+}
+
+/// How strongly a member's name says that it is the base currency; 0 is the strongest.
+fn base_rank(name: &str) -> Option<usize> {
+    let name = name.to_ascii_lowercase();
+    match name.contains("base") {
+        true => Some(0),
+        false => BASES.iter().position(|names| names.contains(&name.as_str())).map(|at| at + 1),
     }
 }
 

@@ -28,7 +28,7 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 17,person,Jose Quezonario (Pepe),,,,,
 18,person,Gamal Chowdhury Zandiqui,,,,,
 19,person,"BENALIOUI, Abdessalam",,,,,
-20,person,"ALTARQANI, Ahmad Muhammad Rabi",,,,,
+20,person,"ALTARQANI, Ahmad Nasir Idris",,,,,
 16,person,Mikheil Dzhavakhadze,მიხეილ ჯავახაძიშვილი,,,GEO,
 "#;
 

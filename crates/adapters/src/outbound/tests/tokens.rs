@@ -114,6 +114,20 @@ async fn without_a_token_nothing_is_sent() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_refused_is_not_asked_again_at_once() {
+    let server = server(None).await;
+    let url = server.resource_url();
+    let wrong = OAuth2 { client_secret: "old".into(), ..oauth(&server) };
+    let client = client(&settings(wrong), &url);
+    for _ in 0..5 {
+        let fault = post(&client, &url).await.expect_err("no token");
+        assert!(matches!(&fault, Fault::NotSent(why) if why.contains("invalid_client")), "{fault}");
+        get(&client, &url).await.expect_err("no token");
+    }
+    assert_eq!(server.forms().len(), 1, "ten failed logins would lock a user");
+}
+
+#[tokio::test]
 async fn a_token_goes_to_no_other_host() {
     let tokens = server(None).await;
     let elsewhere = server(None).await;

@@ -61,6 +61,8 @@ pub(super) struct Inbox {
     pending: Mutex<Vec<Pending>>,
     /// Empty files that were reported.
     reported_empty: Mutex<BTreeSet<OsString>>,
+    /// Files that may not be read, and have been reported.
+    reported_locked: Mutex<BTreeSet<String>>,
 }
 
 /// What a listing states about a file.
@@ -143,6 +145,7 @@ impl Inbox {
             handed_out: Mutex::default(),
             pending: Mutex::default(),
             reported_empty: Mutex::default(),
+            reported_locked: Mutex::default(),
         }
     }
 
@@ -165,8 +168,14 @@ impl Inbox {
         }
         let mut page = Reports::default();
         for (name, size) in self.next_names(cursor, now, &mut page)? {
-            let Some(content) = self.content(&name, size)? else {
-                continue;
+            let content = match self.content(&name, size) {
+                Ok(Some(content)) => content,
+                Ok(None) => continue,
+                Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => {
+                    self.look_at_locked(&name, &error, &mut page);
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             let fate = self.take(&name, content, &mut page)?;
             handed_out.insert(name.clone(), fate);
@@ -411,6 +420,18 @@ impl Inbox {
                 quoted(shown)
             ));
             self.later([Pending::Empty(entry.name.clone())]);
+        }
+    }
+
+    /// A file that may not be read holds up no other: it is reported once, and read once it may be.
+    fn look_at_locked(&self, name: &str, error: &InboxError, page: &mut Reports) {
+        let mut locked = self.reported_locked.lock().unwrap_or_else(PoisonError::into_inner);
+        if locked.insert(name.to_owned()) {
+            page.unreadable.push(format!(
+                "file {}: it may not be read, and is read once it may be: {}",
+                quoted(name),
+                error.source
+            ));
         }
     }
 

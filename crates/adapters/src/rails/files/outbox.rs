@@ -31,7 +31,8 @@ pub(super) enum PutError {
 }
 
 impl Outbox {
-    /// Writes a message's file. An existing one of the same name is the same message.
+    /// Writes a message's file. An existing one is the same message if its name contains the
+    /// message's id or its content is the same.
     pub(super) fn put(&self, name: &str, message: Message, pays: bool) -> Result<(), PutError> {
         let not_written = |error: &dyn std::fmt::Display| PutError::NotWritten(error.to_string());
         let (mut name, mut content) = (name.to_owned(), message.xml.into_bytes());
@@ -40,10 +41,10 @@ impl Outbox {
             content = pgp.seal(content).map_err(PutError::NotWritten)?;
         }
         let Some(acknowledgements) = &self.acknowledgements else {
-            return self.write(&name, &content);
+            return self.write(&name, &content, &message.id);
         };
         acknowledgements.expect(&name, &message.id, pays).map_err(|error| not_written(&error))?;
-        let written = self.write(&name, &content);
+        let written = self.write(&name, &content, &message.id);
         if let Err(PutError::NotWritten(_)) = &written
             && let Err(error) = acknowledgements.not_written(&name)
         {
@@ -53,7 +54,13 @@ impl Outbox {
     }
 
     /// Writes under a hidden name, then renames.
-    fn write(&self, name: &str, content: &[u8]) -> Result<(), PutError> {
+    fn write(&self, name: &str, content: &[u8], id: &str) -> Result<(), PutError> {
+        // Numbers begin again where their memory was lost: another message's file is never replaced,
+        // nor taken for this one.
+        if !name.contains(id) && self.is_taken(name, content)? {
+            let taken = "a file of this name exists with other content".to_owned();
+            return Err(PutError::Unclear(taken));
+        }
         let hidden = self.dir.join(format!(".{name}.{}", Uuid::new_v4().simple()));
         if let Err(error) = self.place.create(&hidden, content) {
             self.discard(&hidden);
@@ -71,6 +78,21 @@ impl Outbox {
         }
         self.discard(&hidden);
         Err(PutError::NotWritten(format!("rename: {error}")))
+    }
+
+    /// Whether a file of this name exists with other content.
+    fn is_taken(&self, name: &str, content: &[u8]) -> Result<bool, PutError> {
+        let target = self.dir.join(name);
+        let not_written = |error: io::Error| PutError::NotWritten(error.to_string());
+        if !self.place.exists(&target).map_err(not_written)? {
+            return Ok(false);
+        }
+        match self.place.read(&target, content.len() + 1) {
+            Ok(there) => Ok(there != content),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            // What cannot be read, as banks' directories for outgoing files often, is another's.
+            Err(_) => Ok(true),
+        }
     }
 
     fn discard(&self, hidden: &Path) {

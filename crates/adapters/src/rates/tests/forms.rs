@@ -58,9 +58,29 @@ fn a_base_and_its_rates_are_found_in_any_publishers_shape() {
         r#"{"data":{"currency":"USD","rates":{"AED":"3.6725","PKR":"278.75"},"updated_at":"2026-11-21T06:57:48Z"}}"#,
         r#"{"meta":{"last_updated_at":"2026-11-21T06:57:48Z"},"base":"usd",
             "data":{"AED":{"code":"AED","value":3.6725},"PKR":{"code":"PKR","value":278.75}}}"#,
+        // The strongest name is the base's; a publisher's name is none.
+        r#"{"currency":"PKR","base":"USD","time":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
+        r#"{"source":"ECB","base":"USD","time":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
+        r#"{"source":"CBUAE","from":"USD","time":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
     ] {
         assert_read((case, Form::Rates, both, time), &JsonShape::default());
     }
+    // When the answer was sent says nothing about rates of an earlier day.
+    let old: [&str; 3] = [
+        r#"{"base":"USD","date":"2026-11-18","timestamp":1795244268,"rates":{"AED":3.6725,"PKR":278.75}}"#,
+        r#"{"timestamp":1795244268,"base":"USD","meta":{"date":"2026-11-18"},"rates":{"AED":3.6725,"PKR":278.75}}"#,
+        r#"{"base":"USD","as_of":"2026-11-18","updated":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
+    ];
+    for case in old {
+        let day = "2026-11-18T00:00:00Z";
+        assert_read((case, Form::Rates, both, day), &JsonShape::default());
+    }
+    let two = r#"{"base":"USD","base_currency":"EUR","date":"2026-11-21","rates":{"PKR":278.75}}"#;
+    assert!(read(two).is_err(), "two bases");
+    let source = r#"{"source":"IMF","date":"2026-11-20","rates":{"PKR":278.75}}"#;
+    let usd = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
+    let day = "2026-11-20T00:00:00Z";
+    assert_read((source, Form::Rates, &["USD/PKR 278.75"], day), &usd);
     let euro = r#"{"amount":1.0,"base":"EUR","date":"2026-11-20","rates":{"USD":1.0495}}"#;
     assert_read(
         (euro, Form::Rates, &["EUR/USD 1.0495"], "2026-11-20T00:00:00Z"),
@@ -92,6 +112,9 @@ fn pairs_are_found_by_their_names_or_in_a_list() {
         let rates: &[&str] = &["USD/AED 3.6725 3.672 3.673", "USD/PKR 278.75 278.5 279"];
         assert_read((case, Form::Pairs, rates, time), &JsonShape::default());
     }
+    let named =
+        r#"[{"currency":"Taka","pair":"USD/BDT","rate":119.5,"time":"2026-11-21T06:57:48Z"}]"#;
+    assert_read((named, Form::Pairs, &["USD/BDT 119.5"], time), &JsonShape::default());
     let list = r#"[{"date":"2026-11-20","base":"EUR","quote":"USD","rate":1.0495},
                    {"date":"2026-11-20","base":"EUR","quote":"JPY","rate":162.1}]"#;
     assert_read(
