@@ -66,8 +66,9 @@ struct Scope {
     as_of: Option<Timestamp>,
 }
 
-struct Walk<'a> {
+struct Walk<'a, 'n> {
     read: Reading<'a>,
+    root: &'n Node,
     form: Form,
     /// Whether the time and the base are those of the configuration's pointers.
     fixed: Scope,
@@ -94,8 +95,8 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
         Some(pointer) => at(&root, pointer)?,
         None => &root,
     };
-    let mut walk =
-        Walk { read, form: Form::Rates, fixed: Scope { base, as_of }, lacks_base: false };
+    let fixed = Scope { base, as_of };
+    let mut walk = Walk { read, root: &root, form: Form::Rates, fixed, lacks_base: false };
     let beside = [walk.time_of(&root), walk.time_beside(&root)].into_iter().flatten().min();
     let named = if base.is_none() { walk.base_of(&root)? } else { None };
     let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
@@ -109,7 +110,7 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
     Ok(Sheet { form, rates })
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn visit(&mut self, node: &Node, scope: Scope) -> Result<(), SheetError> {
         match node {
             Node::List(items) => items.iter().try_for_each(|item| self.visit(item, scope)),
@@ -194,7 +195,9 @@ impl Walk<'_> {
     }
 
     fn timed(&self, node: &Node, scope: Scope) -> Scope {
-        Scope { as_of: self.fixed.as_of.or(self.time_of(node)).or(scope.as_of), ..scope }
+        // What the root inherits is its own, or older.
+        let own = if std::ptr::eq(node, self.root) { None } else { self.time_of(node) };
+        Scope { as_of: self.fixed.as_of.or(own).or(scope.as_of), ..scope }
     }
 
     /// The base that an object names.

@@ -88,7 +88,7 @@ impl EvmChain {
             Ok(logs) => logs,
             Err(fault) if fault.is_about_the_request() => {
                 let receipts = self.receipts_logs(node, block, controllers).await;
-                return receipts.map_err(|_| fault);
+                return receipts.map_err(|closer| more_telling(fault, closer));
             }
             Err(fault) => return Err(fault),
         };
@@ -178,10 +178,11 @@ impl EvmChain {
                 self.ours(controllers).read(logs, |log| within.contains(&log.block_number.0))
             }
             Err(fault) if from == to && fault.is_about_the_request() => {
-                let Some(block) = reads::block(node, BlockAt::Number(from)).await? else {
+                let Ok(Some(block)) = reads::block(node, BlockAt::Number(from)).await else {
                     return Err(fault);
                 };
-                self.receipts_logs(node, &block, controllers).await.map_err(|_| fault)
+                let receipts = self.receipts_logs(node, &block, controllers).await;
+                receipts.map_err(|closer| more_telling(fault, closer))
             }
             Err(fault) => Err(fault),
         }
@@ -211,6 +212,12 @@ impl EvmChain {
             Err(fault) => Err(fault),
         }
     }
+}
+
+/// The fault to report if a node refused logs, and gave no receipts either: a second refusal adds
+/// nothing to the first.
+fn more_telling(refusal: RpcFault, closer: RpcFault) -> RpcFault {
+    if matches!(closer, RpcFault::Node(_)) { refusal } else { closer }
 }
 
 fn belongs(log: &Log, block: &Block) -> bool {

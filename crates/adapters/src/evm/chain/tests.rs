@@ -337,6 +337,7 @@ async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
     assert_eq!(found.map(|logs| logs.len()), Ok(2));
     // What the first node has answered before proves nothing, as long as the other one serves.
     let second = other().refusing("eth_getLogs", -32000, "ranges are not served");
+    let second = second.refusing("eth_getBlockReceipts", -32601, "nor are receipts");
     let both = chain_of(&first, Some(&second));
     assert_eq!(both.logs_again(7, 8, &[]).await, Err(ChainFault::TooMuch));
     assert_eq!(both.logs_again(7, 7, &[]).await.map(|logs| logs.len()), Ok(1));
