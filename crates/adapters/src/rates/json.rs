@@ -30,7 +30,22 @@ const PAIRS: [&str; 4] = ["pair", "symbol", "instrument", "ticker"];
 /// Names of a mid rate.
 const MIDS: [&str; 6] = ["rate", "value", "mid", "midpoint", "price", "last"];
 /// Names of the number of units that a rate is of.
-const UNITS: [&str; 6] = ["amount", "unit", "units", "nominal", "quantity", "multiplier"];
+const UNITS: [&str; 14] = [
+    "amount",
+    "unit",
+    "units",
+    "nominal",
+    "quantity",
+    "multiplier",
+    "per",
+    "per_units",
+    "lot",
+    "lot_size",
+    "factor",
+    "faktor",
+    "denomination",
+    "base_amount",
+];
 /// Names of a time contain one of these.
 const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
 /// Names of the day of the rates, which counts if a time beside it is of a later day: some documents

@@ -295,6 +295,10 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
             "the rates are of 100 units",
         ),
         (rates(r#"{"INR":{"value":8350,"unit":"USD","nominal":100}}"#), "the rates are of 100 units"),
+        (
+            r#"[{"pair":"USD/INR","as_of":1795244268,"per":100,"rate":8350}]"#.to_owned(),
+            "the rates are of 100 units",
+        ),
         (rates("{}"), "states no rate of a currency of this service"),
         (rates(r#"{"ZMW":27.1}"#), "states no rate of a currency of this service"),
         (rates(r#"{"PKR":0}"#), "USD/PKR: a rate must be greater than zero"),

@@ -1,12 +1,16 @@
 //! Applies a block's logs: coins entering or leaving vaults, unsupported tokens, blacklists,
 //! pauses.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Announcement, Block, ChainLog, ChainNumber, LogEvent, ReleaseMin};
+use domain::chain::{
+    Address, Announcement, Block, ChainLog, ChainNumber, LogEvent, ReleaseMin, TxHash,
+};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
+use domain::ids::TenantId;
 use domain::wallet::WalletState;
 use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::join_all;
@@ -18,6 +22,12 @@ use crate::command::deposits::{DepositAction, DepositRef};
 
 /// Maximum number of unsupported-token transfers recorded per tenant.
 const UNSUPPORTED_MAX: usize = 1_000;
+/// The same of one token contract.
+const OF_ONE_TOKEN_MAX: usize = 100;
+
+/// Each tenant's recorded transfers of unsupported tokens, by chain, transaction and place in it, with
+/// their contracts.
+pub(super) type Strange = BTreeMap<TenantId, BTreeMap<(ChainNumber, TxHash, u32), Address>>;
 
 /// The vaults of this chain, and those of other chains that were paid here: the same address can
 /// exist on every chain.
@@ -261,7 +271,8 @@ impl Watch<'_> {
     }
 
     /// Records a token that is not configured, or that was sent on another chain than the vault's,
-    /// with an alert for the first one. Anyone can create such logs.
+    /// with an alert for the first one. Anyone can create logs like these, by the thousand in a
+    /// block: what is recorded is read once in a round.
     async fn unsupported(
         &self,
         block: &Block,
@@ -269,18 +280,26 @@ impl Watch<'_> {
         vault: Watched,
         (from, value): (Address, u64),
     ) -> Result<(), Trouble> {
-        let known = self.workers.store.unsupported_assets(vault.tenant, UNSUPPORTED_MAX).await?;
-        if known
-            .iter()
-            .any(|it| (it.chain, it.tx, it.ordinal) == (self.number(), log.tx, log.ordinal))
+        let key = (self.number(), log.tx, log.ordinal);
+        let mut strange = self.strange.lock().await;
+        let known = match strange.entry(vault.tenant) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unread) => {
+                let recorded = self.workers.store.unsupported_assets(vault.tenant, UNSUPPORTED_MAX);
+                let of = |it: UnsupportedAsset| ((it.chain, it.tx, it.ordinal), it.token);
+                unread.insert(recorded.await?.into_iter().map(of).collect())
+            }
+        };
+        // Beyond the limits it is spam: the recorded ones suffice, and leave room for other tokens.
+        if known.contains_key(&key)
+            || known.len() >= UNSUPPORTED_MAX
+            || known.values().filter(|token| **token == log.contract).count() >= OF_ONE_TOKEN_MAX
         {
             return Ok(());
         }
-        // Beyond the limit it is spam: the recorded ones suffice.
-        if known.len() >= UNSUPPORTED_MAX {
-            return Ok(());
-        }
         let tell = known.is_empty();
+        known.insert(key, log.contract);
+        drop(strange);
         let asset = UnsupportedAsset {
             chain: self.number(),
             vault,

@@ -12,6 +12,7 @@ use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 use store::{HeldRole, StoreError};
+use tokio::sync::Mutex;
 
 use super::{Stop, Workers};
 use crate::alerts;
@@ -139,6 +140,8 @@ struct Watch<'a> {
     role: HeldRole,
     /// The latest ingested block.
     tip: Option<Block>,
+    /// The unsupported tokens recorded so far, as read in this round.
+    strange: Mutex<logs::Strange>,
     memory: &'a mut Memory,
 }
 
@@ -224,9 +227,10 @@ impl Workers {
         let role = self.watcher_role(wallets, memory).await?;
         self.look_after_nodes(wallets, memory).await;
         let chain = wallets.chain.as_ref();
-        let done = Watch { workers: self, wallets, chain, role, tip: None, memory: &mut *memory }
-            .round()
-            .await;
+        let (tip, strange, memory_of_round) = (None, Mutex::default(), &mut *memory);
+        let mut watch =
+            Watch { workers: self, wallets, chain, role, tip, strange, memory: memory_of_round };
+        let done = watch.round().await;
         match done {
             Ok(round) => {
                 self.ingestion_fails(wallets.config.number, memory, false).await;

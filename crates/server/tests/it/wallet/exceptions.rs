@@ -19,6 +19,7 @@ on_both_stores! {
     coins_straight_to_the_wallet_are_blocked_until_screened
     coins_straight_to_the_wallet_may_be_refused
     an_unsupported_token_is_reported_once_and_never_credited
+    many_transfers_of_one_worthless_token_leave_room_for_others
     transfers_of_nothing_are_no_payments
 }
 
@@ -199,6 +200,33 @@ async fn an_unsupported_token_is_reported_once_and_never_credited(on: On) {
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.webhooks(id(&request), 3).await[..], super::acts::THROUGH);
     bank.becomes(&wallet, &request, "PAID", "NONE").await;
+}
+
+async fn many_transfers_of_one_worthless_token_leave_room_for_others(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("spammed").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let escrow =
+        domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
+    let stranger = domain::chain::Address([0x79; 20]);
+    let says = |value| says_transfer(word(stranger), word(escrow), value);
+    let one = says(1);
+    let mut many = one[..one.len() - 1].repeat(105);
+    many.push(0x00);
+    for code in [many, says(7)] {
+        bank.devchain().deploy(stranger.0.into(), code).expect("deployed");
+    }
+    bank.paid(&request, "").await;
+    bank.newest(&wallet, "COMPLETED").await;
+    let assets = bank
+        .bank
+        .running
+        .store()
+        .unsupported_assets(bank.bank.tenant.id, 1_000)
+        .await
+        .expect("read");
+    let of = |value| assets.iter().filter(|asset| asset.value == value).count();
+    assert_eq!((of(1), of(7)), (100, 1), "{}", assets.len());
 }
 
 async fn transfers_of_nothing_are_no_payments(on: On) {
