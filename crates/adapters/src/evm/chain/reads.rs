@@ -110,25 +110,23 @@ impl EvmChain {
         }
     }
 
-    /// Whether another block has replaced one that was already processed: a quorum of nodes has
-    /// that one, and none the processed one.
+    /// Whether another block has replaced one that was already processed.
     pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
-        let (mut here, mut gone) = (None, Vec::new());
+        let (mut here, mut gone) = (None, None);
         for (node, block) in said.answers {
             match block {
                 Some(block) if block.hash == known.hash => here = here.or(Some(node)),
-                Some(_) => gone.push(node),
+                Some(_) => gone = gone.or(Some(node)),
                 None => {}
             }
         }
-        match (here, gone.first(), said.fault) {
+        match (here, gone, said.fault) {
             (Some(here), Some(gone), _) => {
                 Err(disagreement(format!("block {}", known.number), here, gone))
             }
-            (None, _, Some(fault)) if gone.len() < self.needed() => Err(fault),
-            // A node that is a block behind will say the same, or contradict.
-            _ => Ok(gone.len() >= self.needed()),
+            (None, None, Some(fault)) => Err(fault),
+            (_, gone, _) => Ok(gone.is_some()),
         }
     }
 

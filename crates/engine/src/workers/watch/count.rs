@@ -130,15 +130,7 @@ impl Watch<'_> {
             }
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
             let verdict = match here {
-                Some(block) if block.hash != place.block => {
-                    // One node that is on a fork, or lies, takes no money away.
-                    let recorded = Block { hash: place.block, ..block };
-                    if self.chain.is_gone(&recorded).await? {
-                        Verdict::Gone
-                    } else {
-                        Verdict::NotYet
-                    }
-                }
+                Some(block) if block.hash != place.block => Verdict::Gone,
                 // A node without a block of this height lags.
                 None => Verdict::NotYet,
                 Some(_) => match self.chain.agrees(place.number, place.block).await {

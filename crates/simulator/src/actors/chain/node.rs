@@ -107,6 +107,10 @@ impl ChainNode {
 }
 
 impl Chain for ChainNode {
+    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+        Box::pin(self.ask(|_, endpoints| Ok(endpoints.first()?.view.height)))
+    }
+
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
         Box::pin(self.ask(|blocks, endpoints| {
             let view = &endpoints.first()?.view;

@@ -51,17 +51,15 @@ impl Endpoints {
         }
     }
 
-    /// Whether both have another block in the place of this one; a disagreement where one of them
-    /// still has it.
+    /// Whether a block has another one in its place; a disagreement where one of the two still has it.
     pub fn have_replaced(&self, number: u64, hash: BlockHash) -> Result<bool, ChainFault> {
         self.first()?;
         let known: Vec<BlockHash> =
             self.serving().filter_map(|endpoint| endpoint.view.hash(number)).collect();
-        let gone = known.iter().filter(|known| **known != hash).count();
-        match known.contains(&hash) {
-            true if gone > 0 => Err(ChainFault::Disagreement(format!("block {number}"))),
-            false if gone < self.0.len() && !self.is_quorum() => Err(silent()),
-            _ => Ok(gone == self.0.len()),
+        let gone = known.iter().any(|known| *known != hash);
+        match (gone, known.contains(&hash)) {
+            (true, true) => Err(ChainFault::Disagreement(format!("block {number}"))),
+            _ => Ok(gone),
         }
     }
 
