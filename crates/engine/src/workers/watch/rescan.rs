@@ -3,12 +3,9 @@
 use domain::chain::ChainFault;
 use domain::time::Span;
 
-use super::{RANGE_MAX, Trouble, Watch, grown};
+use super::{RANGE_MAX, Trouble, Watch};
 use crate::rescan::{self, Report, Target, Wish};
 
-/// A block that no node answers for, in so many rounds, ends the request: nodes that deleted their
-/// history never will, and the next request waits.
-const FAILED_MAX: u32 = 40;
 /// Interval at which new requests are looked up.
 const LOOK_FOR_WISHES_EVERY: Span = Span::secs(1);
 
@@ -22,10 +19,6 @@ pub(super) struct Progress {
     range: u64,
     blocks: usize,
     found: usize,
-    /// Rounds in a row in which the nodes did not answer for a single block.
-    failed: u32,
-    /// What was not looked at.
-    trouble: String,
 }
 
 impl Watch<'_> {
@@ -52,22 +45,11 @@ impl Watch<'_> {
             }
         };
         let before = (progress.left, progress.range);
-        let done = match self.part(&mut progress).await {
-            Err(Trouble::Chain(fault @ (ChainFault::Unreachable(_) | ChainFault::TooMuch))) => {
-                progress.failed += 1;
-                tracing::warn!(%fault, target = %progress.wish.target, "block rescan failed, will retry");
-                if let (Some((from, end)), FAILED_MAX..) = (progress.left, progress.failed) {
-                    progress.left = None;
-                    progress.trouble = format!("blocks {from} to {end} were not scanned: {fault}");
-                }
-                Ok(())
-            }
-            done => done,
-        };
+        let done = self.part(&mut progress).await;
         if done.is_ok() && progress.left.is_none() {
             // There may be another one.
             self.memory.looked_for_wishes = None;
-            self.report(progress.wish, (progress.blocks, progress.found), progress.trouble).await?;
+            self.report(progress.wish, (progress.blocks, progress.found), String::new()).await?;
             return Ok(true);
         }
         // A part that failed is retried in a later round.
@@ -95,7 +77,6 @@ impl Watch<'_> {
         };
         let late =
             "its block has not been ingested yet: it will be found with that block".to_owned();
-        let mut trouble = String::new();
         let left = match wish.target {
             Target::Tx(tx) => match self.chain.receipt(tx, &[]).await? {
                 None => return Ok(Err("no node has this transaction in a block".to_owned())),
@@ -109,29 +90,20 @@ impl Watch<'_> {
                     return Ok(Err(why.to_owned()));
                 }
                 let since = self.workers.store.first_wallet_at(self.number()).await?;
-                let (first, is_all) = self.block_before(&tip, since).await?;
-                if !is_all {
-                    trouble = format!(
-                        "the nodes do not return the blocks below {} since the first wallet",
-                        first.number
-                    );
-                }
-                (first.number, tip.number)
+                let first = self.block_before(&tip, since).await?;
+                (first.map_or(tip.number, |first| first.number), tip.number)
             }
             Target::Blocks(from, _) if from > tip.number => return Ok(Err(late)),
             Target::Blocks(from, to) => (from, to.min(tip.number)),
         };
-        let (blocks, found, failed) = (0, 0, 0);
-        let left = Some(left);
-        Ok(Ok(Progress { wish, left, range: RANGE_MAX, blocks, found, failed, trouble }))
+        Ok(Ok(Progress { wish, left: Some(left), range: RANGE_MAX, blocks: 0, found: 0 }))
     }
 
-    /// Newest blocks first: they are the likelier ones, and nodes that deleted old blocks have them.
     async fn part(&mut self, progress: &mut Progress) -> Result<(), Trouble> {
-        let Some((first, to)) = progress.left else { return Ok(()) };
-        let from = first.max(to.saturating_sub(progress.range - 1));
+        let Some((from, end)) = progress.left else { return Ok(()) };
+        let to = end.min(from.saturating_add(progress.range - 1));
         let blocks: Result<Vec<u64>, Trouble> = match progress.wish.target {
-            Target::Tx(_) => Ok(vec![to]),
+            Target::Tx(_) => Ok(vec![from]),
             Target::Vault(vault) => {
                 self.chain.blocks_paying(vault, from, to).await.map_err(Trouble::from)
             }
@@ -149,15 +121,16 @@ impl Watch<'_> {
             }
             other => other?,
         };
-        for number in blocks.into_iter().rev() {
-            // If too few nodes have it now, it is the next one.
-            progress.left = Some((first, number));
-            let Some(found) = self.read_block_of_all(number).await? else { return Ok(()) };
+        for number in blocks {
+            let Some(found) = self.read_block_of_all(number).await? else {
+                // Too few nodes have it now.
+                progress.left = Some((number, end));
+                return Ok(());
+            };
             progress.blocks += 1;
             progress.found += found;
         }
-        (progress.failed, progress.range) = (0, grown(progress.range));
-        progress.left = from.checked_sub(1).filter(|next| *next >= first).map(|to| (first, to));
+        progress.left = to.checked_add(1).filter(|next| *next <= end).map(|next| (next, end));
         Ok(())
     }
 }
