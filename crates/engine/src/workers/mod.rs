@@ -311,8 +311,8 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut under_way = FuturesUnordered::new();
     let tuning = workers.world.tuning.clone();
     let rounds_max = (tuning.calls_in_flight / 8).max(1);
-    // What is delivered is sent one by one: it gains nothing from waiting for more.
-    let round = if kind == JobKind::Deliver { Span(0) } else { tuning.round };
+    // Only what is sent together in a bank's messages gains from waiting for more.
+    let round = if kind == JobKind::Submit { tuning.round } else { Span(0) };
     let mut begun: Option<Timestamp> = None;
     loop {
         let stopping = *stop.borrow();
