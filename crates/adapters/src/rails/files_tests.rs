@@ -360,10 +360,6 @@ async fn an_old_empty_file_is_reported_once_and_read_when_it_has_content() {
 /// A place whose files cannot be read at times.
 struct Failing(Local, std::sync::atomic::AtomicBool);
 
-/// The end of the name of a file that may not be read while the place fails; others then cut the
-/// connection.
-const LOCKED: &str = "locked.xml";
-
 impl Place for Failing {
     fn list(&self, dir: &Path) -> std::io::Result<Vec<crate::place::Entry>> {
         self.0.list(dir)
@@ -371,7 +367,6 @@ impl Place for Failing {
 
     fn read(&self, path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
         match self.1.load(std::sync::atomic::Ordering::Relaxed) {
-            true if path.ends_with(LOCKED) => Err(std::io::ErrorKind::PermissionDenied.into()),
             true => Err(std::io::Error::other("the connection is gone")),
             false => self.0.read(path, limit),
         }
@@ -400,26 +395,6 @@ impl Place for Failing {
     fn create_dir(&self, path: &Path) -> std::io::Result<()> {
         self.0.create_dir(path)
     }
-}
-
-#[test]
-fn a_file_that_may_not_be_read_is_reported_once_and_read_once_it_may_be() {
-    let dir = TempDir::new().expect("a directory");
-    let parts = Parts::of(&Exchange::Directory(dir.path().to_owned()));
-    fs::create_dir_all(&parts.dirs.reports).expect("made");
-    let place = Arc::new(Failing(Local, true.into()));
-    let patterns = Patterns::new(&["*.xml".to_owned()]);
-    let inbox = Inbox::new(place.clone(), parts.dirs, patterns, Duration::ZERO, None, None);
-    drop_file(&dir, LOCKED, &report(1));
-    let now = Instant::now();
-    assert_eq!(inbox.page(None, now).expect("nothing yet"), Reports::default());
-    let page = inbox.page(None, now).expect("no fault of the rail");
-    assert_eq!((page.reports.len(), page.cursor), (0, None));
-    let [what] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
-    assert!(what.contains(LOCKED) && what.contains("may not be read"), "{what}");
-    assert_eq!(inbox.page(None, now).expect("reported"), Reports::default());
-    place.1.store(false, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(attempts(&inbox.page(None, now).expect("readable")), [1]);
 }
 
 /// Half of a page was found when the place failed: what it would have reported is not confirmed by the

@@ -112,7 +112,7 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
     };
     let fixed = Scope { base, as_of };
     let mut walk = Walk { read, root: &root, form: Form::Rates, fixed, lacks_base: false };
-    let beside = [walk.time_of(&root), walk.time_beside(&root)].into_iter().flatten().min();
+    let beside = walk.time_of(&root).or_else(|| walk.time_beside(&root));
     let named = if base.is_none() { walk.base_of(&root)? } else { None };
     let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
     walk.visit(place, scope)?;
@@ -231,7 +231,10 @@ impl Walk<'_, '_> {
                 _ if is_publisher => {}
                 Some((known, _)) if known < rank => {}
                 Some((known, other)) if known == rank => {
-                    if !other.eq_ignore_ascii_case(code) {
+                    let parsed = |code: &str| Currency::parse(&code.to_ascii_uppercase());
+                    if parsed(other).is_none() && parsed(code).is_some() {
+                        named = Some((rank, code));
+                    } else if parsed(code).is_some() && parsed(other) != parsed(code) {
                         let codes = format!("{} and {}", shown(other), shown(code));
                         return Err(SheetError::Form(format!("two base currencies: {codes}")));
                     }

@@ -21,12 +21,8 @@ static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &tables::RAIL_
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES];
 
-/// How often a page is written that conflicts with none that is stored: a serialization failure
-/// passes, a constraint does not.
-const ATTEMPTS: usize = 3;
-
 /// The result of storing a statement's page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageTaken {
     /// The page is stored now.
     New,
@@ -34,9 +30,6 @@ pub enum PageTaken {
     Known,
     /// Different content is stored under its id; this one is discarded.
     Other,
-    /// A constraint rejects it for the stated reason, now and whenever it comes again; nothing is
-    /// stored.
-    Rejected(String),
 }
 
 impl Store {
@@ -78,21 +71,14 @@ impl Store {
         if entries.len() > 0 {
             steps.push(Step::rows(&INSERT_ENTRIES, entries.into_owned()));
         }
-        let mut rejected = None;
-        for _ in 0..ATTEMPTS {
-            match self.write(steps.clone()).await {
-                Ok(_) => return Ok(PageTaken::New),
-                // Another node has just stored it, or a constraint forbids it.
-                Err(StoreError::Conflict(why)) => {
-                    if let Some(known) = self.known_page(rail, page).await? {
-                        return Ok(known);
-                    }
-                    rejected = Some(why);
-                }
-                Err(error) => return Err(error),
+        match self.write(steps).await {
+            Ok(_) => Ok(PageTaken::New),
+            // Another node has just stored it.
+            Err(conflict @ StoreError::Conflict(_)) => {
+                self.known_page(rail, page).await?.ok_or(conflict)
             }
+            Err(error) => Err(error),
         }
-        Ok(PageTaken::Rejected(rejected.unwrap_or_default()))
     }
 
     async fn known_page(

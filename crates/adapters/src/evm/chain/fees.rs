@@ -18,15 +18,14 @@ const PERCENTILE: u8 = 50;
 const TIP_MIN: u128 = 100_000_000;
 
 impl EvmChain {
-    /// The highest maximum and the lowest tip that any node reports. The maximum is a bound: what a
-    /// block asks for is paid, not what a node claims. A tip is paid as it is.
+    /// The lowest fees that any node reports: if they are too low, a replacement pays more.
     pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
         let all = self.every(|node| Box::pin(fees_of(node))).await.any()?;
-        let fees = all.into_iter().reduce(|one, other| Fees {
-            max_fee: one.max_fee.max(other.max_fee),
+        let lowest = all.into_iter().reduce(|one, other| Fees {
+            max_fee: one.max_fee.min(other.max_fee),
             max_priority_fee: one.max_priority_fee.min(other.max_priority_fee),
         });
-        fees.ok_or_else(no_node)
+        lowest.ok_or_else(no_node)
     }
 }
 

@@ -61,8 +61,6 @@ pub(super) struct Inbox {
     pending: Mutex<Vec<Pending>>,
     /// Empty files that were reported.
     reported_empty: Mutex<BTreeSet<OsString>>,
-    /// Files that may not be read, and have been reported.
-    reported_locked: Mutex<BTreeSet<String>>,
 }
 
 /// What a listing states about a file.
@@ -145,7 +143,6 @@ impl Inbox {
             handed_out: Mutex::default(),
             pending: Mutex::default(),
             reported_empty: Mutex::default(),
-            reported_locked: Mutex::default(),
         }
     }
 
@@ -168,14 +165,8 @@ impl Inbox {
         }
         let mut page = Reports::default();
         for (name, size) in self.next_names(cursor, now, &mut page)? {
-            let content = match self.content(&name, size) {
-                Ok(Some(content)) => content,
-                Ok(None) => continue,
-                Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => {
-                    self.look_at_locked(&name, &error, &mut page);
-                    continue;
-                }
-                Err(error) => return Err(error),
+            let Some(content) = self.content(&name, size)? else {
+                continue;
             };
             let fate = self.take(&name, content, &mut page)?;
             handed_out.insert(name.clone(), fate);
@@ -420,18 +411,6 @@ impl Inbox {
                 quoted(shown)
             ));
             self.later([Pending::Empty(entry.name.clone())]);
-        }
-    }
-
-    /// A file that may not be read holds up no other: it is reported once, and read once it may be.
-    fn look_at_locked(&self, name: &str, error: &InboxError, page: &mut Reports) {
-        let mut locked = self.reported_locked.lock().unwrap_or_else(PoisonError::into_inner);
-        if locked.insert(name.to_owned()) {
-            page.unreadable.push(format!(
-                "file {}: it may not be read, and is read once it may be: {}",
-                quoted(name),
-                error.source
-            ));
         }
     }
 

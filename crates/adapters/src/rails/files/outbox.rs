@@ -40,11 +40,17 @@ impl Outbox {
             name = pgp.name(&name);
             content = pgp.seal(content).map_err(PutError::NotWritten)?;
         }
+        // Numbers begin again where their memory was lost: another message's file is never replaced, nor
+        // taken for this one.
+        if !name.contains(&message.id) && self.is_taken(&name, &content)? {
+            let taken = "a file of this name exists with other content".to_owned();
+            return Err(PutError::Unclear(taken));
+        }
         let Some(acknowledgements) = &self.acknowledgements else {
-            return self.write(&name, &content, &message.id);
+            return self.write(&name, &content);
         };
         acknowledgements.expect(&name, &message.id, pays).map_err(|error| not_written(&error))?;
-        let written = self.write(&name, &content, &message.id);
+        let written = self.write(&name, &content);
         if let Err(PutError::NotWritten(_)) = &written
             && let Err(error) = acknowledgements.not_written(&name)
         {
@@ -54,13 +60,7 @@ impl Outbox {
     }
 
     /// Writes under a hidden name, then renames.
-    fn write(&self, name: &str, content: &[u8], id: &str) -> Result<(), PutError> {
-        // Numbers begin again where their memory was lost: another message's file is never replaced,
-        // nor taken for this one.
-        if !name.contains(id) && self.is_taken(name, content)? {
-            let taken = "a file of this name exists with other content".to_owned();
-            return Err(PutError::Unclear(taken));
-        }
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), PutError> {
         let hidden = self.dir.join(format!(".{name}.{}", Uuid::new_v4().simple()));
         if let Err(error) = self.place.create(&hidden, content) {
             self.discard(&hidden);
