@@ -73,6 +73,7 @@ ask() ( # ask <payment|wallet>
     mkdir "$work/$name"
     cd "$work/$name"
     CORRIDOR_SERVICE="$name" CORRIDOR_BASE_URL="$url" SCHEMATHESIS_HOOKS="$HERE/hooks.py" PYTHONDONTWRITEBYTECODE=1 \
+        timeout "$((SECONDS_EACH * 10 + 300))" \
         "$venv/bin/schemathesis" run "$HERE/../../docs/openapi/$name.json" --url "$url" --phases examples,coverage,fuzzing \
         --checks "$CHECKS" --max-examples 50 --max-time "$SECONDS_EACH" --seed "${CORRIDOR_SEED:-1}" \
         --request-timeout 30 --continue-on-failure --warnings off --no-color

@@ -72,7 +72,7 @@ struct Held {
     rests_until: Option<Instant>,
 }
 
-/// Why there is no token.
+/// Why the endpoint gave out none.
 struct NoToken {
     why: String,
     /// How long not to ask again, at the endpoint's request.

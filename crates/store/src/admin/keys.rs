@@ -55,7 +55,7 @@ pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
 /// Whether there is a key of the id permutation, readable or not.
 pub(crate) async fn has_id_key(store: &Store) -> Result<bool, StoreError> {
     match store.driver().query(&GET, vec![ID_KEY.into()]).await {
-        // Before the first migration there is no table.
+        // The first migration makes the table.
         Err(DbError::Refused(_)) => Ok(false),
         rows => Ok(!rows?.is_empty()),
     }

@@ -227,10 +227,11 @@ impl Workers {
         let role = self.watcher_role(wallets, memory).await?;
         self.look_after_nodes(wallets, memory).await;
         let chain = wallets.chain.as_ref();
-        let (tip, strange, memory_of_round) = (None, Mutex::default(), &mut *memory);
-        let mut watch =
-            Watch { workers: self, wallets, chain, role, tip, strange, memory: memory_of_round };
-        let done = watch.round().await;
+        let (tip, strange) = (None, Mutex::default());
+        let done =
+            Watch { workers: self, wallets, chain, role, tip, strange, memory: &mut *memory }
+                .round()
+                .await;
         match done {
             Ok(round) => Some(round),
             Err(trouble) => {
