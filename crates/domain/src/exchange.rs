@@ -3,7 +3,8 @@
 //!
 //! First the tokens move on the chain from the wallet to the controller, then a rail pays out the
 //! money, as an [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. On a
-//! failure after the debit, the tokens return on the chain before the order is shown as failed.
+//! failure after the debit, the tokens return on the chain before the order is shown as failed; those
+//! of a wallet that was blacklisted in the meantime stay with the controller, in suspense.
 
 use crate::attempt::Doubt;
 use crate::chain::{ChainNumber, TxHash};
@@ -43,7 +44,8 @@ names! {
         Returning = "returning",
         /// The payout reached the bank account; final, even if the payout is returned later.
         Settled = "settled",
-        /// Not paid; the tokens are in the wallet.
+        /// Not paid; the tokens are in the wallet, or in suspense if it was blacklisted and they
+        /// cannot return.
         Failed = "failed",
         /// Cancelled; the tokens are in the wallet.
         Cancelled = "cancelled",
@@ -96,7 +98,8 @@ names! {
         Processing = "PROCESSING",
         /// Paid to the bank account.
         Settled = "SETTLED",
-        /// Not paid; the tokens were returned to the wallet before this is shown.
+        /// Not paid; before this is shown, the tokens were returned to the wallet, unless it was
+        /// blacklisted.
         Failed = "FAILED",
         /// Cancelled by the user, by a block of the wallet or by timeout; the tokens are released.
         Cancelled = "CANCELLED",

@@ -52,7 +52,7 @@ pub enum AccountCode {
     /// the sum of `unswept`, `treasury` and this account is what open orders have debited.
     Exchanged(ChainNumber, StableCoin),
     /// `payout_suspense:{coin}`, of a further chain `payout_suspense:{number}:{coin}`: tokens of settled orders whose payout was returned, until an
-    /// operator returns them.
+    /// operator returns them, and those that cannot return to a blacklisted wallet.
     PayoutSuspense(ChainNumber, StableCoin),
     /// `suspense:{coin}`: on the chain or expected back there, and not spendable.
     Suspense(StableCoin),

@@ -140,6 +140,8 @@ pub struct PaymentRequest {
     /// Amount of the other stablecoin that a reviewer accepted one for one, in minor units; `None`
     /// means none.
     pub other_taken: Option<i64>,
+    /// Sums within `received` of payments that arrived too late and that no reviewer has approved.
+    pub too_late: Received,
     /// Start of the legal hold of [`PaymentRequest::escrow`]: nothing leaves that vault.
     pub held_at: Option<Timestamp>,
     /// The call that lifts that vault's on-chain hold, in progress or done; `None` if the newest

@@ -358,7 +358,7 @@ pub enum WalletEvent {
         /// `failed_at`: time at which the failure was recorded.
         at: Timestamp,
     },
-    /// An exchange order was cancelled or not settled; the tokens are in the wallet.
+    /// An exchange order was cancelled or not settled; the tokens are in the wallet, unless it was blacklisted and they cannot return.
     OrderEnded {
         /// `order_id` of the order that ended.
         order: ExchangeId,

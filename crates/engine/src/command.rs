@@ -28,7 +28,7 @@ use domain::wallet::{Wallet, WalletRefusal};
 use domain::wallet_event::Aggregate;
 use store::need::{IdempotencyKey, Need};
 use store::working_set::IdempotencyRecord;
-use store::{HeldRole, IDEMPOTENCY_KEPT};
+use store::{HeldRole, IDEMPOTENCY_KEPT, Store, StoreError};
 
 pub mod chain;
 mod deed;
@@ -73,6 +73,25 @@ impl Idempotency {
     pub fn is_for(&self, body_hash: &[u8; 32]) -> Result<(), Refused> {
         if self.body_hash == *body_hash { Ok(()) } else { Err(Refused::IdempotencyMismatch) }
     }
+}
+
+/// A request that cannot be served now, for the reason `denied`, is replayed if it was served before:
+/// what it created exists, whatever the current rate, document or corridor. `refused` makes an error
+/// of the refusal of another request with the same key.
+///
+/// # Errors
+/// `denied`, if nothing was created; the refusal; the store's failure.
+pub(crate) async fn made_before<E: From<StoreError>>(
+    store: &Store,
+    now: Timestamp,
+    (tenant, asked): (TenantId, Option<Idempotency>),
+    denied: E,
+    refused: impl FnOnce(Refused) -> E,
+) -> Result<Outcome, E> {
+    let Some(asked) = asked else { return Err(denied) };
+    let kept = store.made_before(tenant, &asked.key).await?;
+    let made = asked.made_before(kept.as_ref(), now).map_err(refused)?;
+    made.map(Outcome::Replayed).ok_or(denied)
 }
 
 /// One change, requested by or for one tenant.

@@ -24,6 +24,8 @@ pub enum Patience {
     Over,
     /// Retry until it succeeds: others have already been notified of success.
     Endless,
+    /// Do not retry even what is otherwise never given up: it can never succeed.
+    Futile,
 }
 
 /// Time to wait for a paused token.
@@ -49,7 +51,8 @@ fn derived(parts: &[&[u8]]) -> IntentId {
 }
 
 impl Intent {
-    /// Whether it is retried until it succeeds, because half of the work must not remain.
+    /// Whether it is retried until it succeeds, because half of the work must not remain; unless it
+    /// is [futile](Patience::Futile).
     pub const fn is_never_given_up(&self) -> bool {
         matches!(
             self.kind(),
@@ -87,10 +90,10 @@ impl Intent {
         }
         let last = match patience {
             Patience::Some => self.is_last_try(),
-            Patience::Over => true,
+            Patience::Over | Patience::Futile => true,
             Patience::Endless => false,
         };
-        let given_up = last && !self.is_never_given_up();
+        let given_up = last && (patience == Patience::Futile || !self.is_never_given_up());
         let is_news = self.failure.as_deref() != Some(why);
         self.failure = Some(why.to_owned());
         self.tries += 1;

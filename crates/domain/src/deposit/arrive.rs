@@ -314,7 +314,8 @@ impl Case {
             let decision = self.deposit.decision.as_ref();
             let taken = decision.is_some_and(|decision| decision.verdict == ReviewVerdict::Approve);
             if let Some(request) = self.request.as_mut().filter(|_| !self.deposit.is_dust) {
-                request.uncredited(self.deposit.coin, self.deposit.minor, taken);
+                let paid = (self.deposit.coin, self.deposit.minor);
+                request.uncredited(paid, self.deposit.concern, taken);
             }
             self.fail(FailureReason::TransactionDropped, effects, cx);
         }

@@ -151,6 +151,14 @@ impl ExchangeOrder {
         set.transfers
     }
 
+    /// The tokens can never return to the wallet.
+    pub(super) fn withhold(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let mut set = Set::begin(self, cx);
+        let suspense = AccountCode::PayoutSuspense(self.chain, self.coin);
+        set.add((self.exchanged(), suspense), self.coins(self.minor), "exchange.withheld", cx);
+        set.transfers
+    }
+
     /// An operator returns the tokens of such an order with our fee: until they are in the wallet
     /// they count as debited and unpaid, like those of an open order.
     pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {

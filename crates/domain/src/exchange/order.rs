@@ -386,7 +386,10 @@ impl OrderCase {
                 self.order.failure = Some(failure);
                 self.enter(state, &mut effects, cx);
             }
-            OrderStep::To(state) => self.end_unpaid(state, failure, &mut effects, cx),
+            OrderStep::To(state) => {
+                let failure = self.order.failure.unwrap_or(failure);
+                self.end_unpaid(state, failure, &mut effects, cx);
+            }
             OrderStep::Person => {
                 let now = self.order.state.name();
                 let what = format!(
@@ -418,6 +421,27 @@ impl OrderCase {
             self.order.version += 1;
             self.wallet.touch(cx.now);
         }
+        effects
+    }
+
+    /// The tokens cannot return, because the wallet is blacklisted on the chain, too: they stay
+    /// with the controller, in suspense.
+    pub fn return_barred(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let what = match self.order.state.on(OrderTrigger::ReturnBarred) {
+            OrderStep::To(state) => {
+                effects.transfers.extend(self.order.withhold(cx));
+                self.order.failure = Some(OrderFailure::WalletBlacklisted);
+                self.enter(state, &mut effects, cx);
+                "the tokens of an order cannot return to its blacklisted wallet: they are in suspense"
+                    .to_owned()
+            }
+            _ => format!(
+                "the tokens of a {} order cannot return to its blacklisted wallet",
+                self.order.state.name()
+            ),
+        };
+        self.alert(AlertKind::Payout, what, &mut effects);
         effects
     }
 

@@ -19,6 +19,7 @@ use crate::screening::{Screened, Verdict};
 use crate::sender_limit::Sender;
 use crate::sweep::Pools;
 use crate::time::Span;
+use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 
@@ -282,7 +283,7 @@ impl OrderCase {
     /// swept before.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`], [`OrderRefusal::Unfunded`]
+    /// [`OrderRefusal::Conflict`], [`OrderRefusal::Frozen`], [`OrderRefusal::Unfunded`]
     pub fn recredit(
         &mut self,
         pools: &Pools,
@@ -293,6 +294,9 @@ impl OrderCase {
             || self.order.give_back.is_some()
         {
             return Err(OrderRefusal::Conflict(self.order.state));
+        }
+        if self.wallet.state == WalletState::Blacklisted {
+            return Err(OrderRefusal::Frozen(self.wallet.state));
         }
         if let Some(missing) = pools.missing() {
             return Err(OrderRefusal::Unfunded { missing });

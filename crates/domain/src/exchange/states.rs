@@ -39,6 +39,9 @@ names! {
         PayoutReturned = "payout returned",
         /// The tokens are back in the wallet.
         CoinsBack = "tokens returned",
+        /// The tokens can never return: the wallet is blacklisted, and its address is on the token
+        /// contract's blacklist.
+        ReturnBarred = "return barred, wallet blacklisted",
     }
 }
 
@@ -94,7 +97,8 @@ impl ExchangeState {
             (_, OrderTrigger::PayoutSettled | OrderTrigger::PayoutReturned) => Person,
             (Settled, OrderTrigger::PayoutFailed) => Person,
 
-            (Returning, OrderTrigger::CoinsBack) => To(Failed),
+            (Returning, OrderTrigger::CoinsBack | OrderTrigger::ReturnBarred) => To(Failed),
+            (_, OrderTrigger::ReturnBarred) => Person,
             _ => Stays,
         }
     }

@@ -239,6 +239,14 @@ impl World {
         self.does(|case, cx| case.coins_back(cx));
     }
 
+    fn return_is_barred(&mut self) {
+        let (give_back, now) = (self.case.order.give_back, self.now);
+        let intent = self.case.intent(give_back).expect("a return");
+        let (given_up, _) = intent.failed("is blacklisted", Patience::Futile, now);
+        assert!(given_up);
+        self.does(|case, cx| case.return_barred(cx));
+    }
+
     fn paying() -> World {
         let mut world = World::pending();
         world.debited();
@@ -702,6 +710,66 @@ fn an_unknown_payout_that_was_not_made_returns_the_tokens() {
     }
 }
 
+/// A blacklisted wallet's address is barred by the token's contract, too.
+#[test]
+fn tokens_that_cannot_return_to_a_blacklisted_wallet_end_in_suspense() {
+    let debited = || {
+        let mut world = World::pending();
+        world.debited();
+        world
+    };
+    let called_off = |mut world: World| {
+        world.case.wallet.state = WalletState::Blacklisted;
+        world.does(|case, cx| case.wallet_changed(cx));
+        world
+    };
+    let too_late = {
+        let mut world = World::pending();
+        world.taken();
+        let mut world = called_off(world);
+        world.does(|case, cx| case.debited(TX, cx));
+        world
+    };
+    let unpaid = {
+        let mut world = called_off(World::paying());
+        world.hears(RailStatus::Rejected, Some("AC04"));
+        world
+    };
+    for mut world in [called_off(debited()), too_late, unpaid] {
+        assert_eq!((world.state(), world.job), (ExchangeState::Returning, None));
+        let alerts = world.alerts;
+        world.return_is_barred();
+        let order = &world.case.order;
+        assert_eq!(
+            (order.state, order.failure),
+            (ExchangeState::Failed, Some(OrderFailure::WalletBlacklisted))
+        );
+        assert_eq!(world.alerts, alerts + 1);
+        let balance = |code: AccountCode| world.books.account(&code).balance().minor;
+        let (chain, coin) = (ChainNumber::FIRST, StableCoin::Usdc);
+        assert_eq!(balance(code()), FUNDS - MINOR);
+        assert_eq!(balance(AccountCode::PayoutSuspense(chain, coin)), MINOR);
+        assert_eq!((world.pools().owed(), world.pools().missing()), (MINOR, None), "not swept");
+    }
+}
+
+#[test]
+fn tokens_of_a_returned_payout_are_not_recredited_to_a_blacklisted_wallet() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    world.hears(RailStatus::Returned, None);
+    world.case.wallet.state = WalletState::Blacklisted;
+    assert_eq!(world.recredits(), Err(OrderRefusal::Frozen(WalletState::Blacklisted)));
+    // Blacklisted after the recredit, the order stays settled, and an operator is alerted.
+    world.case.wallet.state = WalletState::Active;
+    world.recredits().expect("allowed");
+    world.case.wallet.state = WalletState::Blacklisted;
+    let alerts = world.alerts;
+    world.return_is_barred();
+    assert_eq!((world.state(), world.alerts), (ExchangeState::Settled, alerts + 1));
+    assert_eq!(world.pools().owed(), MINOR);
+}
+
 fn returned(charges: i64) -> Finding {
     Finding { charges, ..RailStatus::Returned.into() }
 }
@@ -1051,6 +1119,8 @@ enum Act {
     NotSent,
     CoinsBack,
     Recredit,
+    Blacklist,
+    ReturnBarred,
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -1078,6 +1148,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => Just(Act::NotSent),
         4 => Just(Act::CoinsBack),
         1 => Just(Act::Recredit),
+        1 => Just(Act::Blacklist),
+        2 => Just(Act::ReturnBarred),
     ];
     proptest::collection::vec(act, 1..60)
 }
@@ -1124,6 +1196,13 @@ fn act(world: &mut World, act: Act) {
         }
         Act::CoinsBack if is(world, give_back, IntentState::Waiting) => world.coins_come_back(),
         Act::Recredit => _ = world.recredits(),
+        Act::Blacklist => world.case.wallet.state = WalletState::Blacklisted,
+        Act::ReturnBarred
+            if is(world, give_back, IntentState::Waiting)
+                && world.case.wallet.state == WalletState::Blacklisted =>
+        {
+            world.return_is_barred();
+        }
         _ => {}
     }
 }
@@ -1148,11 +1227,13 @@ proptest! {
             let (balance, available) = (wallet.balance().minor, wallet.available().minor);
             let given_back = world.case.order.give_back;
             let back = world.case.intent(given_back).is_some_and(|intent| intent.state == IntentState::Done);
+            let barred = world.case.intent(given_back).is_some_and(|intent| intent.state == IntentState::Failed);
             let expected = match order.state {
                 ExchangeState::Pending | ExchangeState::Debiting => (FUNDS, FUNDS - MINOR),
                 ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => (FUNDS - MINOR, FUNDS - MINOR),
                 ExchangeState::Settled if back => (FUNDS, FUNDS),
                 ExchangeState::Settled => (FUNDS - MINOR, FUNDS - MINOR),
+                ExchangeState::Failed if barred => (FUNDS - MINOR, FUNDS - MINOR),
                 ExchangeState::Failed | ExchangeState::Cancelled => (FUNDS, FUNDS),
             };
             prop_assert_eq!((balance, available), expected, "{:?} after {:?}", order.state, step);

@@ -75,6 +75,7 @@ pub fn create(
         late: false,
         wrong_asset: false,
         other_taken: None,
+        too_late: Received::default(),
         held_at: None,
         lift: None,
         submission_holds: Vec::new(),
@@ -112,13 +113,15 @@ impl PaymentRequest {
     }
 
     /// Received amounts that count towards the request: the other stablecoin, where a reviewer
-    /// accepted it, counts as the requested one.
+    /// accepted it, counts as the requested one; what came too late counts once a reviewer approved
+    /// it.
     pub fn counted(&self) -> Received {
+        let in_time = self.received.minus(self.too_late);
         match (self.asked, self.other_taken) {
             (Asked::Crypto { coin, .. }, Some(taken)) => {
-                self.received.checked_add(coin, taken).unwrap_or(self.received)
+                in_time.checked_add(coin, taken).unwrap_or(in_time)
             }
-            _ => self.received,
+            _ => in_time,
         }
     }
 
@@ -177,14 +180,17 @@ impl PaymentRequest {
         self.late |= (is_over || came != Came::InTime) && self.state != RequestState::Paid;
         // The total supply of both stablecoins is far below 64 bits.
         self.received = self.received.checked_add(coin, minor).unwrap_or(self.received);
+        if review == Some(ReasonCode::TooLate) {
+            self.too_late = self.too_late.checked_add(coin, minor).unwrap_or(self.too_late);
+        }
         self.version += 1;
         let complete = matches!(self.asked.compare(&self.counted()), Paid::InFull | Paid::Over);
         let effects = self.step(
             match came {
+                Came::TooLate => RequestTrigger::PaidTooLate,
                 _ if !complete || !counts => RequestTrigger::PartPaid,
                 Came::InTime => RequestTrigger::PaidInTime,
                 Came::Late => RequestTrigger::PaidLate,
-                Came::TooLate => RequestTrigger::PaidTooLate,
             },
             now,
         );
@@ -220,12 +226,22 @@ impl PaymentRequest {
         awaits && !is_enough(&so_far) && is_enough(&with)
     }
 
-    /// A counted payment was reorganised away. A PAID request stays PAID: an alert is out. `taken`
-    /// states whether a reviewer had approved it.
-    pub fn uncredited(&mut self, coin: StableCoin, minor: i64, taken: bool) {
-        self.received = self.received.checked_add(coin, -minor).unwrap_or(self.received);
-        if taken && !self.asked.takes(coin) {
-            self.other_taken = self.other_taken.map(|sum| (sum - minor).max(0));
+    /// A received payment was reorganised away. A PAID request stays PAID: an alert is out. Its
+    /// `concern` is why it needed a review; `taken` states whether a reviewer had approved it.
+    pub fn uncredited(
+        &mut self,
+        (coin, minor): (StableCoin, i64),
+        concern: Option<ReasonCode>,
+        taken: bool,
+    ) {
+        let less = |sums: Received| sums.checked_add(coin, -minor).unwrap_or(sums);
+        self.received = less(self.received);
+        match concern {
+            Some(ReasonCode::WrongAsset) if taken => {
+                self.other_taken = self.other_taken.map(|sum| (sum - minor).max(0));
+            }
+            Some(ReasonCode::TooLate) if !taken => self.too_late = less(self.too_late),
+            _ => {}
         }
         self.version += 1;
     }
@@ -238,10 +254,12 @@ impl PaymentRequest {
         minor: i64,
         now: Timestamp,
     ) -> WalletEffects {
-        if !self.asked.takes(coin) {
+        if self.asked.takes(coin) {
+            self.too_late = self.too_late.checked_add(coin, -minor).unwrap_or(self.too_late);
+        } else {
             self.other_taken = Some(self.other_taken.unwrap_or(0).saturating_add(minor));
-            self.version += 1;
         }
+        self.version += 1;
         match self.asked.compare(&self.counted()) {
             Paid::InFull | Paid::Over => self.step(RequestTrigger::ReviewApproved, now),
             Paid::Nothing | Paid::InPart => WalletEffects::default(),

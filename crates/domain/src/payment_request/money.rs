@@ -52,6 +52,13 @@ impl Received {
         self.usdc == 0 && self.usdt == 0
     }
 
+    /// These sums without a part of them.
+    pub fn minus(self, part: Received) -> Received {
+        StableCoin::ALL
+            .into_iter()
+            .fold(self, |sum, coin| sum.checked_add(coin, -part.of(coin)).unwrap_or(sum))
+    }
+
     fn plus(self, other: Received) -> Received {
         StableCoin::ALL
             .into_iter()

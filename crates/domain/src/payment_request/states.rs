@@ -11,8 +11,8 @@ names! {
         PaidInTime = "paid in full, in time",
         /// Completed by a payment after the expiry that the tenant's policy still accepts.
         PaidLate = "paid in full, late",
-        /// It would be completed by a payment that was too late: a reviewer decides.
-        PaidTooLate = "paid in full, too late",
+        /// A payment was too late: a reviewer decides whether it counts.
+        PaidTooLate = "paid too late",
         /// Completed by a reviewer's approval of a payment that was too late or in the other
         /// stablecoin.
         ReviewApproved = "review approved, paid in full",

@@ -314,8 +314,35 @@ fn the_other_stablecoin_counts_once_a_reviewer_accepts_it() {
     assert_eq!(whole.state, Expired);
     whole.review_approved(USDT, 25_000_000, end());
     assert_eq!((whole.state, whole.paid_at), (PaidState, Some(end())));
-    whole.uncredited(USDT, 25_000_000, true);
+    whole.uncredited((USDT, 25_000_000), Some(ReasonCode::WrongAsset), true);
     assert_eq!(whole.counted(), Received::default());
+}
+
+/// Two of three parts arrive too late, and reviewers decide them one by one.
+#[test]
+fn what_came_too_late_counts_once_a_reviewer_approves_it() {
+    let mut request = request();
+    pay(&mut request, USDC, 10_000_000, before_end());
+    request.time_passed(end());
+    let (first, second) = (5_000_000, 10_000_000);
+    for part in [first, second] {
+        pay(&mut request, USDC, part, end() + Span::days(7));
+    }
+    let in_time = Received { usdc: 10_000_000, usdt: 0 };
+    assert_eq!((request.state, request.received.usdc), (Expired, 25_000_000));
+    assert_eq!((request.counted(), request.exception()), (in_time, RequestException::Late));
+    let mut dropped = request.clone();
+    request.review_approved(USDC, first, end() + Span::days(8));
+    assert_eq!((request.state, request.counted().usdc), (Expired, 15_000_000));
+    request.review_approved(USDC, second, end() + Span::days(9));
+    assert_eq!((request.state, request.counted().usdc), (PaidState, 25_000_000));
+
+    let concern = Some(ReasonCode::TooLate);
+    dropped.uncredited((USDC, second), concern, false);
+    assert_eq!((dropped.received.usdc, dropped.counted()), (15_000_000, in_time));
+    dropped.review_approved(USDC, first, end() + Span::days(8));
+    dropped.uncredited((USDC, first), concern, true);
+    assert_eq!((dropped.received, dropped.counted()), (in_time, in_time));
 }
 
 #[test]
@@ -360,7 +387,7 @@ fn a_payment_for_a_cancelled_request_is_only_recorded() {
 #[test]
 fn a_reorganised_payment_is_reversed_but_paid_stays_paid() {
     let mut request = in_state(PaidState);
-    request.uncredited(USDC, 25_000_000, false);
+    request.uncredited((USDC, 25_000_000), None, false);
     assert_eq!((request.state, request.received), (PaidState, Received::default()));
 }
 

@@ -85,6 +85,9 @@ Starts as `pending`. **409** is CONFLICT with the current status.
 - **Returned.** A payout that is returned after `settled` leaves the order unchanged: its amount is in suspense
   (`payout_suspense`) until an operator returns the tokens. Two users can record the return. What the bank deducted from it is
   booked as rail cost (`rail.charges`).
+- **Barred.** Tokens cannot return to a wallet that was blacklisted in the meantime and whose address is on the blacklist of the
+  token's contract, too: the order fails with `WALLET_BLACKLISTED`, its amount is in suspense (exchanged → payout_suspense,
+  `exchange.withheld`), the controller keeps the tokens, and an alert is raised.
 
 ";
 

@@ -20,9 +20,10 @@ same reference number changes nothing and returns the same answer.
 const REQUEST: &str = "
 ## Payment request
 
-Starts as ACTIVE. `.` means that only the received amount changes. Late payments, and payments in another stablecoin than
-requested, need review in every state; payments for a cancelled request are recorded and screened like any other. The
-timestamp of the payment's block decides whether it is late.
+Starts as ACTIVE. `.` means that only the received amount changes. Payments that are too late, and payments in another
+stablecoin than requested, need review in every state, and count towards the requested amount once they are approved; payments
+for a cancelled request are recorded and screened like any other. The timestamp of the payment's block decides whether it is
+late.
 
 ";
 

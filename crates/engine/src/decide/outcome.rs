@@ -9,6 +9,7 @@ use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::TenantId;
 use domain::sponsor;
 use domain::sweep::SweepState;
+use domain::wallet::WalletState;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use domain::wallet_event::FailureReason;
 use store::working_set::WorkingSet;
@@ -238,7 +239,12 @@ pub(super) fn fail(
         if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case)));
     // A sender who waits is better served by another way to pay.
     let at_once = at_once || kind == IntentKind::SponsoredTransfer;
+    let is_barred = kind == IntentKind::ReturnDebit
+        && reason == FailureReason::AddressBlacklisted
+        && matches!(&key.subject, Subject::Order(of) if exchange::case(ws, tenant, of)
+            .is_ok_and(|case| case.wallet.state == WalletState::Blacklisted));
     let patience = match (owed, at_once) {
+        _ if is_barred => Patience::Futile,
         (true, _) => Patience::Endless,
         (false, true) => Patience::Over,
         (false, false) => Patience::Some,
@@ -266,7 +272,11 @@ pub(super) fn fail(
         }
         (Subject::Order(of), true) => {
             on_order(ws, tenant, of, &mut effects, |case| {
-                told_why(case.debit_failed(reason, cx), why)
+                let effects = match kind {
+                    IntentKind::ReturnDebit => case.return_barred(cx),
+                    _ => case.debit_failed(reason, cx),
+                };
+                told_why(effects, why)
             });
         }
         (Subject::Sweep(of, ..), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),

@@ -32,7 +32,9 @@ pub use store::{
 };
 
 use crate::batcher::Engine;
-use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, RecallAction, Refused};
+use crate::command::{
+    Action, Command, Idempotency, Outcome, PaymentAction, RecallAction, Refused, made_before,
+};
 use crate::error::EngineError;
 use crate::statement::{self, Statement, StatementError, Wanted};
 use crate::world::{NoRate, World};
@@ -188,19 +190,14 @@ impl Payments {
         }
     }
 
-    /// A request that cannot be served now is replayed if it was served before: what it created
-    /// exists, whatever the current rate, document or corridor.
     async fn made_before(
         &self,
         tenant: TenantId,
         idempotency: Option<Idempotency>,
         denied: Denied,
     ) -> Result<Outcome, Denied> {
-        let Some(asked) = idempotency else { return Err(denied) };
-        let kept = self.store.made_before(tenant, &asked.key).await?;
-        let made =
-            asked.made_before(kept.as_ref(), self.world.clock.now()).map_err(Denied::Refused)?;
-        made.map(Outcome::Replayed).ok_or(denied)
+        let now = self.world.clock.now();
+        made_before(&self.store, now, (tenant, idempotency), denied, Denied::Refused).await
     }
 
     fn submission(&self, order: Order) -> Submission {

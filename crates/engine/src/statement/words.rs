@@ -52,6 +52,7 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "exchange.payout" => "Exchange order: paid out",
         "exchange.payout_returned" => "Exchange order: payout returned",
         "exchange.recredit" => "Exchange order: to be refunded",
+        "exchange.withheld" => "Exchange order: cannot be refunded, wallet blacklisted",
         "exchange.return" => "Exchange order refunded",
         "sweep.reserve" => "Sweep to the treasury in progress",
         "sweep.done" => "Sweep to the treasury",

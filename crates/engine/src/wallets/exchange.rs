@@ -72,7 +72,7 @@ impl Wallets {
     /// The current rate, for an amount or for one coin (GET exchange-rate).
     ///
     /// # Errors
-    /// [`Denied::RateUnavailable`]; [`OrderRefusal::Amount`] for an amount too small to pay out.
+    /// [`Denied::RateUnavailable`]; for an amount that no rail pays out, the refusal of an order.
     pub fn exchange_rate(
         &self,
         caller: &Caller,
@@ -82,9 +82,13 @@ impl Wallets {
     ) -> Result<RateQuote, Denied> {
         self.offered()?;
         let price = self.price(caller, coin, to)?;
-        let quote = price.quote(minor, self.world.clock.now().to_millis());
-        // Same error as for an order of that amount.
-        quote.ok_or_else(|| self.unpayable(&price, coin, to))
+        let refused = || self.unpayable(&price, coin, to);
+        if let (Some(minor), Denied::Unpayable { min, max }) = (minor, refused())
+            && !(min.minor..=max.minor).contains(&minor)
+        {
+            return Err(Denied::Unpayable { min, max });
+        }
+        price.quote(minor, self.world.clock.now().to_millis()).ok_or_else(refused)
     }
 
     /// The refusal of an amount that no rail pays out, with the bounds of amounts at this price.
@@ -111,6 +115,17 @@ impl Wallets {
         asked: NewOrderAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let prepared = self.new_order(caller, asked, idempotency.clone()).await;
+        let outcome = self.run_or_replay(caller.tenant, prepared, idempotency).await;
+        self.changed_order(caller, outcome, "wallet_id").await
+    }
+
+    async fn new_order(
+        &self,
+        caller: &Caller,
+        asked: NewOrderAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Action, Denied> {
         let sandbox = self.offered()?.first().sandbox;
         let price = self.price(caller, asked.coin, asked.to)?;
         let bank = self.bank_account(&asked);
@@ -140,7 +155,7 @@ impl Wallets {
             intents: Vec::new(),
         };
         let action = ExchangeAction::Create { order: Box::new(new), idempotency };
-        self.changed_order(caller, Action::Exchange(key, action), "wallet_id").await
+        Ok(Action::Exchange(key, action))
     }
 
     /// Cancels an order (POST orders/{order_id}/cancel).
@@ -274,16 +289,17 @@ impl Wallets {
         order: &ExchangeOrder,
         action: ExchangeAction,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
-        self.changed_order(caller, Action::Exchange(OrderKey::of(order), action), FIELD).await
+        let action = Action::Exchange(OrderKey::of(order), action);
+        self.changed_order(caller, self.run(caller.tenant, action).await, FIELD).await
     }
 
     async fn changed_order(
         &self,
         caller: &Caller,
-        action: Action,
+        outcome: Result<Outcome, Denied>,
         field: &'static str,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
-        match self.run(caller.tenant, action).await.map_err(not_found_as(field))? {
+        match outcome.map_err(not_found_as(field))? {
             Outcome::Exchange(order) => Ok(Reply { made: *order, replayed: false }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Exchange(id), .. }) => {
                 Ok(Reply { made: self.find_order(caller, id).await?, replayed: true })

@@ -25,7 +25,7 @@ pub use store::{
 };
 
 use crate::batcher::Engine;
-use crate::command::{Action, Command, Outcome, Refused};
+use crate::command::{Action, Command, Idempotency, Outcome, Refused, made_before};
 use crate::error::EngineError;
 use crate::world::{NoRate, WalletWorld, WalletWorlds, World};
 
@@ -180,6 +180,22 @@ impl Wallets {
         match self.engine.execute(Command { tenant, action }).await? {
             Outcome::Refused(refused) => Err(Denied::Refused(refused)),
             outcome => Ok(outcome),
+        }
+    }
+
+    /// Carries out what was prepared; if that failed, what the same request created before.
+    async fn run_or_replay(
+        &self,
+        tenant: TenantId,
+        prepared: Result<Action, Denied>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Outcome, Denied> {
+        match prepared {
+            Ok(action) => self.run(tenant, action).await,
+            Err(denied) => {
+                let now = self.world.clock.now();
+                made_before(&self.store, now, (tenant, idempotency), denied, Denied::Refused).await
+            }
         }
     }
 

@@ -40,6 +40,18 @@ impl Wallets {
         asked: NewRequestAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<PaymentRequest>, Denied> {
+        let key = idempotency.clone();
+        let prepared = self.new_request(caller, asked, key).await;
+        let outcome = self.run_or_replay(caller.tenant, prepared, idempotency).await;
+        self.changed_request(caller, outcome, "wallet_id").await
+    }
+
+    async fn new_request(
+        &self,
+        caller: &Caller,
+        asked: NewRequestAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Action, Denied> {
         self.offered()?;
         let amount = Asked::of(asked.amount, |coin, currency| self.mid(coin, currency));
         let amount = amount.map_err(|refusal| match refusal {
@@ -57,9 +69,8 @@ impl Wallets {
             recipient_name: asked.recipient_name,
             expires_in_hours: asked.expires_in_hours,
         };
-        let action =
-            Action::Wallet(asked.wallet, WalletAction::Request { new: Box::new(new), idempotency });
-        self.changed_request(caller, action, "wallet_id").await
+        let new = Box::new(new);
+        Ok(Action::Wallet(asked.wallet, WalletAction::Request { new, idempotency }))
     }
 
     /// Cancels a payment request on behalf of the bank's own system.
@@ -73,7 +84,8 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<PaymentRequest>, Denied> {
         let action = Action::Request(id, RequestAction::Cancel { by: None, idempotency });
-        self.changed_request(caller, action, "payment_request_id").await
+        let outcome = self.run(caller.tenant, action).await;
+        self.changed_request(caller, outcome, "payment_request_id").await
     }
 
     /// Cancels a payment request on behalf of a user, recorded in the audit log.
@@ -88,16 +100,17 @@ impl Wallets {
     ) -> Result<Reply<PaymentRequest>, Denied> {
         let by = Some(Box::new(by.into()));
         let action = Action::Request(id, RequestAction::Cancel { by, idempotency: None });
-        self.changed_request(caller, action, "payment_request_id").await
+        let outcome = self.run(caller.tenant, action).await;
+        self.changed_request(caller, outcome, "payment_request_id").await
     }
 
     async fn changed_request(
         &self,
         caller: &Caller,
-        action: Action,
+        outcome: Result<Outcome, Denied>,
         field: &'static str,
     ) -> Result<Reply<PaymentRequest>, Denied> {
-        match self.run(caller.tenant, action).await.map_err(not_found_as(field))? {
+        match outcome.map_err(not_found_as(field))? {
             Outcome::Request(request) => Ok(Reply { made: *request, replayed: false }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Request(id), .. }) => {
                 Ok(Reply { made: self.find_request(caller, id).await?, replayed: true })

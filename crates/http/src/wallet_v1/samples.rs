@@ -81,6 +81,7 @@ pub(crate) fn request() -> PaymentRequest {
         late: false,
         wrong_asset: false,
         other_taken: None,
+        too_late: Received::default(),
         held_at: None,
         lift: None,
         submission_holds: Vec::new(),

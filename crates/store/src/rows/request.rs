@@ -21,6 +21,19 @@ stored_enum! { Asked as AskedDoc {} {
     Fiat { currency: Currency, micros: i64, usdc: i64, usdt: i64 },
     Flexible {},
 } }
+/// USDC first, then USDT. No older document has the field: nothing.
+impl Stored for Received {
+    type Doc = (i64, i64);
+
+    fn doc(&self) -> (i64, i64) {
+        (self.usdc, self.usdt)
+    }
+
+    fn of((usdc, usdt): (i64, i64)) -> Result<Received, crate::error::StoreError> {
+        Ok(Received { usdc, usdt })
+    }
+}
+
 stored_struct! { SubmissionHold as SubmissionHoldDoc {
     escrow: Address, held_at: Option<Timestamp>, lift: Option<IntentId>,
 } }
@@ -52,6 +65,7 @@ record! {
         late: bool,
         wrong_asset: bool,
         other_taken: Option<i64>,
+        #[serde(default)] too_late: Received,
         held_at: Option<Timestamp>,
         lift: Option<IntentId>,
         #[serde(default)] recipient_name: Option<String>,
@@ -61,8 +75,8 @@ record! {
     } => PaymentRequest {
         id, tenant, wallet, chain, token, escrow, reference, asked, purpose, recipient_name, created_at, expires_at,
         state,
-        received: Received { usdc, usdt }, paid_at, late, wrong_asset, other_taken, held_at, lift,
-        submissions, submission_holds, confirming, events, version,
+        received: Received { usdc, usdt }, paid_at, late, wrong_asset, other_taken, too_late,
+        held_at, lift, submissions, submission_holds, confirming, events, version,
     }
 }
 

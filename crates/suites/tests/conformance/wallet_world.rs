@@ -109,6 +109,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         late: false,
         wrong_asset: false,
         other_taken: None,
+        too_late: Received::default(),
         held_at: None,
         lift: None,
         submission_holds: Vec::new(),

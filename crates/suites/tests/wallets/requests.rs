@@ -8,7 +8,8 @@ use domain::payment_request::{
 };
 use domain::risk::ReasonCode;
 use domain::time::Span;
-use engine::command::Refused;
+use engine::command::{Idempotency, Refused};
+use engine::payments::IdempotencyKey;
 use engine::wallets::{Denied, NewRequestAsked, Page};
 use engine::world::NoRate;
 use uuid::Uuid;
@@ -61,6 +62,35 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
             refused,
             Err(Denied::RateUnavailable(NoRate::Missing(Currency::Usdc, Currency::Sar)))
         ));
+    });
+}
+
+/// The answer to the first was lost, and the repetition comes when there is no rate.
+#[test]
+fn a_repeated_request_is_answered_even_if_it_could_not_be_made_now() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let asked = |currency| NewRequestAsked {
+            wallet: wallet.id,
+            amount: AmountAsked::Fiat(currency, COIN),
+            purpose: None,
+            recipient_name: None,
+            expires_in_hours: 1,
+        };
+        let key = IdempotencyKey {
+            scope: "POST /v1/sdk/payment-requests".to_owned(),
+            key: "k".to_owned(),
+        };
+        let once = Idempotency { key, body_hash: [1; 32] };
+        let create = async |currency, idempotency: &Idempotency| {
+            let caller = world.caller();
+            world.wallets.create_request(&caller, asked(currency), Some(idempotency.clone())).await
+        };
+        let first = create(Currency::Pkr, &once).await.expect("new");
+        let again = create(Currency::Sar, &once).await.expect("the same");
+        assert_eq!((first.replayed, again.replayed, first.made.id), (false, true, again.made.id));
+        let other = create(Currency::Sar, &Idempotency { body_hash: [2; 32], ..once }).await;
+        assert!(matches!(other, Err(Denied::Refused(Refused::IdempotencyMismatch))), "{other:?}");
     });
 }
 

@@ -1,13 +1,21 @@
 //! Blacklisting on a regulator's order (specification: "POST …/blacklist"; `decisions.md`: "block …
 //! blacklist", "usdc_contract_blacklist_applied", "Incoming transaction").
 
-use domain::chain::{Address, KeyRole};
+use std::sync::Arc;
+
+use domain::chain::{Address, ChainNumber, KeyRole};
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;
+use domain::ids::ExchangeId;
+use domain::ledger::AccountCode;
+use domain::rail::RailStatus;
 use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+use engine::wallets::Caller;
 
 use super::acts::{calls, id, word};
+use super::orders::order_to;
 use crate::harness::client::instant;
 use crate::harness::service::moving_clock;
 use crate::harness::wallet_bank::refused;
@@ -25,6 +33,7 @@ on_both_stores! {
     money_for_a_blacklisted_wallet_is_rejected
     money_that_was_held_is_rejected_with_the_blacklist
     where_the_key_is_ours_the_coins_contract_has_the_address_at_once
+    coins_that_cannot_return_to_a_blacklisted_wallet_end_in_suspense
 }
 
 fn order(reference: &str, date: &str) -> String {
@@ -226,25 +235,22 @@ async fn money_that_was_held_is_rejected_with_the_blacklist(on: On) {
     is_reported_as_rejected(&bank, &request, 2).await;
 }
 
+/// From now on the bank's own key writes the blacklists of both coins' contracts.
+fn writes_blacklists(bank: &WalletBank) {
+    let signer = &bank.bank.running.chain().signer;
+    let key = signer.address(bank.bank.tenant.id, KeyRole::Blacklister).expect("a key");
+    let (usdc, usdt) = (bank.token(StableCoin::Usdc), bank.token(StableCoin::Usdt));
+    bank.acts(bank.minter(), usdc, calls("updateBlacklister(address)", &[word(key)]));
+    bank.acts(bank.minter(), usdt, calls("transferOwnership(address)", &[word(key)]));
+}
+
 async fn where_the_key_is_ours_the_coins_contract_has_the_address_at_once(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.funded("applied").await;
     let order_ = bank.order_call(&wallet, "10.00", "").send().await.ok();
     bank.order_is(&order_, ExchangeState::Settled).await;
-    let key = bank
-        .bank
-        .running
-        .chain()
-        .signer
-        .address(bank.bank.tenant.id, KeyRole::Blacklister)
-        .expect("a key");
+    writes_blacklists(&bank);
     let (usdc, minter) = (bank.token(StableCoin::Usdc), bank.minter());
-    bank.acts(minter, usdc, calls("updateBlacklister(address)", &[word(key)]));
-    bank.acts(
-        minter,
-        bank.token(StableCoin::Usdt),
-        calls("transferOwnership(address)", &[word(key)]),
-    );
     let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
     assert_eq!(done["usdc_contract_blacklist_applied"], Json::Bool(true));
     let address = Address::parse(done["wallet_address"].text()).expect("an address");
@@ -264,5 +270,34 @@ async fn where_the_key_is_ours_the_coins_contract_has_the_address_at_once(on: On
     );
     assert!(!tried.expect("executed").succeeded);
     bank.wallet_becomes(&wallet, "BLACKLISTED").await;
+    bank.finish().await;
+}
+
+/// The outcome of its payout is unknown when the wallet is blacklisted, and a reviewer then records
+/// that the bank did not pay.
+async fn coins_that_cannot_return_to_a_blacklisted_wallet_end_in_suspense(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.funded("barred").await;
+    let placed = order_to(&bank, &wallet, "0004").await;
+    bank.is_alerted(AlertKind::Payout, "unknown").await;
+    writes_blacklists(&bank);
+    let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
+    assert_eq!(done["usdc_contract_blacklist_applied"], Json::Bool(true));
+    let id = ExchangeId::parse(placed["order_id"].text()).expect("an id");
+    let policy = Arc::new(bank.bank.tenant.policy.clone());
+    let caller = Caller { tenant: bank.bank.tenant.id, policy };
+    let wallets = bank.bank.running.wallets();
+    let open = wallets.find_order(&caller, id).await.expect("there").doubt().expect("unknown");
+    let letter = "letter of 24 November".to_owned();
+    let resolved = wallets.resolve_order(&caller, id, open, RailStatus::Rejected, letter, "ayesha");
+    resolved.await.expect("it is open");
+    let failed = bank.order_reaches(&wallet, placed["order_id"].text(), "FAILED").await;
+    assert_eq!(failed["failure_reason"].text(), "WALLET_BLACKLISTED");
+    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00");
+    bank.is_alerted(AlertKind::Payout, "they are in suspense").await;
+    let accounts = bank.bank.running.store().accounts(caller.tenant).await.expect("read");
+    let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
+    let held = accounts.iter().find(|it| it.code == suspense).map(|it| it.balance().minor);
+    assert_eq!(held, Some(10_000_000));
     bank.finish().await;
 }

@@ -62,6 +62,12 @@ pub(in crate::audit) fn expect(
                 add(tenant, unswept, amount, 0);
             }
             "settled" => settled(order, wallet, &mut add),
+            "failed" if order.barred => {
+                add(tenant, wallet, -amount, 0);
+                add(tenant, unswept, amount, 0);
+                add(tenant, format!("exchanged:{coin}"), -amount, 0);
+                add(tenant, format!("payout_suspense:{coin}"), amount, 0);
+            }
             _ => {}
         }
     }

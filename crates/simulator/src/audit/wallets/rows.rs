@@ -98,6 +98,8 @@ pub(in crate::audit) struct OrderRow {
     pub given_back: bool,
     /// Whether they are to be.
     pub recredited: bool,
+    /// Whether they cannot be.
+    pub barred: bool,
 }
 
 pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<OrderRow>> {
@@ -105,7 +107,9 @@ pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<
                EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
                AND i.kind = 'return_debit' AND i.state = 'done'), \
                EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
-               AND i.kind = 'return_debit') FROM exchange_order o LEFT JOIN attempt a \
+               AND i.kind = 'return_debit'), \
+               EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
+               AND i.kind = 'return_debit' AND i.state = 'failed') FROM exchange_order o LEFT JOIN attempt a \
                ON a.tenant = o.tenant AND a.id = (SELECT MAX(n.id) FROM attempt n WHERE n.tenant = o.tenant \
                AND n.payment = o.id)";
     query(connection, sql, [], |row| {
@@ -125,6 +129,7 @@ pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<
             attempt,
             given_back: row.get(9)?,
             recredited: row.get(10)?,
+            barred: row.get(11)?,
         })
     })
 }
