@@ -147,6 +147,20 @@ impl OrderFailure {
     }
 }
 
+names! {
+    /// Progress of the re-credit of a settled order whose payout was returned.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Recredit: "Name in the store." {
+        /// The tokens are returning to the wallet.
+        UnderWay = "under_way",
+        /// The tokens are in the wallet.
+        Done = "done",
+        /// The wallet was blacklisted in the meantime, and the tokens cannot return: they are in
+        /// suspense again.
+        Barred = "barred",
+    }
+}
+
 /// The bank account to pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankAccount {
@@ -252,6 +266,8 @@ pub struct ExchangeOrder {
     pub settled_at: Option<Timestamp>,
     /// Whether the payout was returned after settlement: an operator re-credits the tokens.
     pub came_back: bool,
+    /// How far the re-credit is; `None` before it, and of orders that an earlier version re-credited.
+    pub recredit: Option<Recredit>,
     /// Number of events so far: the version of the newest one.
     pub events: i64,
     /// Row version, increased by one with every change.
@@ -301,6 +317,17 @@ impl ExchangeOrder {
     /// Whether it waits for a reviewer: to release or to reject it, or to resolve its payout.
     pub fn is_in_review(&self) -> bool {
         self.is_withheld() || self.doubt().is_some()
+    }
+
+    /// Whether an operator can re-credit its tokens, as far as the order itself decides.
+    pub const fn awaits_recredit(&self) -> bool {
+        matches!(self.state, ExchangeState::Settled) && self.came_back && self.give_back.is_none()
+    }
+
+    /// Whether its tokens are on their way back to the wallet, and booked as such.
+    pub fn awaits_return(&self) -> bool {
+        let is_recredited = self.recredit == Some(Recredit::UnderWay);
+        self.state == ExchangeState::Returning || is_recredited
     }
 
     /// The alert about it while it is withheld.

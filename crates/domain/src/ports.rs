@@ -165,7 +165,7 @@ pub trait Chain: Send + Sync {
     fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
         Box::pin(async { Ok(self.heads().await?.latest.number) })
     }
-    /// Current heads; `safe` and `finalized` are those of the most cautious node.
+    /// The heads that the required number of nodes have reached.
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>>;
     /// A block; `None` if there is none at that height yet.
     fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>>;

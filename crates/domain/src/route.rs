@@ -187,6 +187,12 @@ pub fn limits(corridors: &Corridors, country: Country) -> Option<(Money, Money)>
     Some((Money::new(min, country.currency()), Money::new(max, country.currency())))
 }
 
+/// Whether an enabled rail of the country pays out this amount.
+pub fn pays(corridors: &Corridors, country: Country, amount: Money) -> bool {
+    let mut on = corridors.rails_of(country).filter(|rail| rail.enabled);
+    on.any(|rail| (rail.min.minor..=rail.max.minor).contains(&amount.minor))
+}
+
 /// Result of selecting a rail at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice<'a> {

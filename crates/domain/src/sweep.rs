@@ -96,7 +96,7 @@ pub struct Pools {
     pub treasury: Account,
     /// `exchanged`: negative, tokens that orders were paid out for.
     pub exchanged: Account,
-    /// `payout_suspense`: tokens of returned payouts, to be returned.
+    /// `payout_suspense`: tokens of returned payouts, to be returned, and of returns that are barred.
     pub payout_suspense: Account,
 }
 
@@ -115,8 +115,8 @@ impl Pools {
         }
     }
 
-    /// Minor units that must stay with the controller: the tokens of open orders, and of those
-    /// whose payout was returned.
+    /// Minor units that must stay with the controller: the tokens of open orders, and those in
+    /// suspense.
     pub fn owed(&self) -> i64 {
         [&self.unswept, &self.treasury, &self.exchanged, &self.payout_suspense]
             .iter()

@@ -40,7 +40,8 @@ names! {
         WalletBlocked = "wallet.blocked",
         /// `transaction.failed`: a deposit failed or was rejected.
         TransactionFailed = "transaction.failed",
-        /// `order.failed`: an exchange order was not settled; its tokens are back.
+        /// `order.failed`: an exchange order was not settled; its tokens are back, or in suspense if the
+        /// wallet was blacklisted.
         OrderFailed = "order.failed",
         /// `order.cancelled`: an exchange order was cancelled before its debit took effect.
         OrderCancelled = "order.cancelled",

@@ -238,7 +238,7 @@ const fn deposit_tone(state: DepositState) -> Tone {
 }
 
 fn order_tone(order: &ExchangeOrder) -> Tone {
-    let asks = order.is_withheld() || order.unclear_beyond_window || order.came_back;
+    let asks = order.is_withheld() || order.unclear_beyond_window || order.awaits_recredit();
     match order.state {
         _ if asks => Tone::Warn,
         ExchangeState::Settled => Tone::Good,

@@ -3,7 +3,7 @@
 //! tokens of a returned payout go back to the wallet.
 
 use domain::attempt::{Attempt, AttemptState};
-use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::exchange::{ExchangeOrder, ExchangeState, Recredit};
 use domain::ids::{ExchangeId, PaymentId};
 use domain::rail::RailStatus;
 use engine::console::{Deed, EARLY};
@@ -27,7 +27,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let (title, mut story, mut sections) = story(&visit, id).await?;
     let case = Case::Order(id);
     // Recording the return of a settled order is rare: it does not stand first.
-    let is_pending = order.is_withheld() || order.unclear_beyond_window || order.came_back;
+    let is_pending = order.is_withheld() || order.unclear_beyond_window || order.awaits_recredit();
     let control = control(&visit, &order)?;
     let assignment = cases::assignment(&visit, case).await?;
     story.side = match is_pending {
@@ -91,7 +91,9 @@ pub(crate) async fn story(
 fn standing(order: &ExchangeOrder) -> Option<&'static str> {
     if order.is_withheld() {
         Some("Held by screening. Nothing is paid out unless a reviewer approves the order.")
-    } else if order.came_back {
+    } else if order.recredit == Some(Recredit::Barred) {
+        Some("The tokens cannot return: the wallet is blacklisted. They are in suspense.")
+    } else if order.awaits_recredit() {
         Some("The payout was returned after settlement. Return the tokens to the wallet.")
     } else if order.unclear_beyond_window {
         Some(
@@ -229,7 +231,7 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
         };
         forms.push(outcome::form(title, to("resolve"), is_paying, open));
     }
-    if order.came_back && may("recredit") {
+    if order.awaits_recredit() && may("recredit") {
         let form = FormView::new("recredit", "Return the tokens", to("recredit"), "Return tokens");
         forms.push(
             form.says("The tokens go back to the wallet on chain; the order stays settled.").why(),

@@ -316,7 +316,8 @@ impl ChainTx {
         }
     }
 
-    /// A foreign transaction used its nonce: it can never be mined.
+    /// A foreign transaction used its nonce: it can never be mined. What it had settled before a
+    /// reorganisation is undone.
     pub fn superseded(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Move::Alarming(state) = self.state.on(TxTrigger::Superseded) else {
@@ -328,8 +329,14 @@ impl ChainTx {
         );
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
-        let open = if self.settled.is_none() { self.intents.clone() } else { Vec::new() };
-        (open.into_iter().map(|id| (id, Ended::NotTried)).collect(), effects)
+        let ended = |id: &IntentId| match &self.settled {
+            None => Some((*id, Ended::NotTried)),
+            Some(before) => {
+                let was_done = matches!(self.ended(before, *id), Ended::Done(_));
+                was_done.then_some((*id, Ended::Undone))
+            }
+        };
+        (self.intents.iter().filter_map(ended).collect(), effects)
     }
 
     /// None of its intents is still wanted: an empty transaction is to fill its nonce.

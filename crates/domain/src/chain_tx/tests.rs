@@ -311,6 +311,18 @@ fn a_nonce_used_by_a_foreign_transaction_frees_the_intents_and_raises_an_alert()
 }
 
 #[test]
+fn a_settled_transaction_whose_nonce_a_foreign_one_uses_after_a_reorganisation_is_undone() {
+    let (mut tx, intents) = taken();
+    sign(&mut tx, false).expect("taken");
+    tx.mined(in_block(&tx, 7, &[intents[0].id]), monday());
+    tx.over(monday());
+    tx.lost(monday());
+    let (ended, effects) = tx.superseded(monday());
+    assert_eq!(ended, [(intents[1].id, Ended::Undone)], "the other one failed, and was retried");
+    assert_eq!((tx.state, effects.alerts.len()), (TxState::Cancelled, 1));
+}
+
+#[test]
 fn an_intent_is_retried_five_times_with_backoff_and_then_given_up() {
     let mut intent = intent(1);
     let mut waits = Vec::new();

@@ -3,7 +3,7 @@
 
 use super::case::{Case, Terms};
 use super::states::{Step, Trigger};
-use super::{Deposit, DepositState, Pot, ReviewVerdict, Watched};
+use super::{Deposit, DepositState, Pot, Watched};
 use crate::chain::{Address, TxHash};
 use crate::chain_tx::{IntentState, Place};
 use crate::currency::StableCoin;
@@ -257,8 +257,12 @@ impl Case {
     fn restore(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(mut state) = self.next(Trigger::Counted) else { return };
         // A release that the reorganisation undid as well is executed again.
+        // Dust whose release went on without it has none.
         let release = self.deposit.release;
-        let undone = self.intent(release).is_some_and(|intent| intent.state != IntentState::Done);
+        let undone = match release {
+            Some(_) => self.intent(release).is_some_and(|intent| intent.state != IntentState::Done),
+            None => self.request.is_some(),
+        };
         if state == DepositState::Completed && undone {
             state = DepositState::Approved;
         }
@@ -311,8 +315,7 @@ impl Case {
             if self.deposit.back_to.take() == Some(DepositState::Failed) {
                 return;
             }
-            let decision = self.deposit.decision.as_ref();
-            let taken = decision.is_some_and(|decision| decision.verdict == ReviewVerdict::Approve);
+            let taken = self.deposit.is_approved();
             if let Some(request) = self.request.as_mut().filter(|_| !self.deposit.is_dust) {
                 let paid = (self.deposit.coin, self.deposit.minor);
                 request.uncredited(paid, self.deposit.concern, taken);

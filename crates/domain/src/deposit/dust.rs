@@ -6,7 +6,7 @@
 use super::case::{Case, Terms};
 use super::states::Trigger;
 use super::{Deposit, DepositState};
-use crate::chain::TxHash;
+use crate::chain::{Plan, TxHash};
 use crate::decision::{Cx, JobChange};
 use crate::ids::{DepositId, IntentId};
 use crate::payment_request::PaymentRequest;
@@ -202,9 +202,11 @@ impl Case {
         })
     }
 
-    /// Its release does not happen: its dust waits for another one.
+    /// Its release does not happen: its dust waits for another one. Dust that counts as released,
+    /// because a reorganisation undid the release, gets one of its own.
     pub(super) fn leave_riders(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let release = self.deposit.release;
+        let plan = self.intent(release).map(|intent| intent.plan);
         for at in 0..self.riders.len() {
             if !self.deposit.riders.contains(&self.riders[at].id)
                 || self.riders[at].release != release
@@ -214,6 +216,11 @@ impl Case {
             self.with_rider(at, |case| {
                 case.deposit.release = None;
                 case.deposit.version += 1;
+                if let (DepositState::Completed, Some(Plan::Release(movement))) =
+                    (case.deposit.state, &plan)
+                {
+                    case.release_alone(*movement, effects, cx);
+                }
                 if let Some(state) = case.next(Trigger::LeftBehind) {
                     case.enter(state, effects, cx);
                 }

@@ -5,7 +5,7 @@
 
 use super::case::{Case, DepositRefusal};
 use super::states::Trigger;
-use super::{Deposit, DepositState};
+use super::{Deposit, DepositState, ReviewVerdict};
 use crate::chain::{Address, Word};
 use crate::chain::{Plan, vault};
 use crate::chain_tx::Intent;
@@ -135,6 +135,11 @@ impl Case {
 }
 
 impl Deposit {
+    /// Whether the newest review approved it.
+    pub fn is_approved(&self) -> bool {
+        self.decision.as_ref().is_some_and(|decision| decision.verdict == ReviewVerdict::Approve)
+    }
+
     /// Whether its legal hold still has to be set on the chain.
     pub fn owes_a_hold(&self) -> bool {
         self.state == DepositState::LegalHold && self.request.is_some() && self.legal_hold.is_none()

@@ -170,6 +170,7 @@ impl Case {
             return Err(DepositRefusal::EscrowHeld);
         }
         let mut effects = WalletEffects::default();
+        effects.merge(self.count_reviewed(verdict, cx));
         self.deposit.decision =
             Some(Decision { verdict, by: by.to_owned(), note: note.to_owned(), at: cx.now });
         if from == DepositState::Rejected {
@@ -179,19 +180,28 @@ impl Case {
         }
         let assessment = self.assessment_of(result, reason, state, by, cx);
         self.judged(state, assessment, terms, &mut effects, cx);
-        if let (
-            ReviewVerdict::Approve,
-            Some(ReasonCode::TooLate | ReasonCode::WrongAsset),
-            Some(request),
-        ) = (verdict, self.deposit.concern, &mut self.request)
-        {
-            effects.merge(request.review_approved(self.deposit.coin, self.deposit.minor, cx.now));
-        }
         if verdict == ReviewVerdict::Block {
             let reason = BlockReason::SuspiciousActivity;
             self.block(reason, REVIEW_DETAILS, TriggeredBy::Manual, &mut effects, cx);
         }
         Ok(effects)
+    }
+
+    /// What does not count by itself counts towards its request from its approval on, and no longer
+    /// once a later review decides otherwise.
+    fn count_reviewed(&mut self, verdict: ReviewVerdict, cx: &Cx<'_>) -> WalletEffects {
+        let paid = (self.deposit.coin, self.deposit.minor);
+        let was_taken = self.deposit.is_approved();
+        match (self.deposit.concern, &mut self.request) {
+            (Some(ReasonCode::TooLate | ReasonCode::WrongAsset), Some(request)) => {
+                match (was_taken, verdict == ReviewVerdict::Approve) {
+                    (false, true) => request.review_approved(paid, cx.now),
+                    (true, false) => request.review_withdrawn(paid),
+                    _ => WalletEffects::default(),
+                }
+            }
+            _ => WalletEffects::default(),
+        }
     }
 
     /// Records matches that the screening before an approval found: they are added to the evidence.

@@ -66,6 +66,25 @@ impl Case {
         self.deposit.release = Some(id);
     }
 
+    /// Requests the release of a rider by itself, along the `movement` of the one that it was in.
+    pub(super) fn release_alone(
+        &mut self,
+        movement: Movement,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
+        let id = IntentId(cx.ids.next());
+        let deposit = &self.deposit;
+        let movement = Movement {
+            intent: intent_word(deposit.tenant, id),
+            amount: deposit.minor.unsigned_abs(),
+            ..movement
+        };
+        let intent = self.new_intent(id, Plan::Release(movement), effects, cx);
+        self.intents.push(intent);
+        self.deposit.release = Some(id);
+    }
+
     /// The movement out of its vault under an intent.
     pub(super) fn movement(&self, intent: IntentId, terms: Terms<'_>) -> Option<Movement> {
         let deposit = &self.deposit;

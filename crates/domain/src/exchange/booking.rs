@@ -124,7 +124,7 @@ impl ExchangeOrder {
         set.transfers
     }
 
-    /// The tokens are back in the wallet: before a payout, or after [`ExchangeOrder::recredit`].
+    /// The tokens are back in the wallet: before a payout, or after [`ExchangeOrder::take_from_suspense`].
     pub(super) fn give_coins_back(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
         set.add(
@@ -161,7 +161,7 @@ impl ExchangeOrder {
 
     /// An operator returns the tokens of such an order with our fee: until they are in the wallet
     /// they count as debited and unpaid, like those of an open order.
-    pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
+    pub(super) fn take_from_suspense(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
         let suspense = AccountCode::PayoutSuspense(self.chain, self.coin);
         set.add((suspense, self.exchanged()), self.coins(self.minor), "exchange.recredit", cx);

@@ -3,7 +3,7 @@
 
 use super::price::{LOCK, Price};
 use super::states::{OrderStep, OrderTrigger};
-use super::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
+use super::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure, Recredit};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{ChainConfig, Movement, Plan, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentState};
@@ -169,6 +169,7 @@ pub fn create(
         settlement_reference: None,
         settled_at: None,
         came_back: false,
+        recredit: None,
         events: 0,
         version: 1,
     };
@@ -416,8 +417,11 @@ impl OrderCase {
             effects.transfers.extend(self.order.give_coins_back(cx));
             self.wallet.touch(cx.now);
             self.enter(state, &mut effects, cx);
-        } else if self.order.state == ExchangeState::Settled && self.order.came_back {
+        } else if self.order.came_back
+            && matches!(self.order.recredit, None | Some(Recredit::UnderWay))
+        {
             effects.transfers.extend(self.order.give_coins_back(cx));
+            self.order.recredit = Some(Recredit::Done);
             self.order.version += 1;
             self.wallet.touch(cx.now);
         }
@@ -428,20 +432,20 @@ impl OrderCase {
     /// with the controller, in suspense.
     pub fn return_barred(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        let what = match self.order.state.on(OrderTrigger::ReturnBarred) {
-            OrderStep::To(state) => {
-                effects.transfers.extend(self.order.withhold(cx));
-                self.order.failure = Some(OrderFailure::WalletBlacklisted);
-                self.enter(state, &mut effects, cx);
-                "the tokens of an order cannot return to its blacklisted wallet: they are in suspense"
-                    .to_owned()
-            }
-            _ => format!(
-                "the tokens of a {} order cannot return to its blacklisted wallet",
-                self.order.state.name()
-            ),
-        };
-        self.alert(AlertKind::Payout, what, &mut effects);
+        if !self.order.awaits_return() {
+            return effects;
+        }
+        effects.transfers.extend(self.order.withhold(cx));
+        if let Some(state) = self.next(OrderTrigger::ReturnBarred) {
+            self.order.failure = Some(OrderFailure::WalletBlacklisted);
+            self.enter(state, &mut effects, cx);
+        } else {
+            self.order.recredit = Some(Recredit::Barred);
+            self.order.version += 1;
+        }
+        let what =
+            "the tokens of an order cannot return to its blacklisted wallet: they are in suspense";
+        self.alert(AlertKind::Payout, what.to_owned(), &mut effects);
         effects
     }
 

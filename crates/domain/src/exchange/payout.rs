@@ -3,7 +3,7 @@
 use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
-use super::{ExchangeState, Fate, OrderFailure, holder_match};
+use super::{ExchangeState, Fate, OrderFailure, Recredit, holder_match};
 use crate::attempt::{Attempt, Heard};
 use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
@@ -289,10 +289,7 @@ impl OrderCase {
         pools: &Pools,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        if self.order.state != ExchangeState::Settled
-            || !self.order.came_back
-            || self.order.give_back.is_some()
-        {
+        if !self.order.awaits_recredit() {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
         if self.wallet.state == WalletState::Blacklisted {
@@ -303,7 +300,8 @@ impl OrderCase {
         }
         let mut effects = WalletEffects::default();
         self.order.version += 1;
-        effects.transfers.extend(self.order.recredit(cx));
+        self.order.recredit = Some(Recredit::UnderWay);
+        effects.transfers.extend(self.order.take_from_suspense(cx));
         self.want_coins_back(&mut effects, cx);
         Ok(effects)
     }

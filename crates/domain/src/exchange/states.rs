@@ -98,7 +98,6 @@ impl ExchangeState {
             (Settled, OrderTrigger::PayoutFailed) => Person,
 
             (Returning, OrderTrigger::CoinsBack | OrderTrigger::ReturnBarred) => To(Failed),
-            (_, OrderTrigger::ReturnBarred) => Person,
             _ => Stays,
         }
     }

@@ -760,14 +760,32 @@ fn tokens_of_a_returned_payout_are_not_recredited_to_a_blacklisted_wallet() {
     world.hears(RailStatus::Returned, None);
     world.case.wallet.state = WalletState::Blacklisted;
     assert_eq!(world.recredits(), Err(OrderRefusal::Frozen(WalletState::Blacklisted)));
-    // Blacklisted after the recredit, the order stays settled, and an operator is alerted.
+    // Blacklisted after the recredit: back to suspense, and an operator is alerted.
     world.case.wallet.state = WalletState::Active;
     world.recredits().expect("allowed");
     world.case.wallet.state = WalletState::Blacklisted;
     let alerts = world.alerts;
     world.return_is_barred();
     assert_eq!((world.state(), world.alerts), (ExchangeState::Settled, alerts + 1));
-    assert_eq!(world.pools().owed(), MINOR);
+    assert_eq!(world.case.order.recredit, Some(Recredit::Barred));
+    let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
+    assert_eq!(world.books.account(&suspense).balance().minor, MINOR);
+    assert_eq!((world.pools().owed(), world.pools().missing()), (MINOR, None));
+    let settled = ExchangeState::Settled;
+    assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(settled)), "it ends there");
+}
+
+/// A deep reorganisation undoes the return, which is then executed a second time.
+#[test]
+fn a_recredit_is_booked_once() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    world.hears(RailStatus::Returned, None);
+    world.recredits().expect("allowed");
+    world.coins_come_back();
+    world.coins_come_back();
+    assert_eq!(world.case.order.recredit, Some(Recredit::Done));
+    assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
 }
 
 fn returned(charges: i64) -> Finding {

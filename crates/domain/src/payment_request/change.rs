@@ -250,8 +250,7 @@ impl PaymentRequest {
     /// stablecoin, which is accepted one for one.
     pub fn review_approved(
         &mut self,
-        coin: StableCoin,
-        minor: i64,
+        (coin, minor): (StableCoin, i64),
         now: Timestamp,
     ) -> WalletEffects {
         if self.asked.takes(coin) {
@@ -264,6 +263,17 @@ impl PaymentRequest {
             Paid::InFull | Paid::Over => self.step(RequestTrigger::ReviewApproved, now),
             Paid::Nothing | Paid::InPart => WalletEffects::default(),
         }
+    }
+
+    /// A later review decided otherwise about this payment. A PAID request stays PAID.
+    pub fn review_withdrawn(&mut self, (coin, minor): (StableCoin, i64)) -> WalletEffects {
+        if self.asked.takes(coin) {
+            self.too_late = self.too_late.checked_add(coin, minor).unwrap_or(self.too_late);
+        } else {
+            self.other_taken = self.other_taken.map(|sum| (sum - minor).max(0));
+        }
+        self.version += 1;
+        WalletEffects::default()
     }
 
     /// Lets it expire if `expires_at` has passed, and sets or ends its job.

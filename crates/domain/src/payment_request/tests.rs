@@ -286,7 +286,7 @@ fn late_payments_count_for_7_days_and_then_need_review() {
     let (review, _) = pay(&mut too_late, USDC, 25_000_000, end() + Span::days(7));
     let told = (too_late.state, too_late.exception(), review);
     assert_eq!(told, (Expired, RequestException::Late, Some(ReasonCode::TooLate)));
-    too_late.review_approved(USDC, 25_000_000, end() + Span::days(8));
+    too_late.review_approved((USDC, 25_000_000), end() + Span::days(8));
     assert_eq!(too_late.state, PaidState);
 
     let mut not_taken = in_state(Expired);
@@ -302,7 +302,7 @@ fn the_other_stablecoin_counts_once_a_reviewer_accepts_it() {
     let (review, _) = pay(&mut request, USDT, 10_000_000, monday());
     assert_eq!((request.state, review), (Active, Some(ReasonCode::WrongAsset)));
     assert_eq!(request.counted(), Received { usdc: 0, usdt: 10_000_000 });
-    request.review_approved(USDT, 10_000_000, monday());
+    request.review_approved((USDT, 10_000_000), monday());
     assert_eq!((request.state, request.exception()), (Active, RequestException::WrongAsset));
     assert_eq!(request.asked.outstanding(&request.counted(), USDC), Some(15_000_000));
     // The rest is paid in the requested stablecoin.
@@ -312,7 +312,7 @@ fn the_other_stablecoin_counts_once_a_reviewer_accepts_it() {
     let mut whole = in_state(Expired);
     pay(&mut whole, USDT, 25_000_000, end());
     assert_eq!(whole.state, Expired);
-    whole.review_approved(USDT, 25_000_000, end());
+    whole.review_approved((USDT, 25_000_000), end());
     assert_eq!((whole.state, whole.paid_at), (PaidState, Some(end())));
     whole.uncredited((USDT, 25_000_000), Some(ReasonCode::WrongAsset), true);
     assert_eq!(whole.counted(), Received::default());
@@ -332,15 +332,18 @@ fn what_came_too_late_counts_once_a_reviewer_approves_it() {
     assert_eq!((request.state, request.received.usdc), (Expired, 25_000_000));
     assert_eq!((request.counted(), request.exception()), (in_time, RequestException::Late));
     let mut dropped = request.clone();
-    request.review_approved(USDC, first, end() + Span::days(8));
+    request.review_approved((USDC, first), end() + Span::days(8));
     assert_eq!((request.state, request.counted().usdc), (Expired, 15_000_000));
-    request.review_approved(USDC, second, end() + Span::days(9));
+    request.review_approved((USDC, second), end() + Span::days(9));
     assert_eq!((request.state, request.counted().usdc), (PaidState, 25_000_000));
 
     let concern = Some(ReasonCode::TooLate);
     dropped.uncredited((USDC, second), concern, false);
     assert_eq!((dropped.received.usdc, dropped.counted()), (15_000_000, in_time));
-    dropped.review_approved(USDC, first, end() + Span::days(8));
+    dropped.review_approved((USDC, first), end() + Span::days(8));
+    dropped.review_withdrawn((USDC, first));
+    assert_eq!(dropped.counted(), in_time, "a later review decided otherwise");
+    dropped.review_approved((USDC, first), end() + Span::days(8));
     dropped.uncredited((USDC, first), concern, true);
     assert_eq!((dropped.received, dropped.counted()), (in_time, in_time));
 }
@@ -350,7 +353,7 @@ fn an_approved_late_part_does_not_complete_a_request() {
     let mut request = in_state(Expired);
     request.credited((USDC, 1), end(), None, end());
     assert_eq!(
-        (request.review_approved(USDC, 1, end()), request.state),
+        (request.review_approved((USDC, 1), end()), request.state),
         (WalletEffects::default(), Expired)
     );
 }

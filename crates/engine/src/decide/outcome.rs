@@ -109,6 +109,21 @@ fn moved_on(subject: uuid::Uuid, refused: &Refused) -> Alert {
     Alert { kind: AlertKind::ChainMismatch, subject, what }
 }
 
+/// A debit ended without an attempt. One whose tokens are to return is not wanted any more: a
+/// reorganization undid it, and nothing is left to do for its order.
+fn debit_not_tried(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &OrderKey,
+    effects: &mut WalletEffects,
+    change: impl FnOnce(&mut OrderCase) -> WalletEffects,
+) {
+    let order = ws.exchanges.get(&(tenant, key.order));
+    if order.is_none_or(|order| order.give_back.is_none()) {
+        on_order(ws, tenant, key, effects, change);
+    }
+}
+
 /// The transaction received a nonce.
 pub(super) fn taken(
     ws: &mut WorkingSet,
@@ -141,7 +156,7 @@ pub(super) fn stop(
         Subject::Deposit(of) if kind == IntentKind::Release => {
             on_deposit(ws, tenant, of, &mut effects, |case| case.release_stopped(terms, cx));
         }
-        Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| {
+        Subject::Order(of) => debit_not_tried(ws, tenant, of, &mut effects, |case| {
             let mut effects = case.debit_not_tried(cx);
             effects.merge(case.wallet_changed(cx));
             effects.merge(case.time_passed(cx));
@@ -171,7 +186,7 @@ pub(super) fn wait_again(
     let mut effects = intent.not_tried(cx.now);
     ws.intents.put((tenant, intent.id), intent);
     if let Subject::Order(of) = &key.subject {
-        on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx));
+        debit_not_tried(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx));
     }
     effects::write(ws, tenant, effects)
 }
@@ -223,6 +238,35 @@ impl Failure<'_> {
     }
 }
 
+/// Why the return of an order's tokens can never succeed.
+#[derive(Clone, Copy)]
+enum Futile {
+    /// A reorganization undid the debit, which was not executed again: they are in the wallet.
+    NotDebited,
+    /// The wallet is blacklisted, and so is its address in the token's contract.
+    Barred,
+}
+
+fn futile(
+    ws: &WorkingSet,
+    tenant: TenantId,
+    key: &OrderKey,
+    reason: FailureReason,
+) -> Option<Futile> {
+    let mut case = exchange::case(ws, tenant, key).ok()?;
+    let debit = case.order.debit;
+    let is_off = |it: &mut Intent| matches!(it.state, IntentState::Cancelled | IntentState::Failed);
+    let is_listed = reason == FailureReason::AddressBlacklisted
+        && case.wallet.state == WalletState::Blacklisted;
+    if case.intent(debit).is_some_and(is_off) {
+        Some(Futile::NotDebited)
+    } else if is_listed && case.order.awaits_return() {
+        Some(Futile::Barred)
+    } else {
+        None
+    }
+}
+
 /// An intent failed again; after the last attempt its subject is notified.
 pub(super) fn fail(
     ws: &mut WorkingSet,
@@ -239,12 +283,12 @@ pub(super) fn fail(
         if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case)));
     // A sender who waits is better served by another way to pay.
     let at_once = at_once || kind == IntentKind::SponsoredTransfer;
-    let is_barred = kind == IntentKind::ReturnDebit
-        && reason == FailureReason::AddressBlacklisted
-        && matches!(&key.subject, Subject::Order(of) if exchange::case(ws, tenant, of)
-            .is_ok_and(|case| case.wallet.state == WalletState::Blacklisted));
+    let futile = match &key.subject {
+        Subject::Order(of) if kind == IntentKind::ReturnDebit => futile(ws, tenant, of, reason),
+        _ => None,
+    };
     let patience = match (owed, at_once) {
-        _ if is_barred => Patience::Futile,
+        _ if futile.is_some() => Patience::Futile,
         (true, _) => Patience::Endless,
         (false, true) => Patience::Over,
         (false, false) => Patience::Some,
@@ -253,7 +297,7 @@ pub(super) fn fail(
     ws.intents.put((tenant, id), intent);
     match (&key.subject, given_up) {
         (Subject::Order(of), false) => {
-            on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx))
+            debit_not_tried(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx))
         }
         (_, false) => {}
         (Subject::Deposit(of), true) => {
@@ -272,9 +316,10 @@ pub(super) fn fail(
         }
         (Subject::Order(of), true) => {
             on_order(ws, tenant, of, &mut effects, |case| {
-                let effects = match kind {
-                    IntentKind::ReturnDebit => case.return_barred(cx),
-                    _ => case.debit_failed(reason, cx),
+                let effects = match futile {
+                    Some(Futile::NotDebited) => case.coins_back(cx),
+                    Some(Futile::Barred) => case.return_barred(cx),
+                    None => case.debit_failed(reason, cx),
                 };
                 told_why(effects, why)
             });

@@ -24,6 +24,7 @@ use uuid::Uuid;
 
 mod asked;
 mod recalled;
+mod returned;
 pub(crate) mod room;
 
 use super::{Rules, decide};
@@ -105,6 +106,7 @@ fn order(wallet: &Wallet) -> ExchangeOrder {
         settlement_reference: None,
         settled_at: None,
         came_back: false,
+        recredit: None,
         events: 0,
         version: 4,
     }

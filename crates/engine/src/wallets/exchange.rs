@@ -82,13 +82,11 @@ impl Wallets {
     ) -> Result<RateQuote, Denied> {
         self.offered()?;
         let price = self.price(caller, coin, to)?;
-        let refused = || self.unpayable(&price, coin, to);
-        if let (Some(minor), Denied::Unpayable { min, max }) = (minor, refused())
-            && !(min.minor..=max.minor).contains(&minor)
-        {
-            return Err(Denied::Unpayable { min, max });
-        }
-        price.quote(minor, self.world.clock.now().to_millis()).ok_or_else(refused)
+        let quote = price.quote(minor, self.world.clock.now().to_millis()).filter(|quote| {
+            minor.is_none() || route::pays(&self.world.corridors, to, quote.estimated)
+        });
+        // Same error as for an order of that amount.
+        quote.ok_or_else(|| self.unpayable(&price, coin, to))
     }
 
     /// The refusal of an amount that no rail pays out, with the bounds of amounts at this price.
@@ -245,7 +243,8 @@ impl Wallets {
     /// Recredits the coins of a settled order whose payout was returned.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 if no payout was returned or its coins are recredited already.
+    /// [`Denied::NotFound`]; 409 if no payout was returned or its coins are recredited already;
+    /// 422 for a blacklisted wallet.
     pub async fn recredit_order(
         &self,
         caller: &Caller,

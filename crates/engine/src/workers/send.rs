@@ -12,7 +12,7 @@ use domain::chain_tx::{self, Intent, IntentState, Taking, capped};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, Halt, TokenState};
-use domain::ids::{ChainTxId, DepositId, IntentId, TenantId};
+use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, TenantId};
 use domain::job::Job;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
@@ -23,8 +23,9 @@ use super::Workers;
 use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::Action;
-use crate::command::chain::{ChainAction, IntentKey};
+use crate::command::chain::{ChainAction, IntentKey, Subject};
 use crate::command::deposits::DepositRef;
+use crate::command::exchange::OrderKey;
 use crate::measure;
 use crate::world::{WalletWorld, WalletWorlds};
 
@@ -499,12 +500,27 @@ impl Workers {
         if wallets.chain.is_paused(token).await? {
             return Ok(Verdict::PutOff { after: PAUSED, halt: Some(Halt::Paused) });
         }
-        for party in lane.parties(&intent.plan) {
+        let parties = lane.parties(&intent.plan).into_iter().chain(self.returned_to(intent).await?);
+        for party in parties {
             if wallets.chain.is_blacklisted(token, party).await? {
                 return Ok(fails(FailureReason::AddressBlacklisted, true));
             }
         }
         Ok(fails(FailureReason::OnChainRevert, false))
+    }
+
+    /// The wallet that a debit's tokens return to, if the token's contract asks whether the payee is
+    /// on its blacklist: USDT's asks about the payer alone.
+    async fn returned_to(&self, intent: &Intent) -> Result<Option<Address>, ChainFault> {
+        let (IntentKind::ReturnDebit, Some(StableCoin::Usdc), Some(wallet)) =
+            (intent.kind(), intent.coin, intent.wallet)
+        else {
+            return Ok(None);
+        };
+        let wallet = self.store.wallet(intent.tenant, wallet).await.map_err(|error| {
+            ChainFault::Unreachable(format!("the wallet cannot be read: {error}"))
+        })?;
+        Ok(wallet.map(|wallet| wallet.address))
     }
 
     async fn take(
@@ -636,7 +652,17 @@ impl Workers {
     }
 
     async fn tell_verdict(&self, (intent, fence): &Held, verdict: Verdict) {
-        let (key, fence) = (IntentKey::of(intent), *fence);
+        let (mut key, fence) = (IntentKey::of(intent), *fence);
+        if intent.kind() == IntentKind::ReturnDebit {
+            // Whether it can ever succeed depends on the debit.
+            match self.store.exchange(intent.tenant, ExchangeId(intent.subject)).await {
+                Ok(Some(order)) => key.subject = Subject::Order(OrderKey::of(&order)),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, intent = %intent.id, "order read failed, its return will be retried");
+                }
+            }
+        }
         let action = match verdict {
             Verdict::Needless => ChainAction::Needless { intent: key, fence },
             Verdict::PutOff { after, halt } => {

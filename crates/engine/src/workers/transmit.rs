@@ -362,10 +362,15 @@ impl Workers {
 
     /// Whether a block is deep enough for its contents to count.
     async fn is_settled(&self, wallets: &WalletWorld, number: u64) -> Result<bool, ChainFault> {
-        let newest = match wallets.config.settled_depth {
-            Depth::Blocks(blocks) => (wallets.chain.head().await? + 1).checked_sub(blocks),
-            depth => wallets.config.newest_at(&wallets.chain.heads().await?, depth),
-        };
+        let depth = wallets.config.settled_depth;
+        if let Depth::Blocks(blocks) = depth {
+            // One node's word is cheap, and proves only that it is not deep enough.
+            let claimed = (wallets.chain.head().await? + 1).checked_sub(blocks);
+            if claimed.is_none_or(|newest| newest < number) {
+                return Ok(false);
+            }
+        }
+        let newest = wallets.config.newest_at(&wallets.chain.heads().await?, depth);
         Ok(newest.is_some_and(|newest| newest >= number))
     }
 

@@ -405,7 +405,7 @@ fn is_under_way(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> 
     let with = |received: Received, incoming: &Incoming| {
         received.checked_add(incoming.coin, incoming.minor).unwrap_or(received)
     };
-    let complete = request.asked.compare(&seen().fold(request.received, with));
+    let complete = request.asked.compare(&seen().fold(request.counted(), with));
     request.asked != Asked::Flexible && matches!(complete, Paid::InFull | Paid::Over)
 }
 

@@ -185,6 +185,7 @@ pub(crate) fn order(state: ExchangeState) -> ExchangeOrder {
         settlement_reference: None,
         settled_at: None,
         came_back: false,
+        recredit: None,
         events: 0,
         version: 1,
     }

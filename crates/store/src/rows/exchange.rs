@@ -4,7 +4,7 @@ use domain::chain::{ChainNumber, TxHash};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
-use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
+use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure, Recredit};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, TransferId, WalletId};
 use domain::money::Money;
 use domain::screening::Screened;
@@ -52,6 +52,7 @@ record! {
         settlement_reference: Option<String>,
         settled_at: Option<Timestamp>,
         came_back: bool,
+        #[serde(default)] recredit: Option<Recredit>,
         events: i64,
     } => {
         if payout.minor != payout_minor {
@@ -64,7 +65,7 @@ record! {
             country, id, tenant, wallet, chain, coin, minor, rate, quoted_rate, spread, payout, priced_at, locked_until,
             bank, fate, screened, state, state_at, created_at, times_out_at, estimated_settlement, hold,
             debit, debit_tx, give_back, attempt, unclear_since, unclear_beyond_window, failure,
-            settlement_reference, settled_at, came_back, events, version,
+            settlement_reference, settled_at, came_back, recredit, events, version,
         }
     }
 }

@@ -6,7 +6,7 @@ use domain::chain_tx::Place;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{DepositState, ReviewVerdict};
-use domain::exchange::{Fate, OrderFailure};
+use domain::exchange::{Fate, OrderFailure, Recredit};
 use domain::ids::{
     AttemptId, DepositId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId,
 };
@@ -193,7 +193,7 @@ macro_rules! names {
     };
 }
 names! {
-    BlockReason Check DepositState FailureReason Fate Hold KeyRole NextAction OrderFailure ReasonCode ReviewVerdict
+    BlockReason Check DepositState FailureReason Fate Hold KeyRole NextAction OrderFailure ReasonCode Recredit ReviewVerdict
     RiskLevel RiskResult TriggeredBy
 }
 

@@ -11,7 +11,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
 use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
-use domain::exchange::{ExchangeState, Fate, OrderFailure};
+use domain::exchange::{ExchangeState, Fate, OrderFailure, Recredit};
 use domain::ids::{
     AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, RefundToId, SweepId,
     TransferId, WalletId,
@@ -306,6 +306,7 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
     (full.give_back, full.attempt) = (Some(IntentId(ids.next())), Some(AttemptId(ids.next())));
     (full.unclear_since, full.unclear_beyond_window) = (Some(at), true);
     (full.failure, full.came_back) = (Some(OrderFailure::RateMoved), true);
+    full.recredit = Some(Recredit::Done);
     (full.settlement_reference, full.settled_at) = (Some("FT-1".to_owned()), Some(at));
     (full.events, full.version) = (1, 2);
     let tried = domain::attempt::Attempt {

@@ -235,6 +235,7 @@ pub fn exchange(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Exch
         settlement_reference: None,
         settled_at: None,
         came_back: false,
+        recredit: None,
         events: 0,
         version: 1,
     }

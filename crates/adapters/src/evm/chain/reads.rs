@@ -1,6 +1,8 @@
 //! Reads with a single answer: blocks, accounts, tokens. Each answer is checked against the
 //! request.
 
+use std::cmp::Reverse;
+
 use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Heads, NonceReports};
 use serde_json::{Value, json};
 
@@ -54,20 +56,26 @@ impl EvmChain {
         }))
     }
 
-    /// The newest block of the first healthy node, and the most conservative finality of all nodes.
-    /// A node that does not report a finalized block counts as having none.
+    /// The heads that a quorum of nodes has reached, each for itself: neither one node that claims
+    /// too much nor, if there are more of them, one that is stuck decides. A node that does not
+    /// report a finalized block counts as having none.
     pub(super) async fn read_heads(&self) -> Result<Heads, ChainFault> {
         let said = self.every(|node| Box::pin(heads_of(node))).await;
         said.answers.iter().for_each(|(node, heads)| node.note_head(heads.latest.number));
-        let is_enough = said.answers.len() >= self.needed();
-        let cautious = said.any()?.into_iter().reduce(|known, heads| Heads {
-            latest: known.latest,
-            safe: known.safe.zip(heads.safe).map(|(one, other)| one.min(other)),
-            finalized: known.finalized.zip(heads.finalized).map(|(one, other)| one.min(other)),
-        });
-        let heads = cautious.ok_or_else(no_node)?;
+        let needed = self.needed();
+        let is_enough = said.answers.len() >= needed;
+        let all = said.any()?;
+        let mut blocks: Vec<Block> = all.iter().map(|heads| heads.latest).collect();
+        blocks.sort_by_key(|block| Reverse(block.number));
+        let latest = *blocks.get(needed - 1).or(blocks.last()).ok_or_else(no_node)?;
         // A single node cannot prove finality when a second one has to confirm it.
-        Ok(if is_enough { heads } else { Heads { safe: None, finalized: None, ..heads } })
+        let reached = |head: fn(&Heads) -> Option<u64>| {
+            let mut heights: Vec<u64> = all.iter().filter_map(head).collect();
+            heights.sort_unstable_by_key(|height| Reverse(*height));
+            heights.get(needed - 1).copied().filter(|_| is_enough)
+        };
+        let (safe, finalized) = (reached(|heads| heads.safe), reached(|heads| heads.finalized));
+        Ok(Heads { latest, safe, finalized })
     }
 
     /// Whether other nodes have this hash at this height.

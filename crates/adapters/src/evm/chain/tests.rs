@@ -946,6 +946,30 @@ async fn an_empty_answer_is_checked_against_the_bloom() {
 }
 
 #[tokio::test]
+async fn a_height_needs_as_many_nodes_as_money_does() {
+    let heads = |[finalized, safe, latest]: [u64; 3]| {
+        [finalized, safe, latest]
+            .into_iter()
+            .fold(node(), |node, number| node.on("eth_getBlockByNumber", header(number, 9)))
+    };
+    let without_tags = || {
+        let node = node().refusing("eth_getBlockByNumber", -39001, "finalized block not found");
+        node.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9))
+    };
+    let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
+    for (first, second, expected) in [
+        // One claims blocks that the other does not have.
+        (heads([5, 7, 20]), heads([5, 7, 9]), (9, Some(7), Some(5))),
+        (heads([5, 7, 9]), heads([6, 8, 10]), (9, Some(7), Some(5))),
+        (heads([5, 7, 9]), without_tags(), (9, None, None)),
+        (heads([5, 7, 9]), lost(), (9, None, None)),
+    ] {
+        let said = chain_of(&first, Some(&second)).heads().await.expect("heads");
+        assert_eq!((said.latest.number, said.safe, said.finalized), expected);
+    }
+}
+
+#[tokio::test]
 async fn fees_are_the_lowest_and_a_gas_price_is_enough_for_them() {
     const TIP_MIN: u128 = 100_000_000;
     let history = |base: u128, tip: u128| json!({"baseFeePerGas": [format!("{base:#x}")], "reward": [[format!("{tip:#x}")]]});

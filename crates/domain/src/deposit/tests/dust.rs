@@ -1,7 +1,7 @@
 //! Deposits that are not worth a release: they block nothing, and are released with more.
 
 use super::*;
-use crate::chain::Plan;
+use crate::chain::{Movement, Plan};
 use crate::ids::DepositId;
 use crate::wallet_event::FailureReason;
 
@@ -226,6 +226,37 @@ fn a_stopped_release_leaves_its_dust_for_the_next_one() {
     assert_eq!((lost.state(), moved(&mut lost)), (DepositState::Approved, MINOR.unsigned_abs()));
     assert!(lost.case.may_release() && lost.case.deposit.riders.is_empty());
     assert_eq!(received(&lost), MINOR + DUST, "what counted still counts");
+}
+
+/// A reorganisation takes the deposit and the release, but not the dust that the release moved, too.
+#[test]
+fn dust_that_counts_as_released_is_released_alone_if_its_release_is_undone() {
+    let mut world = world(MINOR);
+    world.case.riders = vec![beside(&mut world, 21, DUST)];
+    world.screened(RiskResult::Approved, None);
+    world.released();
+    let (old, now) = (world.case.deposit.release, world.now);
+    world.lost_from(100);
+    let intent = world.case.intent(old).expect("there");
+    intent.undone(now);
+    intent.state = IntentState::Cancelled;
+    world.does(|case, terms, cx| case.release_stopped(terms, cx));
+    let rider = world.case.riders[0].clone();
+    assert_eq!(rider.state, DepositState::Completed);
+    let own = world.case.intent(rider.release).cloned().expect("a release of its own");
+    let (Plan::Release(movement), Some(Plan::Release(of_both))) =
+        (own.plan, world.case.intent(old).map(|intent| intent.plan))
+    else {
+        panic!("releases")
+    };
+    assert_eq!((own.subject, own.riders.len()), (rider.id.0, 0));
+    assert_ne!((own.id, movement.intent), (old.expect("a release"), of_both.intent));
+    assert_eq!(
+        movement,
+        Movement { amount: DUST.unsigned_abs(), intent: movement.intent, ..of_both }
+    );
+    world.case.deposit = rider;
+    assert!(world.case.owes(own.id), "executed whatever happens");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Decisions by screening, reviewers and the wallet's state, and their effect on the release.
 
 use super::*;
+use crate::payment_request::RequestState;
 use crate::wallet_event::FailureReason;
 
 fn counted() -> World {
@@ -192,6 +193,33 @@ fn a_wallet_blocked_in_flight_holds_stopped_releases_and_completes_mined_ones() 
     );
     world.released();
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+}
+
+/// Its release is stopped by a block, and reviewers see it again after the block.
+#[test]
+fn what_reviewers_approve_twice_counts_once_towards_its_request() {
+    let asked = Asked::Crypto { coin: StableCoin::Usdt, minor: 2 * MINOR };
+    let mut world = World::asked(asked);
+    world.seen_in(100);
+    world.counted();
+    let taken = |world: &World| world.case.request.as_ref().and_then(|it| it.other_taken);
+    let in_review_again = |world: &mut World| {
+        block_wallet(&mut world.case.wallet);
+        world.case.intents.last_mut().expect("a release").state = IntentState::Cancelled;
+        world.does(|case, terms, cx| case.release_stopped(terms, cx));
+        world.case.wallet.unblock(monday()).expect("blocked");
+        world.does(|case, _, cx| case.wallet_changed(cx));
+        world.screened(RiskResult::ManualReview, None);
+    };
+    world.screened(RiskResult::ManualReview, None);
+    for _ in 0..2 {
+        review(&mut world, ReviewVerdict::Approve).expect("in review");
+        assert_eq!(taken(&world), Some(MINOR));
+        in_review_again(&mut world);
+    }
+    review(&mut world, ReviewVerdict::Reject).expect("in review");
+    assert_eq!(taken(&world), Some(0));
+    assert_eq!(world.case.request.map(|it| it.state), Some(RequestState::Active));
 }
 
 #[test]

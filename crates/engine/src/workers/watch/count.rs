@@ -21,6 +21,8 @@ use crate::command::deposits::{DepositAction, DepositRef};
 const COUNT_MAX: usize = 10_000;
 /// Nodes without an archive know the balances of at least this many blocks.
 const BALANCES_KEPT: u64 = 64;
+/// Any chain has a `safe` and a `finalized` block above one that is this deep.
+const UNREPORTED_AFTER: u64 = 200;
 /// Concurrent queries to a node.
 const ASKED_AT_ONCE: usize = 64;
 /// Findings reported at once, so that batches fill up.
@@ -102,18 +104,17 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// The chain's height, and its finalized height if needed.
+    /// The heights that a quorum of nodes has reached; one node's word on the height alone if all
+    /// deposits count by blocks and none is deep enough even so.
     async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, Trouble> {
-        let counts_blocks = |deposit: &Deposit| {
-            matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_))
+        let Some(tip) = self.tip else { return Ok(self.chain.heads().await?) };
+        let latest = Block { number: newest, ..tip };
+        let claimed = Heads { latest, safe: None, finalized: None };
+        let needs_more = |deposit: &Deposit| {
+            !matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_))
+                || deposit.place.is_some_and(|place| self.is_deep(deposit, place, &claimed))
         };
-        match self.tip {
-            Some(tip) if waiting.iter().all(counts_blocks) => {
-                let latest = Block { number: newest, ..tip };
-                Ok(Heads { latest, safe: None, finalized: None })
-            }
-            _ => Ok(self.chain.heads().await?),
-        }
+        if waiting.iter().any(needs_more) { Ok(self.chain.heads().await?) } else { Ok(claimed) }
     }
 
     /// For each block in which deposits wait: whether this node still has it, and whether every
@@ -156,6 +157,19 @@ impl Watch<'_> {
         self.tip.map_or(0, |tip| tip.number)
     }
 
+    /// A deposit that is deep enough in blocks waits for nodes if no quorum of them reports the block
+    /// that it needs at all.
+    fn why_not_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> Finding {
+        let config = &self.wallets.config;
+        let is_unreported = config.newest_at(heads, config.deposit_depth(deposit.minor)).is_none();
+        let settled = heads.newest_at(Depth::Blocks(UNREPORTED_AFTER));
+        if is_unreported && settled.is_some_and(|newest| newest >= place.number) {
+            Finding::Unconfirmed
+        } else {
+            Finding::Waits
+        }
+    }
+
     async fn find_out(
         &self,
         deposit: &Deposit,
@@ -174,7 +188,7 @@ impl Watch<'_> {
             };
         };
         if !self.is_deep(deposit, place, heads) {
-            return Ok(Finding::Waits);
+            return Ok(self.why_not_deep(deposit, place, heads));
         }
         match blocks.get(&(place.number, place.block)) {
             Some(Verdict::Agreed) => {}

@@ -233,9 +233,17 @@ impl Workers {
                 .round()
                 .await;
         match done {
-            Ok(round) => Some(round),
+            Ok(round) => {
+                self.ingestion_fails(wallets.config.number, memory, false).await;
+                Some(round)
+            }
             Err(trouble) => {
                 memory.held = None;
+                let fails = matches!(
+                    trouble,
+                    Trouble::Chain(ChainFault::Unreachable(_) | ChainFault::TooMuch)
+                );
+                self.ingestion_fails(wallets.config.number, memory, fails).await;
                 tracing::warn!(%trouble, "chain ingestion failed, will retry");
                 let name = wallets.config.name.clone();
                 metrics::counter!("corridor_chain_faults_total", "chain" => name).increment(1);
@@ -304,8 +312,13 @@ impl Watch<'_> {
             let since = self.workers.store.first_wallet_at(self.number()).await?;
             // Two blocks, so that their timestamps yield the block time.
             let before = self.chain.block(BlockAt::Number(latest.number.saturating_sub(1))).await?;
-            let start =
-                if since.is_none() { before } else { self.block_before(&latest, since).await? };
+            let start = match since {
+                None => before,
+                Some(_) => match self.block_before(&latest, since).await? {
+                    (first, true) => Some(first),
+                    (_, false) => None,
+                },
+            };
             let Some(first) = start else { return Ok(Round::UpToDate) };
             self.take_in(&first, &[]).await?;
             return Ok(Round::More);
@@ -326,7 +339,9 @@ impl Watch<'_> {
         }
         let mut round = if behind > 1 { Round::More } else { Round::UpToDate };
         if behind > RANGE_FROM {
-            self.catch_up(&tip, newest).await?;
+            if !self.catch_up(&tip, newest).await? {
+                round = Round::UpToDate;
+            }
         } else if behind > 0 {
             match self.next_block(&tip).await? {
                 Next::Taken if behind == 1 => round = Round::Fresh,
@@ -365,24 +380,24 @@ impl Watch<'_> {
         }
     }
 
-    /// A block older than `since`, and not much older; `latest` for `None`. `Ok(None)` = the node
-    /// does not return the block now.
+    /// A block older than `since`, and not much older; `latest` for `None`. With `false`, the node
+    /// does not return it now, and the block is the oldest that it did return.
     async fn block_before(
         &self,
         latest: &Block,
         since: Option<Timestamp>,
-    ) -> Result<Option<Block>, Trouble> {
+    ) -> Result<(Block, bool), Trouble> {
         // No vault can have been paid before the first wallet was provisioned.
-        let Some(since) = since else { return Ok(Some(*latest)) };
+        let Some(since) = since else { return Ok((*latest, true)) };
         let (mut block, mut back) = (*latest, 1);
         while block.at + CLOCKS_DIFFER > since && block.number > 0 {
             let number = latest.number.saturating_sub(back);
             let Some(earlier) = self.chain.block(BlockAt::Number(number)).await? else {
-                return Ok(None);
+                return Ok((block, false));
             };
             (block, back) = (earlier, back.saturating_mul(2));
         }
-        Ok(Some(block))
+        Ok((block, true))
     }
 
     /// The status of the latest ingested block. A node that does not have it lags: only a different
@@ -419,14 +434,18 @@ impl Watch<'_> {
 
     /// Ingests many blocks at once: those with our logs, and the last one. If the last one is
     /// the same before and after the logs were read, the logs are complete for its chain; other
-    /// reorganizations are found in the next round.
-    async fn catch_up(&mut self, tip: &Block, newest: u64) -> Result<(), Trouble> {
+    /// reorganizations are found in the next round. Returns whether the next round may follow at
+    /// once.
+    async fn catch_up(&mut self, tip: &Block, newest: u64) -> Result<bool, Trouble> {
         let (from, to) = (tip.number + 1, (tip.number + self.memory.range).min(newest));
-        let Some(last) = self.chain.block(BlockAt::Number(to)).await? else { return Ok(()) };
+        // A node that claims blocks that it does not have is asked for the next one.
+        let Some(last) = self.chain.block(BlockAt::Number(to)).await? else {
+            return Ok(self.next_block(tip).await? == Next::Taken);
+        };
         let logs = match self.chain.logs_in(from, to, &[]).await {
             Err(ChainFault::TooMuch) if self.memory.range > 1 => {
                 self.memory.range /= 2;
-                return Ok(());
+                return Ok(true);
             }
             other => other?,
         };
@@ -436,15 +455,16 @@ impl Watch<'_> {
                 continue;
             }
             if !self.extend((first.block_number, first.block), of_block).await? {
-                return Ok(());
+                return Ok(false);
             }
         }
         let of_last: Vec<_> = logs.iter().filter(|log| log.block_number == to).copied().collect();
         let foreign = of_last.iter().any(|log| log.block != last.hash);
-        if !foreign && self.extend((to, last.hash), &of_last).await? {
+        let extended = !foreign && self.extend((to, last.hash), &of_last).await?;
+        if extended {
             self.memory.range = grown(self.memory.range);
         }
-        Ok(())
+        Ok(extended)
     }
 
     /// Ingests a block above the next one; `false` = it is not in the tip's chain, which was

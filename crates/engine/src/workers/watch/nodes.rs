@@ -28,6 +28,8 @@ pub(super) struct Ward {
     since: BTreeMap<String, Timestamp>,
     /// Nodes with an open alert.
     alerted: BTreeSet<String>,
+    /// Since when blocks cannot be ingested.
+    failing: Option<Timestamp>,
     /// Since when deposits that are deep enough have waited for nodes.
     waiting: Option<Timestamp>,
 }
@@ -86,6 +88,26 @@ impl Workers {
         };
         for what in memory.nodes.judge(&reports, taken, memory.block_time, now) {
             self.alert_everybody(wallets.config.number, AlertKind::ChainNode, &what).await;
+        }
+    }
+
+    /// Whether the latest round failed because of what the nodes answered. Nodes that name their
+    /// height and refuse everything else are no trouble in the survey.
+    pub(super) async fn ingestion_fails(
+        &self,
+        chain: ChainNumber,
+        memory: &mut Memory,
+        fails: bool,
+    ) {
+        let now = self.clock().now();
+        if !fails {
+            memory.nodes.failing = None;
+            return;
+        }
+        let since = *memory.nodes.failing.get_or_insert(now);
+        if now - since >= PATIENCE && memory.nodes.since.is_empty() {
+            let what = "blocks cannot be read: the nodes refuse what they are asked";
+            self.alert_everybody(chain, AlertKind::ChainNode, what).await;
         }
     }
 

@@ -369,7 +369,7 @@ async fn rupees_are_rounded_down_to_two_decimals(on: On) {
     let wallet = bank.funded("rounding").await;
     // amount × 278.75 × 0.995 = amount × 277.35625
     for (amount, paid) in
-        [("0.000037", "0.01"), ("0.01", "2.77"), ("3.333333", "924.52"), ("12.345678", "3424.15")]
+        [("0.003606", "1.00"), ("0.01", "2.77"), ("3.333333", "924.52"), ("12.345678", "3424.15")]
     {
         let path = format!(
             "/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR&amount={amount}"

@@ -107,14 +107,18 @@ impl ChainNode {
 }
 
 impl Chain for ChainNode {
+    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+        Box::pin(self.ask(|_, endpoints| Ok(endpoints.first()?.view.height)))
+    }
+
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
         Box::pin(self.ask(|blocks, endpoints| {
-            let latest = endpoints.first()?.view.clone();
+            let view = &endpoints.first()?.view;
             let lowest =
                 endpoints.serving().map(|endpoint| endpoint.view.height).min().unwrap_or(0);
             // One endpoint alone says nothing about what is final.
             let behind = |by: u64| endpoints.is_quorum().then(|| lowest.saturating_sub(by));
-            let latest = latest.block(blocks.start(), latest.height);
+            let latest = view.block(blocks.start(), lowest);
             let latest = latest.ok_or_else(|| ChainFault::Unreachable("no block".to_owned()))?;
             Ok(Heads { latest, safe: behind(SAFE_BEHIND), finalized: behind(FINAL_BEHIND) })
         }))

@@ -101,7 +101,7 @@ fn settled(order: &OrderRow, wallet: String, add: &mut impl FnMut(Key, String, i
     add(tenant, format!("unswept:{coin}"), order.amount, 0);
     if came_back {
         // The coins were taken, and the payout that came back is in suspense.
-        if !order.recredited {
+        if !order.recredited || order.barred {
             add(tenant, format!("exchanged:{coin}"), -order.amount, 0);
             add(tenant, format!("payout_suspense:{coin}"), order.amount, 0);
         }

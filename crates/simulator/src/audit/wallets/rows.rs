@@ -109,7 +109,8 @@ pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<
                EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
                AND i.kind = 'return_debit'), \
                EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
-               AND i.kind = 'return_debit' AND i.state = 'failed') FROM exchange_order o LEFT JOIN attempt a \
+               AND i.kind = 'return_debit' AND i.state = 'failed') AND EXISTS (SELECT 1 FROM chain_intent i \
+               WHERE i.tenant = o.tenant AND i.subject = o.id AND i.kind = 'debit' AND i.state = 'done') FROM exchange_order o LEFT JOIN attempt a \
                ON a.tenant = o.tenant AND a.id = (SELECT MAX(n.id) FROM attempt n WHERE n.tenant = o.tenant \
                AND n.payment = o.id)";
     query(connection, sql, [], |row| {

@@ -191,7 +191,8 @@ static ORDERS: Subject = Subject {
             "o.state IN ('failed', 'cancelled') AND EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant \
              AND i.subject = o.id AND i.kind = 'debit' AND i.state IN ('done', 'assigned')) \
              AND (o.state = 'cancelled' OR NOT EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant \
-             AND i.subject = o.id AND i.kind = 'return_debit' AND i.state NOT IN ('failed', 'cancelled')))",
+             AND i.subject = o.id AND i.kind = 'return_debit' AND i.state <> 'cancelled' AND (i.state <> 'failed' \
+             OR EXISTS (SELECT 1 FROM wallet w WHERE w.tenant = o.tenant AND w.id = o.wallet AND w.state = 'BLACKLISTED'))))",
         ),
     ],
 };
