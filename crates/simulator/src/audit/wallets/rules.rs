@@ -183,7 +183,8 @@ static ORDERS: Subject = Subject {
             "I1: rupees are sent before the coins are debited",
             "EXISTS (SELECT 1 FROM attempt n WHERE n.tenant = o.tenant AND n.payment = o.id) \
              AND NOT EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id AND i.kind = 'debit' \
-             AND i.state NOT IN ('failed', 'cancelled')) AND NOT EXISTS (SELECT 1 FROM alert a \
+             AND i.state NOT IN ('failed', 'cancelled')) AND NOT EXISTS (SELECT 1 FROM chain_intent i \
+             WHERE i.tenant = o.tenant AND i.subject = o.id AND i.kind = 'return_debit') AND NOT EXISTS (SELECT 1 FROM alert a \
              WHERE a.tenant = o.tenant AND a.subject = o.id)",
         ),
         (
