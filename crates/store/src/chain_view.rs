@@ -31,6 +31,10 @@ static HEADERS: Stmt = Stmt::written(
     "chain.headers",
     "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b WHERE b.chain = $1 ORDER BY b.number DESC LIMIT $2",
 );
+static HEADER: Stmt = Stmt::written(
+    "chain.header",
+    "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b WHERE b.chain = $1 AND b.number = $2",
+);
 static FIRST_WALLET: Stmt = Stmt::written(
     "chain.first_wallet",
     "SELECT MIN(w.created_at) FROM wallet w WHERE w.chain = $1",
@@ -111,6 +115,7 @@ static ACCEPT_CODE: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[
     &WATCHED,
     &HEADERS,
+    &HEADER,
     &FIRST_WALLET,
     &HOLDS_ROLE,
     &PUT_HEADER,
@@ -148,6 +153,12 @@ impl HeldRole {
     }
 }
 
+type Header = (u64, BlockHash, BlockHash, Timestamp);
+
+const fn block_of((number, hash, parent, at): Header) -> Block {
+    Block { number, hash, parent, at }
+}
+
 impl Store {
     /// The given addresses that are our vaults.
     ///
@@ -167,10 +178,19 @@ impl Store {
         chain: ChainNumber,
         limit: usize,
     ) -> Result<Vec<Block>, StoreError> {
-        let headers: Vec<(u64, BlockHash, BlockHash, Timestamp)> =
-            self.many(&HEADERS, (chain, most(limit))).await?;
-        let block = |(number, hash, parent, at)| Block { number, hash, parent, at };
-        Ok(headers.into_iter().map(block).collect())
+        let headers: Vec<Header> = self.many(&HEADERS, (chain, most(limit))).await?;
+        Ok(headers.into_iter().map(block_of).collect())
+    }
+
+    /// The ingested block of this height. `None` also if it was ingested without a header: of many
+    /// blocks at once only those with our logs have one.
+    pub async fn chain_header(
+        &self,
+        chain: ChainNumber,
+        number: u64,
+    ) -> Result<Option<Block>, StoreError> {
+        let header: Option<Header> = self.one(&HEADER, (chain, number)).await?;
+        Ok(header.map(block_of))
     }
 
     /// When the first wallet of any tenant on a chain was provisioned: no vault was paid before.

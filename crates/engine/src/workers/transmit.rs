@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, Broadcast, Call, ChainFault, Depth, Fees, Movement, Plan, Receipt, Sighting, Signed,
-    Unsigned, Word, intent_word, vault,
+    Address, BlockHash, Broadcast, Call, ChainFault, Depth, Fees, Movement, Plan, Receipt,
+    Sighting, Signed, Unsigned, Word, intent_word, vault,
 };
 use domain::chain_tx::{
     self, ChainTx, Intent, LOOK_EVERY, Mined, Place, Taking, TxAttempt, TxState,
@@ -240,8 +240,8 @@ impl Workers {
         case: &Case,
         stuck: bool,
     ) -> Result<(), ChainFault> {
-        let abreast =
-            case.tx.settled.is_none() || self.is_watched(case, wallets.chain.head().await?).await;
+        let abreast = case.tx.settled.is_none()
+            || self.is_watched(case, wallets.chain.head().await?, None).await;
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
         let outcome = self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
         let now = self.clock().now();
@@ -349,7 +349,7 @@ impl Workers {
             self.tell_about(case, tell(false, Vec::new())).await;
         }
         if self.is_settled(wallets, place.number).await?
-            && self.is_watched(case, place.number).await
+            && self.is_watched(case, place.number, Some(place.block)).await
             && wallets.chain.confirms(&receipt, &[case.tx.controller]).await? == Sighting::Confirmed
         {
             let fees = self.fees(wallets, case, &mined).await?;
@@ -416,11 +416,24 @@ impl Workers {
         Ok(fees)
     }
 
-    /// Whether the watcher has ingested this block. If the store cannot be read, it counts as not
-    /// ingested and is checked again.
-    async fn is_watched(&self, case: &Case, number: u64) -> bool {
-        match self.store.chain_headers(case.tx.chain, 1).await {
-            Ok(newest) => newest.first().is_some_and(|newest| newest.number >= number),
+    /// Whether the watcher has ingested this height, and has not another block there than this one:
+    /// a watcher that does not know of a reorganization yet will not find what the new branch holds
+    /// if that is reorganized away, too. If the store cannot be read, it counts as not ingested and
+    /// is checked again.
+    async fn is_watched(&self, case: &Case, number: u64, block: Option<BlockHash>) -> bool {
+        let chain = case.tx.chain;
+        let read = async {
+            let there = match block {
+                Some(_) => self.store.chain_header(chain, number).await?,
+                None => None,
+            };
+            Ok::<_, store::StoreError>((self.store.chain_headers(chain, 1).await?, there))
+        };
+        match read.await {
+            Ok((newest, there)) => {
+                let is_high = newest.first().is_some_and(|newest| newest.number >= number);
+                is_high && there.is_none_or(|there| Some(there.hash) == block)
+            }
             Err(error) => {
                 tracing::warn!(%error, "watched height read failed");
                 false

@@ -58,6 +58,9 @@ pub async fn blocks_are_ingested_once_and_rewound(world: World) {
         }
     }
     assert_eq!(world.store.chain_headers(CHAIN, 2).await, Ok(vec![block(12, 0), block(11, 0)]));
+    assert_eq!(world.store.chain_header(CHAIN, 11).await, Ok(Some(block(11, 0))));
+    assert_eq!(world.store.chain_header(CHAIN, 13).await, Ok(None));
+    assert_eq!(world.store.chain_header(ChainNumber(2), 11).await, Ok(None));
     assert_eq!(world.store.vault_sum(CHAIN, escrow, StableCoin::Usdc).await, Ok(3 * COIN));
     assert_eq!(world.store.vault_sum(CHAIN, escrow, StableCoin::Usdt).await, Ok(0));
     assert_eq!(world.store.vault_logs(CHAIN, escrow).await, Ok(logs[..2].to_vec()));
@@ -84,6 +87,7 @@ pub async fn blocks_are_ingested_once_and_rewound(world: World) {
     assert_eq!(world.store.vault_sum(CHAIN, wallet, StableCoin::Usdc).await, Ok(0));
     world.store.take_block_in(&role, CHAIN, &block(11, 1), &[]).await.expect("the other branch");
     assert_eq!(world.store.chain_headers(CHAIN, 1).await, Ok(vec![block(11, 1)]));
+    assert_eq!(world.store.chain_header(CHAIN, 11).await, Ok(Some(block(11, 1))));
 }
 
 pub async fn old_headers_go_and_logs_stay(world: World) {

@@ -130,11 +130,12 @@ impl EvmChain {
         }
     }
 
-    /// A contract's answer about an account that every responding node confirms: `false` as long as
-    /// any node disagrees.
+    /// Whether the contract has code: as many nodes say so as money needs, or all that answer.
     pub(super) async fn read_deployed(&self, contract: Address) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(is_deployed(node, contract))).await;
-        Ok(said.any()?.into_iter().all(|there| there))
+        let answers = said.any()?;
+        let needed = self.needed().min(answers.len());
+        Ok(answers.into_iter().filter(|is_there| *is_there).count() >= needed)
     }
 
     pub(super) async fn read_nonces(&self, account: Address) -> Result<NonceReports, ChainFault> {

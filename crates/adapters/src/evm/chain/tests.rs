@@ -818,6 +818,12 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
         matches!(&said, Err(ChainFault::Disagreement(what)) if what.contains("first node and node 3")),
         "{said:?}"
     );
+    // One that has lost a contract's code holds nothing up.
+    let with_code = |code: &str| node().on("eth_getCode", json!(code));
+    for (codes, expected) in [(["0x", "0x60", "0x60"], true), (["0x", "0x", "0x60"], false)] {
+        let said = chain_of_three(codes.map(with_code)).is_deployed(USDC).await;
+        assert_eq!(said, Ok(expected), "{codes:?}");
+    }
     // A missing receipt counts once two nodes report it.
     let without = || node().on("eth_getTransactionReceipt", Value::Null);
     let tx = TxHash([1; 32]);
