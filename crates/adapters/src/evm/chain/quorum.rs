@@ -2,6 +2,8 @@
 //! once it recovers. Results that move money are requested from every node: a quorum must agree and
 //! no node may contradict it.
 
+use std::cmp::Reverse;
+
 use domain::chain::{ChainFault, NodeReport};
 use domain::ports::Answer;
 use futures_util::future::join_all;
@@ -51,11 +53,15 @@ impl EvmChain {
         self.nodes.len().min(QUORUM)
     }
 
-    /// Nodes in the order of requests: resting nodes come last.
-    fn in_turn(&self) -> Vec<&Endpoint> {
-        let (resting, ready): (Vec<_>, Vec<_>) =
-            self.nodes.iter().partition(|node| node.rests_for().is_some());
-        ready.into_iter().chain(resting).collect()
+    /// Nodes in the order of requests: those that stand still below what the required number of
+    /// nodes has reached come later, resting nodes last.
+    fn in_turn<'a>(&self, nodes: impl Iterator<Item = &'a Endpoint>) -> Vec<&'a Endpoint> {
+        let mut heads: Vec<u64> = self.nodes.iter().filter_map(Endpoint::head).collect();
+        heads.sort_unstable_by_key(|head| Reverse(*head));
+        let reached = heads.get(self.needed().saturating_sub(1)).copied().unwrap_or(0);
+        let mut nodes: Vec<&Endpoint> = nodes.collect();
+        nodes.sort_by_cached_key(|node| (node.rests_for().is_some(), node.stands_below(reached)));
+        nodes
     }
 
     /// Asks one node after another until one answers. If all fail, the first failure is returned.
@@ -63,7 +69,7 @@ impl EvmChain {
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
-        self.first_of(self.in_turn(), ask).await
+        self.first_of(self.in_turn(self.nodes.iter()), ask).await
     }
 
     /// The same in reverse: the preferred node comes last.
@@ -71,9 +77,7 @@ impl EvmChain {
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
-        let (resting, ready): (Vec<_>, Vec<_>) =
-            self.nodes.iter().rev().partition(|node| node.rests_for().is_some());
-        self.first_of(ready.into_iter().chain(resting).collect(), ask).await
+        self.first_of(self.in_turn(self.nodes.iter().rev()), ask).await
     }
 
     async fn first_of<'a, T>(

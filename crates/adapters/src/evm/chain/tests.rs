@@ -21,6 +21,8 @@ const BLOCK: BlockHash = BlockHash([7; 32]);
 struct Node {
     script: Mutex<HashMap<String, VecDeque<Result<Value, Value>>>>,
     asked: Mutex<Vec<(String, Value)>>,
+    /// The chain that it names, if another than the expected one.
+    chain_id: Mutex<Option<String>>,
     /// An answer that replaces all others.
     broken: Mutex<Option<Result<Vec<u8>, TransportFault>>>,
 }
@@ -42,7 +44,8 @@ impl Node {
     fn answer(&self, request: &Value) -> Value {
         let method = request["method"].as_str().expect("method").to_owned();
         if method == "eth_chainId" {
-            return json!({"id": request["id"], "result": "0x7a69"});
+            let named = self.chain_id.lock().expect("chain").clone();
+            return json!({"id": request["id"], "result": named.unwrap_or("0x7a69".to_owned())});
         }
         self.asked.lock().expect("asked").push((method.clone(), request["params"].clone()));
         let mut script = self.script.lock().expect("script");
@@ -788,22 +791,49 @@ async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
     }
 }
 
+fn chain_of_three(nodes: [Arc<Node>; 3], clock: &Arc<dyn Clock>) -> EvmChain {
+    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+    let nodes = nodes.map(|node| node as Arc<dyn Transport>).to_vec();
+    EvmChain::new(&config(), contracts, nodes, clock)
+}
+
+#[tokio::test]
+async fn a_node_that_stands_still_below_two_others_is_no_longer_asked_first() {
+    let hands = Arc::new(Hands::default());
+    let clock: Arc<dyn Clock> = hands.clone();
+    let at = |height: &str| node().on("eth_blockNumber", json!(height));
+    let chain = chain_of_three([at("0x5"), at("0x8"), at("0x8")], &clock);
+    chain.survey().await;
+    assert_eq!(chain.head().await, Ok(5));
+    hands.forward(Span::secs(30));
+    assert_eq!(chain.head().await, Ok(8));
+    // One node that claims blocks which no other has does not displace the first.
+    let chain = chain_of_three([at("0x5"), at("0x5"), at("0x63")], &clock);
+    chain.survey().await;
+    hands.forward(Span::secs(30));
+    assert_eq!(chain.head().await, Ok(5));
+}
+
+#[tokio::test]
+async fn a_node_that_was_away_names_its_chain_again() {
+    let first = node().on("eth_blockNumber", json!("0x5"));
+    let chain = chain(&first);
+    assert_eq!(chain.head().await, Ok(5));
+    *first.broken.lock().expect("broken") = Some(Err(TransportFault::Failed("gone".to_owned())));
+    is_unreachable(chain.head().await);
+    *first.broken.lock().expect("broken") = None;
+    *first.chain_id.lock().expect("chain") = Some("0x1".to_owned());
+    assert!(is_unreachable(chain.head().await).contains("it is on chain 1, not 31337"));
+}
+
 #[tokio::test]
 async fn two_nodes_of_three_are_enough_and_one_is_not() {
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let listing = |number| node().on("eth_call", word(number));
     let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
-    let chain_of_three = |nodes: [Arc<Node>; 3]| {
-        let keys = Arc::new(TenantKeys::sandbox("seed".into()));
-        let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
-        let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-        EvmChain::new(
-            &config(),
-            contracts,
-            nodes.map(|node| node as Arc<dyn Transport>).to_vec(),
-            &clock,
-        )
-    };
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    let chain_of_three = |nodes| chain_of_three(nodes, &clock);
     for (nodes, expected) in [
         ([listing(1), listing(1), lost()], Ok(true)),
         ([lost(), listing(0), listing(0)], Ok(false)),

@@ -19,6 +19,8 @@ const PAUSE_MAX: Span = Span::mins(1);
 pub(super) const ASKED_MAX: Span = Span::mins(5);
 /// A head older than this proves nothing about the node's health.
 const FRESH: Span = Span::secs(10);
+/// A node whose head has not moved for this long stands still, if others went on.
+const STANDS_AFTER: Span = Span::secs(30);
 
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<State>);
@@ -29,7 +31,14 @@ struct State {
     /// Consecutive failures. Requests in flight together count as one failure.
     failures: u32,
     failed_at: Option<Timestamp>,
-    head: Option<(u64, Timestamp)>,
+    head: Option<Head>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    number: u64,
+    noted_at: Timestamp,
+    moved_at: Timestamp,
 }
 
 impl Health {
@@ -45,12 +54,28 @@ impl Health {
 
     pub(super) fn fresh_head(&self, now: Timestamp) -> Option<u64> {
         let state = *self.state();
-        let (number, at) = state.head?;
-        (state.failures == 0 && now - at < FRESH).then_some(number)
+        let head = state.head?;
+        (state.failures == 0 && now - head.noted_at < FRESH).then_some(head.number)
+    }
+
+    /// The newest head that is known, whenever that was.
+    pub(super) fn head(&self) -> Option<u64> {
+        self.state().head.map(|head| head.number)
+    }
+
+    /// Whether the node stands still below a height that others have reached.
+    pub(super) fn stands_below(&self, reached: u64, now: Timestamp) -> bool {
+        let stands = |head: Head| head.number < reached && now - head.moved_at >= STANDS_AFTER;
+        self.state().head.is_some_and(stands)
     }
 
     pub(super) fn note_head(&self, number: u64, now: Timestamp) {
-        self.state().head = Some((number, now));
+        let mut state = self.state();
+        let moved_at = match state.head {
+            Some(known) if known.number >= number => known.moved_at,
+            _ => now,
+        };
+        state.head = Some(Head { number, noted_at: now, moved_at });
     }
 
     /// Records that a request `begun` at this instant was answered, or failed with this fault.
@@ -128,6 +153,20 @@ mod tests {
         assert_eq!(health.rests_for(at(2)), Some(REST));
         health.note(at(4), at(4), Some(&lost));
         assert_eq!(health.rests_for(at(4)), Some(Span::secs(1)));
+    }
+
+    #[test]
+    fn a_node_stands_still_if_its_head_does_not_move_below_that_of_others() {
+        let health = Health::default();
+        assert!(!health.stands_below(9, at(0)), "no head is known");
+        health.note_head(5, at(0));
+        health.note_head(5, at(20));
+        assert_eq!([29, 30].map(|now| health.stands_below(6, at(now))), [false, true]);
+        assert!(!health.stands_below(5, at(30)), "nor have the others moved");
+        health.note_head(4, at(31));
+        assert!(health.stands_below(6, at(31)));
+        health.note_head(6, at(40));
+        assert_eq!([69, 70].map(|now| health.stands_below(7, at(now))), [false, true]);
     }
 
     #[test]

@@ -129,6 +129,16 @@ impl Endpoint {
         self.health.fresh_head(self.clock.now())
     }
 
+    /// The newest block that it has named so far.
+    pub(super) fn head(&self) -> Option<u64> {
+        self.health.head()
+    }
+
+    /// Whether it stands still below a height that others have reached.
+    pub(super) fn stands_below(&self, reached: u64) -> bool {
+        self.health.stands_below(reached, self.clock.now())
+    }
+
     /// Records its newest block.
     pub(super) fn note_head(&self, number: u64) {
         self.health.note_head(number, self.clock.now());
@@ -247,6 +257,10 @@ impl Endpoint {
         }
         let answered = asked.await;
         self.health.note(begun, self.clock.now(), answered.as_ref().err());
+        // Whatever answers at its address next may be on another chain.
+        if matches!(answered, Err(RpcFault::Transport(TransportFault::Failed(_)))) {
+            self.is_known.store(false, Ordering::Relaxed);
+        }
         answered
     }
 

@@ -232,26 +232,21 @@ impl Workers {
             Watch { workers: self, wallets, chain, role, tip, strange, memory: &mut *memory }
                 .round()
                 .await;
+        let fault = match &done {
+            Err(Trouble::Chain(fault)) => Some(fault),
+            _ => None,
+        };
+        let fails = matches!(fault, Some(ChainFault::Unreachable(_) | ChainFault::TooMuch));
+        self.ingestion_fails(wallets.config.number, memory, fails).await;
+        let contradict = matches!(fault, Some(ChainFault::Disagreement(_)));
+        self.nodes_contradict(wallets.config.number, memory, contradict).await;
         match done {
-            Ok(round) => {
-                self.ingestion_fails(wallets.config.number, memory, false).await;
-                Some(round)
-            }
+            Ok(round) => Some(round),
             Err(trouble) => {
                 memory.held = None;
-                let fails = matches!(
-                    trouble,
-                    Trouble::Chain(ChainFault::Unreachable(_) | ChainFault::TooMuch)
-                );
-                self.ingestion_fails(wallets.config.number, memory, fails).await;
                 tracing::warn!(%trouble, "chain ingestion failed, will retry");
                 let name = wallets.config.name.clone();
                 metrics::counter!("corridor_chain_faults_total", "chain" => name).increment(1);
-                if let Trouble::Chain(ChainFault::Disagreement(what)) = trouble {
-                    let what = format!("two nodes disagree about {what}");
-                    self.alert_everybody(wallets.config.number, AlertKind::ChainMismatch, &what)
-                        .await;
-                }
                 None
             }
         }

@@ -8,6 +8,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 
 use super::Memory;
+use crate::alerts;
 use crate::workers::Workers;
 use crate::world::WalletWorld;
 
@@ -15,6 +16,8 @@ const EVERY: Span = Span::secs(15);
 /// A node that has not served, or has lagged, for this long raises an alert. Less than a minute
 /// together with [`EVERY`].
 const PATIENCE: Span = Span::secs(25);
+/// Nodes that contradicted each other agree again after this long without another contradiction.
+const QUIET: Span = Span::mins(10);
 /// A node lags if it is this many blocks behind another one,
 const LAG_BLOCKS: u64 = 3;
 /// … and at least this much time.
@@ -28,10 +31,42 @@ pub(super) struct Ward {
     since: BTreeMap<String, Timestamp>,
     /// Nodes with an open alert.
     alerted: BTreeSet<String>,
-    /// Since when blocks cannot be ingested.
-    failing: Option<Timestamp>,
-    /// Since when deposits that are deep enough have waited for nodes.
-    waiting: Option<Timestamp>,
+    /// Blocks cannot be ingested.
+    failing: Lasting,
+    /// Deposits that are deep enough wait for nodes.
+    waiting: Lasting,
+    /// Nodes contradict each other.
+    contradicting: Lasting,
+}
+
+/// Trouble that is reported once it lasts, and is over once it is quiet.
+#[derive(Debug, Default)]
+struct Lasting {
+    since: Option<Timestamp>,
+    last: Option<Timestamp>,
+    is_reported: bool,
+}
+
+impl Lasting {
+    /// Notes whether there is trouble. `Some(true)` = it has lasted for `patience` and is to be reported;
+    /// `Some(false)` = it was reported, and there has been none for `quiet`.
+    fn note(
+        &mut self,
+        is_there: bool,
+        (patience, quiet): (Span, Span),
+        now: Timestamp,
+    ) -> Option<bool> {
+        if is_there {
+            let since = *self.since.get_or_insert(now);
+            self.last = Some(now);
+            let is_news = !self.is_reported && now - since >= patience;
+            self.is_reported |= is_news;
+            return is_news.then_some(true);
+        }
+        let is_over = self.last.is_some_and(|last| now - last >= quiet);
+        let was_reported = is_over && std::mem::take(self).is_reported;
+        was_reported.then_some(false)
+    }
 }
 
 impl Ward {
@@ -99,30 +134,49 @@ impl Workers {
         memory: &mut Memory,
         fails: bool,
     ) {
+        let fails = fails && memory.nodes.since.is_empty();
+        let news = memory.nodes.failing.note(fails, (PATIENCE, Span(0)), self.clock().now());
+        let what = "blocks cannot be read: the nodes refuse what they are asked";
+        self.alert_while(chain, AlertKind::ChainNode, what, news).await;
+    }
+
+    /// Whether nodes contradicted each other in the latest round. What about is in the log: each
+    /// height would be an alert of its own.
+    pub(super) async fn nodes_contradict(
+        &self,
+        chain: ChainNumber,
+        memory: &mut Memory,
+        contradict: bool,
+    ) {
         let now = self.clock().now();
-        if !fails {
-            memory.nodes.failing = None;
-            return;
-        }
-        let since = *memory.nodes.failing.get_or_insert(now);
-        if now - since >= PATIENCE && memory.nodes.since.is_empty() {
-            let what = "blocks cannot be read: the nodes refuse what they are asked";
-            self.alert_everybody(chain, AlertKind::ChainNode, what).await;
+        let news = memory.nodes.contradicting.note(contradict, (Span(0), QUIET), now);
+        let what = "two nodes disagree about the newest blocks: the log names them";
+        self.alert_while(chain, AlertKind::ChainMismatch, what, news).await;
+    }
+
+    /// Raises an alert (`Some(true)`), or closes it.
+    async fn alert_while(
+        &self,
+        chain: ChainNumber,
+        kind: AlertKind,
+        what: &str,
+        news: Option<bool>,
+    ) {
+        match news {
+            Some(true) => self.alert_everybody(chain, kind, what).await,
+            Some(false) => {
+                let what = self.said_of(chain, what.to_owned());
+                alerts::end_everywhere(&self.store, kind, &what).await;
+            }
+            None => {}
         }
     }
 
     /// Whether deposits that are deep enough wait because too few nodes confirm them.
     pub(super) async fn money_waits(&self, chain: ChainNumber, memory: &mut Memory, waits: bool) {
-        let now = self.clock().now();
-        if !waits {
-            memory.nodes.waiting = None;
-            return;
-        }
-        let since = *memory.nodes.waiting.get_or_insert(now);
-        if now - since >= PATIENCE {
-            let what = "deposits wait: too few nodes confirm blocks that are deep enough";
-            self.alert_everybody(chain, AlertKind::ChainNode, what).await;
-        }
+        let news = memory.nodes.waiting.note(waits, (PATIENCE, Span(0)), self.clock().now());
+        let what = "deposits wait: too few nodes confirm blocks that are deep enough";
+        self.alert_while(chain, AlertKind::ChainNode, what, news).await;
     }
 }
 
@@ -136,6 +190,20 @@ mod tests {
 
     fn node(name: &str, head: Result<u64, &str>) -> NodeReport {
         NodeReport { name: name.to_owned(), head: head.map_err(str::to_owned) }
+    }
+
+    #[test]
+    fn trouble_is_reported_once_it_lasts_and_over_once_it_is_quiet() {
+        let mut trouble = Lasting::default();
+        let mut note =
+            |is_there, secs| trouble.note(is_there, (Span::secs(25), Span::secs(60)), at(secs));
+        assert_eq!(note(false, 0), None);
+        assert_eq!([10, 34].map(|secs| note(true, secs)), [None, None]);
+        assert_eq!([35, 40].map(|secs| note(true, secs)), [Some(true), None]);
+        assert_eq!(note(false, 99), None);
+        assert_eq!(note(true, 99), None, "reported already");
+        assert_eq!([158, 159, 160].map(|secs| note(false, secs)), [None, Some(false), None]);
+        assert_eq!([200, 225].map(|secs| note(true, secs)), [None, Some(true)]);
     }
 
     #[test]
