@@ -110,23 +110,29 @@ impl EvmChain {
         }
     }
 
-    /// Whether another block has replaced one that was already processed.
+    /// Whether another block has replaced one that was already processed. As many nodes as money
+    /// needs outvote one that still has it, and not the other way round.
     pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
-        let (mut here, mut gone) = (None, None);
-        for (node, block) in said.answers {
-            match block {
-                Some(block) if block.hash == known.hash => here = here.or(Some(node)),
-                Some(_) => gone = gone.or(Some(node)),
-                None => {}
+        let found: Vec<(&Endpoint, BlockHash)> = said
+            .answers
+            .into_iter()
+            .filter_map(|(node, block)| Some((node, block?.hash)))
+            .collect();
+        let with = |hash: BlockHash| found.iter().filter(|(_, other)| *other == hash).count();
+        let here = found.iter().find(|(_, hash)| *hash == known.hash);
+        let other =
+            found.iter().filter(|(_, hash)| *hash != known.hash).max_by_key(|(_, it)| with(*it));
+        let needed = self.needed();
+        match (here, other, said.fault) {
+            (Some(_), Some((_, hash)), _) if with(*hash) >= needed && with(known.hash) < needed => {
+                Ok(true)
             }
-        }
-        match (here, gone, said.fault) {
-            (Some(here), Some(gone), _) => {
-                Err(disagreement(format!("block {}", known.number), here, gone))
+            (Some((here, _)), Some((other, _)), _) => {
+                Err(disagreement(format!("block {}", known.number), here, other))
             }
             (None, None, Some(fault)) => Err(fault),
-            (_, gone, _) => Ok(gone.is_some()),
+            (_, other, _) => Ok(other.is_some()),
         }
     }
 

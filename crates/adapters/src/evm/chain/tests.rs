@@ -799,20 +799,52 @@ fn chain_of_three(nodes: [Arc<Node>; 3], clock: &Arc<dyn Clock>) -> EvmChain {
 }
 
 #[tokio::test]
-async fn a_node_that_stands_still_below_two_others_is_no_longer_asked_first() {
+async fn two_nodes_of_three_outvote_one_that_keeps_a_replaced_block() {
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    let with = |hash: u8| node().on("eth_getBlockByNumber", header(7, hash));
+    let known = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
+    for (hashes, expected) in [
+        ([7, 8, 8], Some(true)),
+        ([7, 7, 8], None),
+        ([7, 8, 9], None),
+        ([8, 8, 8], Some(true)),
+        ([7, 7, 7], Some(false)),
+    ] {
+        let said = chain_of_three(hashes.map(with), &clock).is_gone(&known).await;
+        match expected {
+            Some(expected) => assert_eq!(said, Ok(expected), "{hashes:?}"),
+            None => {
+                assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{hashes:?} {said:?}")
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_stays_below_two_others_is_no_longer_asked_first() {
     let hands = Arc::new(Hands::default());
     let clock: Arc<dyn Clock> = hands.clone();
     let at = |height: &str| node().on("eth_blockNumber", json!(height));
-    let chain = chain_of_three([at("0x5"), at("0x8"), at("0x8")], &clock);
+    let chain = chain_of_three([at("0x5"), at("0x9"), at("0x9")], &clock);
     chain.survey().await;
     assert_eq!(chain.head().await, Ok(5));
     hands.forward(Span::secs(30));
-    assert_eq!(chain.head().await, Ok(8));
+    assert_eq!(chain.head().await, Ok(9));
+    // Nor is one that was reset, and moves far below them.
+    let reset = at("0x0").on("eth_blockNumber", json!("0x1")).on("eth_blockNumber", json!("0x2"));
+    let chain = chain_of_three([reset, at("0x9"), at("0x9")], &clock);
+    chain.survey().await;
+    assert_eq!(chain.head().await, Ok(1));
+    hands.forward(Span::secs(30));
+    chain.survey().await;
+    assert_eq!(chain.head().await, Ok(9));
     // One node that claims blocks which no other has does not displace the first.
     let chain = chain_of_three([at("0x5"), at("0x5"), at("0x63")], &clock);
     chain.survey().await;
-    hands.forward(Span::secs(30));
-    assert_eq!(chain.head().await, Ok(5));
+    for _ in 0..2 {
+        assert_eq!(chain.head().await, Ok(5));
+        hands.forward(Span::secs(30));
+    }
 }
 
 #[tokio::test]
@@ -1002,6 +1034,13 @@ async fn a_height_needs_as_many_nodes_as_money_does() {
     ] {
         let said = chain_of(&first, Some(&second)).heads().await.expect("heads");
         assert_eq!((said.latest.number, said.safe, said.finalized), expected);
+    }
+    // Of three, neither the highest nor the lowest decides.
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    for third in [heads([1, 2, 3]), heads([50, 70, 90]), lost()] {
+        let three = [heads([5, 7, 9]), heads([5, 7, 9]), third];
+        let said = chain_of_three(three, &clock).heads().await.expect("heads");
+        assert_eq!((said.latest.number, said.safe, said.finalized), (9, Some(7), Some(5)));
     }
 }
 

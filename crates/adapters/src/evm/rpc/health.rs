@@ -19,8 +19,10 @@ const PAUSE_MAX: Span = Span::mins(1);
 pub(super) const ASKED_MAX: Span = Span::mins(5);
 /// A head older than this proves nothing about the node's health.
 const FRESH: Span = Span::secs(10);
-/// A node whose head has not moved for this long stands still, if others went on.
-const STANDS_AFTER: Span = Span::secs(30);
+/// A node is behind if its head has been below that of the others for this long,
+const BEHIND_AFTER: Span = Span::secs(30);
+/// … by more than blocks take to arrive everywhere.
+const BEHIND_BLOCKS: u64 = 3;
 
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<State>);
@@ -31,14 +33,9 @@ struct State {
     /// Consecutive failures. Requests in flight together count as one failure.
     failures: u32,
     failed_at: Option<Timestamp>,
-    head: Option<Head>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    number: u64,
-    noted_at: Timestamp,
-    moved_at: Timestamp,
+    head: Option<(u64, Timestamp)>,
+    /// Since when it has been below the others.
+    behind_since: Option<Timestamp>,
 }
 
 impl Health {
@@ -54,28 +51,29 @@ impl Health {
 
     pub(super) fn fresh_head(&self, now: Timestamp) -> Option<u64> {
         let state = *self.state();
-        let head = state.head?;
-        (state.failures == 0 && now - head.noted_at < FRESH).then_some(head.number)
+        let (number, at) = state.head?;
+        (state.failures == 0 && now - at < FRESH).then_some(number)
     }
 
     /// The newest head that is known, whenever that was.
     pub(super) fn head(&self) -> Option<u64> {
-        self.state().head.map(|head| head.number)
+        self.state().head.map(|(number, _)| number)
     }
 
-    /// Whether the node stands still below a height that others have reached.
-    pub(super) fn stands_below(&self, reached: u64, now: Timestamp) -> bool {
-        let stands = |head: Head| head.number < reached && now - head.moved_at >= STANDS_AFTER;
-        self.state().head.is_some_and(stands)
+    /// Whether the node has been below a height that others have reached for long.
+    pub(super) fn is_behind(&self, reached: u64, now: Timestamp) -> bool {
+        let mut state = self.state();
+        let below =
+            state.head.is_some_and(|(number, _)| number.saturating_add(BEHIND_BLOCKS) < reached);
+        if !below {
+            state.behind_since = None;
+            return false;
+        }
+        now - *state.behind_since.get_or_insert(now) >= BEHIND_AFTER
     }
 
     pub(super) fn note_head(&self, number: u64, now: Timestamp) {
-        let mut state = self.state();
-        let moved_at = match state.head {
-            Some(known) if known.number >= number => known.moved_at,
-            _ => now,
-        };
-        state.head = Some(Head { number, noted_at: now, moved_at });
+        self.state().head = Some((number, now));
     }
 
     /// Records that a request `begun` at this instant was answered, or failed with this fault.
@@ -156,17 +154,17 @@ mod tests {
     }
 
     #[test]
-    fn a_node_stands_still_if_its_head_does_not_move_below_that_of_others() {
+    fn a_node_is_behind_once_it_has_been_below_the_others_for_long() {
         let health = Health::default();
-        assert!(!health.stands_below(9, at(0)), "no head is known");
+        assert!(!health.is_behind(9, at(0)), "no head is known");
         health.note_head(5, at(0));
-        health.note_head(5, at(20));
-        assert_eq!([29, 30].map(|now| health.stands_below(6, at(now))), [false, true]);
-        assert!(!health.stands_below(5, at(30)), "nor have the others moved");
-        health.note_head(4, at(31));
-        assert!(health.stands_below(6, at(31)));
-        health.note_head(6, at(40));
-        assert_eq!([69, 70].map(|now| health.stands_below(7, at(now))), [false, true]);
+        assert!([0, 60].iter().all(|now| !health.is_behind(8, at(*now))), "blocks take time");
+        assert_eq!([60, 89, 90].map(|now| health.is_behind(9, at(now))), [false, false, true]);
+        // It moves, and is still below.
+        health.note_head(6, at(91));
+        assert!(health.is_behind(10, at(91)));
+        health.note_head(9, at(92));
+        assert_eq!([92, 130].map(|now| health.is_behind(10, at(now))), [false, false]);
     }
 
     #[test]

@@ -134,9 +134,9 @@ impl Endpoint {
         self.health.head()
     }
 
-    /// Whether it stands still below a height that others have reached.
-    pub(super) fn stands_below(&self, reached: u64) -> bool {
-        self.health.stands_below(reached, self.clock.now())
+    /// Whether it has been below a height that others have reached for long.
+    pub(super) fn is_behind(&self, reached: u64) -> bool {
+        self.health.is_behind(reached, self.clock.now())
     }
 
     /// Records its newest block.

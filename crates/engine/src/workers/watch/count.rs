@@ -58,7 +58,8 @@ impl Watch<'_> {
             return Ok(());
         }
         let heads = self.heads_for(&waiting, newest).await?;
-        let blocks = self.judge_blocks(&waiting, &heads).await?;
+        let (blocks, is_contradicted) = self.judge_blocks(&waiting, &heads).await?;
+        self.memory.is_contradicted |= is_contradicted;
         let release_min =
             self.workers.release_min(self.wallets, waiting.iter().map(|it| it.minor)).await;
         let mut policies: BTreeMap<TenantId, Option<Span>> = BTreeMap::new();
@@ -118,9 +119,14 @@ impl Watch<'_> {
     }
 
     /// For each block in which deposits wait: whether this node still has it, and whether every
-    /// other one agrees.
-    async fn judge_blocks(&self, waiting: &[Deposit], heads: &Heads) -> Result<Verdicts, Trouble> {
-        let mut blocks = Verdicts::new();
+    /// other one agrees. Also returns whether nodes contradict each other about any of them: deposits
+    /// in other blocks do not wait for it.
+    async fn judge_blocks(
+        &self,
+        waiting: &[Deposit],
+        heads: &Heads,
+    ) -> Result<(Verdicts, bool), Trouble> {
+        let (mut blocks, mut is_contradicted) = (Verdicts::new(), false);
         for deposit in waiting {
             let Some(place) = deposit.place else { continue };
             // Two deposits may be recorded in different blocks of one height.
@@ -138,12 +144,16 @@ impl Watch<'_> {
                     Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => {
                         Verdict::NotYet
                     }
-                    Err(fault) => return Err(fault.into()),
+                    Err(ChainFault::Disagreement(what)) => {
+                        tracing::warn!(what, "nodes disagree, deposits wait");
+                        is_contradicted = true;
+                        Verdict::NotYet
+                    }
                 },
             };
             blocks.insert(key, verdict);
         }
-        Ok(blocks)
+        Ok((blocks, is_contradicted))
     }
 
     fn is_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> bool {
@@ -308,7 +318,10 @@ impl Watch<'_> {
             Finding::Counts { confirmations, release_min } => {
                 DepositAction::Counted { confirmations, release_min }
             }
-            Finding::Gone(block) => DepositAction::Lost { block, height },
+            // Its time to return counts from the height up to which the chain was scanned.
+            Finding::Gone(block) => {
+                DepositAction::Lost { block, height: height.max(self.seen_to()) }
+            }
             Finding::Mismatch(_) | Finding::Differs(_) if deposit.disputed => return Ok(()),
             Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },

@@ -83,6 +83,8 @@ struct Memory {
     rescan: Option<rescan::Progress>,
     /// When wishes for rescans were looked for last.
     looked_for_wishes: Option<Timestamp>,
+    /// Whether nodes contradict each other about a block in which a deposit waits.
+    is_contradicted: bool,
 }
 
 impl Default for Memory {
@@ -100,6 +102,7 @@ impl Default for Memory {
             is_rewound: false,
             rescan: None,
             looked_for_wishes: None,
+            is_contradicted: false,
         }
     }
 }
@@ -238,7 +241,8 @@ impl Workers {
         };
         let fails = matches!(fault, Some(ChainFault::Unreachable(_) | ChainFault::TooMuch));
         self.ingestion_fails(wallets.config.number, memory, fails).await;
-        let contradict = matches!(fault, Some(ChainFault::Disagreement(_)));
+        let contradict = std::mem::take(&mut memory.is_contradicted)
+            || matches!(fault, Some(ChainFault::Disagreement(_)));
         self.nodes_contradict(wallets.config.number, memory, contradict).await;
         match done {
             Ok(round) => Some(round),
@@ -375,8 +379,8 @@ impl Watch<'_> {
         }
     }
 
-    /// A block older than `since`, and not much older; `latest` for `None`. With `false`, the node
-    /// does not return it now, and the block is the oldest that it did return.
+    /// A block older than `since`, and not much older; `latest` for `None`. With `false`, the nodes
+    /// do not return it, and the block is the oldest that they did return.
     async fn block_before(
         &self,
         latest: &Block,
@@ -387,8 +391,15 @@ impl Watch<'_> {
         let (mut block, mut back) = (*latest, 1);
         while block.at + CLOCKS_DIFFER > since && block.number > 0 {
             let number = latest.number.saturating_sub(back);
-            let Some(earlier) = self.chain.block(BlockAt::Number(number)).await? else {
-                return Ok((block, false));
+            let earlier = match self.chain.block(BlockAt::Number(number)).await {
+                Ok(Some(earlier)) => earlier,
+                Ok(None) => return Ok((block, false)),
+                // Some nodes answer with an error for blocks that they have deleted.
+                Err(ChainFault::Unreachable(why)) if back > 1 => {
+                    tracing::warn!(why, number, "an old block is not returned");
+                    return Ok((block, false));
+                }
+                Err(fault) => return Err(fault.into()),
             };
             (block, back) = (earlier, back.saturating_mul(2));
         }

@@ -18,6 +18,8 @@ const EVERY: Span = Span::secs(15);
 const PATIENCE: Span = Span::secs(25);
 /// Nodes that contradicted each other agree again after this long without another contradiction.
 const QUIET: Span = Span::mins(10);
+/// How often trouble that lasts is reported again: an operator may have closed its alert.
+const REPORT_EVERY: Span = Span::mins(10);
 /// A node lags if it is this many blocks behind another one,
 const LAG_BLOCKS: u64 = 3;
 /// … and at least this much time.
@@ -44,12 +46,15 @@ pub(super) struct Ward {
 struct Lasting {
     since: Option<Timestamp>,
     last: Option<Timestamp>,
-    is_reported: bool,
+    reported: Option<Timestamp>,
+    /// Whether an earlier process may have reported it.
+    has_begun: bool,
 }
 
 impl Lasting {
-    /// Notes whether there is trouble. `Some(true)` = it has lasted for `patience` and is to be reported;
-    /// `Some(false)` = it was reported, and there has been none for `quiet`.
+    /// Notes whether there is trouble. `Some(true)` = it has lasted for `patience` and is to be
+    /// reported, also again after a while; `Some(false)` = it may have been reported, and there has
+    /// been none for `quiet`.
     fn note(
         &mut self,
         is_there: bool,
@@ -59,12 +64,20 @@ impl Lasting {
         if is_there {
             let since = *self.since.get_or_insert(now);
             self.last = Some(now);
-            let is_news = !self.is_reported && now - since >= patience;
-            self.is_reported |= is_news;
-            return is_news.then_some(true);
+            let is_due = self.reported.is_none_or(|reported| now - reported >= REPORT_EVERY);
+            if now - since < patience || !is_due {
+                return None;
+            }
+            self.reported = Some(now);
+            return Some(true);
         }
-        let is_over = self.last.is_some_and(|last| now - last >= quiet);
-        let was_reported = is_over && std::mem::take(self).is_reported;
+        // The first quiet spell of a process ends what an earlier one reported.
+        let last = *self.last.get_or_insert(now);
+        if now - last < quiet {
+            return None;
+        }
+        let was_reported = self.reported.is_some() || !self.has_begun;
+        *self = Lasting { has_begun: true, last: Some(last), ..Lasting::default() };
         was_reported.then_some(false)
     }
 }
@@ -134,7 +147,6 @@ impl Workers {
         memory: &mut Memory,
         fails: bool,
     ) {
-        let fails = fails && memory.nodes.since.is_empty();
         let news = memory.nodes.failing.note(fails, (PATIENCE, Span(0)), self.clock().now());
         let what = "blocks cannot be read: the nodes refuse what they are asked";
         self.alert_while(chain, AlertKind::ChainNode, what, news).await;
@@ -193,17 +205,21 @@ mod tests {
     }
 
     #[test]
-    fn trouble_is_reported_once_it_lasts_and_over_once_it_is_quiet() {
+    fn trouble_is_reported_once_it_lasts_and_ends_once_it_is_quiet() {
         let mut trouble = Lasting::default();
         let mut note =
             |is_there, secs| trouble.note(is_there, (Span::secs(25), Span::secs(60)), at(secs));
-        assert_eq!(note(false, 0), None);
-        assert_eq!([10, 34].map(|secs| note(true, secs)), [None, None]);
-        assert_eq!([35, 40].map(|secs| note(true, secs)), [Some(true), None]);
-        assert_eq!(note(false, 99), None);
-        assert_eq!(note(true, 99), None, "reported already");
-        assert_eq!([158, 159, 160].map(|secs| note(false, secs)), [None, Some(false), None]);
-        assert_eq!([200, 225].map(|secs| note(true, secs)), [None, Some(true)]);
+        assert_eq!([0, 59].map(|secs| note(false, secs)), [None, None]);
+        assert_eq!(
+            [60, 61].map(|secs| note(false, secs)),
+            [Some(false), None],
+            "of earlier processes"
+        );
+        assert_eq!([110, 134].map(|secs| note(true, secs)), [None, None]);
+        assert_eq!([135, 140].map(|secs| note(true, secs)), [Some(true), None]);
+        assert_eq!([734, 735].map(|secs| note(true, secs)), [None, Some(true)], "it lasts");
+        assert_eq!([794, 795, 796].map(|secs| note(false, secs)), [None, Some(false), None]);
+        assert_eq!([800, 825].map(|secs| note(true, secs)), [None, Some(true)]);
     }
 
     #[test]

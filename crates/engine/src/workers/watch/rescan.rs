@@ -64,7 +64,7 @@ impl Watch<'_> {
         };
         let before = (progress.left, progress.range);
         let done = match self.part(&mut progress).await {
-            Err(Trouble::Chain(fault @ (ChainFault::Unreachable(_) | ChainFault::TooMuch))) => {
+            Err(Trouble::Chain(fault)) => {
                 tracing::warn!(%fault, target = %progress.wish.target, "block rescan failed, will retry");
                 progress.failed(&fault.to_string(), self.workers.clock().now());
                 Ok(())
