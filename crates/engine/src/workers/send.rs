@@ -653,7 +653,7 @@ impl Workers {
 
     async fn tell_verdict(&self, (intent, fence): &Held, verdict: Verdict) {
         let (mut key, fence) = (IntentKey::of(intent), *fence);
-        if intent.kind() == IntentKind::ReturnDebit {
+        if intent.kind() == IntentKind::ReturnDebit && matches!(verdict, Verdict::Fails { .. }) {
             // Whether it can ever succeed depends on the debit.
             match self.store.exchange(intent.tenant, ExchangeId(intent.subject)).await {
                 Ok(Some(order)) => key.subject = Subject::Order(OrderKey::of(&order)),

@@ -65,7 +65,7 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
     });
 }
 
-/// The answer to the first was lost, and the repetition comes when there is no rate.
+/// The first answer was lost, and no rate is available when the request is repeated.
 #[test]
 fn a_repeated_request_is_answered_even_if_it_could_not_be_made_now() {
     with(Setup::default(), async |world| {

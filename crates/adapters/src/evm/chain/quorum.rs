@@ -53,12 +53,17 @@ impl EvmChain {
         self.nodes.len().min(QUORUM)
     }
 
+    /// The height that the required number of nodes has reached; `None` if fewer state one.
+    pub(super) fn reached(&self, heights: impl Iterator<Item = u64>) -> Option<u64> {
+        let mut heights: Vec<u64> = heights.collect();
+        heights.sort_unstable_by_key(|height| Reverse(*height));
+        heights.get(self.needed().checked_sub(1)?).copied()
+    }
+
     /// Nodes in the order of requests: those that have been below what the required number of
     /// nodes has reached for a while come later, resting nodes last.
     fn in_turn<'a>(&self, nodes: impl Iterator<Item = &'a Endpoint>) -> Vec<&'a Endpoint> {
-        let mut heads: Vec<u64> = self.nodes.iter().filter_map(Endpoint::head).collect();
-        heads.sort_unstable_by_key(|head| Reverse(*head));
-        let reached = heads.get(self.needed().saturating_sub(1)).copied().unwrap_or(0);
+        let reached = self.reached(self.nodes.iter().filter_map(Endpoint::head)).unwrap_or(0);
         let mut nodes: Vec<&Endpoint> = nodes.collect();
         nodes.sort_by_cached_key(|node| (node.rests_for().is_some(), node.is_behind(reached)));
         nodes

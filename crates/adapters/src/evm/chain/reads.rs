@@ -62,20 +62,14 @@ impl EvmChain {
     pub(super) async fn read_heads(&self) -> Result<Heads, ChainFault> {
         let said = self.every(|node| Box::pin(heads_of(node))).await;
         said.answers.iter().for_each(|(node, heads)| node.note_head(heads.latest.number));
-        let needed = self.needed();
-        let is_enough = said.answers.len() >= needed;
         let all = said.any()?;
         let mut blocks: Vec<Block> = all.iter().map(|heads| heads.latest).collect();
         blocks.sort_by_key(|block| Reverse(block.number));
-        let latest = *blocks.get(needed - 1).or(blocks.last()).ok_or_else(no_node)?;
+        let latest = blocks.get(self.needed() - 1).or(blocks.last()).ok_or_else(no_node)?;
         // A single node cannot prove finality when a second one has to confirm it.
-        let reached = |head: fn(&Heads) -> Option<u64>| {
-            let mut heights: Vec<u64> = all.iter().filter_map(head).collect();
-            heights.sort_unstable_by_key(|height| Reverse(*height));
-            heights.get(needed - 1).copied().filter(|_| is_enough)
-        };
-        let (safe, finalized) = (reached(|heads| heads.safe), reached(|heads| heads.finalized));
-        Ok(Heads { latest, safe, finalized })
+        let safe = self.reached(all.iter().filter_map(|heads| heads.safe));
+        let finalized = self.reached(all.iter().filter_map(|heads| heads.finalized));
+        Ok(Heads { latest: *latest, safe, finalized })
     }
 
     /// Whether other nodes have this hash at this height.

@@ -138,13 +138,16 @@ fn tenant() -> TenantId {
     TenantId(uuid::Uuid::from_u128(1))
 }
 
-fn chain_of(first: &Arc<Node>, second: Option<&Arc<Node>>) -> EvmChain {
+fn chain_with(nodes: impl IntoIterator<Item = Arc<Node>>, clock: &Arc<dyn Clock>) -> EvmChain {
     let keys = Arc::new(TenantKeys::sandbox("seed".into()));
     let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
-    let second = second.map(|node| Arc::clone(node) as Arc<dyn Transport>);
-    let first = Arc::clone(first) as Arc<dyn Transport>;
+    let nodes = nodes.into_iter().map(|node| node as Arc<dyn Transport>).collect();
+    EvmChain::new(&config(), contracts, nodes, clock)
+}
+
+fn chain_of(first: &Arc<Node>, second: Option<&Arc<Node>>) -> EvmChain {
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-    EvmChain::new(&config(), contracts, std::iter::once(first).chain(second).collect(), &clock)
+    chain_with(std::iter::once(first).chain(second).cloned(), &clock)
 }
 
 fn chain(first: &Arc<Node>) -> EvmChain {
@@ -791,13 +794,6 @@ async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
     }
 }
 
-fn chain_of_three(nodes: [Arc<Node>; 3], clock: &Arc<dyn Clock>) -> EvmChain {
-    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
-    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
-    let nodes = nodes.map(|node| node as Arc<dyn Transport>).to_vec();
-    EvmChain::new(&config(), contracts, nodes, clock)
-}
-
 #[tokio::test]
 async fn two_nodes_of_three_outvote_one_that_keeps_a_replaced_block() {
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
@@ -810,7 +806,7 @@ async fn two_nodes_of_three_outvote_one_that_keeps_a_replaced_block() {
         ([8, 8, 8], Some(true)),
         ([7, 7, 7], Some(false)),
     ] {
-        let said = chain_of_three(hashes.map(with), &clock).is_gone(&known).await;
+        let said = chain_with(hashes.map(with), &clock).is_gone(&known).await;
         match expected {
             Some(expected) => assert_eq!(said, Ok(expected), "{hashes:?}"),
             None => {
@@ -825,21 +821,21 @@ async fn a_node_that_stays_below_two_others_is_no_longer_asked_first() {
     let hands = Arc::new(Hands::default());
     let clock: Arc<dyn Clock> = hands.clone();
     let at = |height: &str| node().on("eth_blockNumber", json!(height));
-    let chain = chain_of_three([at("0x5"), at("0x9"), at("0x9")], &clock);
+    let chain = chain_with([at("0x5"), at("0x9"), at("0x9")], &clock);
     chain.survey().await;
     assert_eq!(chain.head().await, Ok(5));
     hands.forward(Span::secs(30));
     assert_eq!(chain.head().await, Ok(9));
     // Nor is one that was reset, and moves far below them.
     let reset = at("0x0").on("eth_blockNumber", json!("0x1")).on("eth_blockNumber", json!("0x2"));
-    let chain = chain_of_three([reset, at("0x9"), at("0x9")], &clock);
+    let chain = chain_with([reset, at("0x9"), at("0x9")], &clock);
     chain.survey().await;
     assert_eq!(chain.head().await, Ok(1));
     hands.forward(Span::secs(30));
     chain.survey().await;
     assert_eq!(chain.head().await, Ok(9));
     // One node that claims blocks which no other has does not displace the first.
-    let chain = chain_of_three([at("0x5"), at("0x5"), at("0x63")], &clock);
+    let chain = chain_with([at("0x5"), at("0x5"), at("0x63")], &clock);
     chain.survey().await;
     for _ in 0..2 {
         assert_eq!(chain.head().await, Ok(5));
@@ -865,7 +861,7 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
     let listing = |number| node().on("eth_call", word(number));
     let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-    let chain_of_three = |nodes| chain_of_three(nodes, &clock);
+    let chain_of_three = |nodes: [Arc<Node>; 3]| chain_with(nodes, &clock);
     for (nodes, expected) in [
         ([listing(1), listing(1), lost()], Ok(true)),
         ([lost(), listing(0), listing(0)], Ok(false)),
@@ -1039,7 +1035,7 @@ async fn a_height_needs_as_many_nodes_as_money_does() {
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
     for third in [heads([1, 2, 3]), heads([50, 70, 90]), lost()] {
         let three = [heads([5, 7, 9]), heads([5, 7, 9]), third];
-        let said = chain_of_three(three, &clock).heads().await.expect("heads");
+        let said = chain_with(three, &clock).heads().await.expect("heads");
         assert_eq!((said.latest.number, said.safe, said.finalized), (9, Some(7), Some(5)));
     }
 }
