@@ -59,12 +59,14 @@ public sealed class Signer : DelegatingHandler
     }
 
     /// <inheritdoc/>
-    // The generated synchronous methods send asynchronously, too.
+    // The generated synchronous methods block their thread until this ends: it must not continue there.
     protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel)
     {
-        byte[]? body = request.Content == null ? null : await request.Content.ReadAsByteArrayAsync(cancel);
+        byte[]? body = request.Content == null
+            ? null
+            : await request.Content.ReadAsByteArrayAsync(cancel).ConfigureAwait(false);
         request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Token(body));
-        return await base.SendAsync(request, cancel);
+        return await base.SendAsync(request, cancel).ConfigureAwait(false);
     }
 
     private static string Base64Url(byte[] data) =>

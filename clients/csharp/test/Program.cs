@@ -14,6 +14,9 @@ void Check(bool holds, object shown)
     if (!holds) throw new InvalidOperationException($"{shown}");
 }
 
+// As in a program with windows: synchronous calls block the only thread that continuations may run on.
+SynchronizationContext.SetSynchronizationContext(new BlockedThread());
+
 var wait = TimeSpan.FromSeconds(60);
 // With a slash at its end, as a user may write it.
 var (pay, payService) = Clients.Payments(Env("BASE_URL") + "/", Env("ACCESS_KEY"), Env("SECRET_KEY"));
@@ -64,3 +67,9 @@ var amount = new AmountDraft(new CryptoAmount(CryptoAmount.TypeEnum.Crypto, "25.
 var made = requests.CreatePaymentRequest(new PaymentRequestDraft(wallet, amount, "Rent"));
 Check(requests.ListPaymentRequests(wallet).PaymentRequests.Any(it => it.PaymentRequestId == made.PaymentRequestId), made);
 Console.WriteLine($"payment {accepted.Id} succeeded, payment request {made.PaymentRequestId} made");
+
+class BlockedThread : SynchronizationContext
+{
+    public override void Post(SendOrPostCallback next, object? state) =>
+        throw new InvalidOperationException("a synchronous call waits for the thread that it blocks");
+}
