@@ -34,6 +34,8 @@ finish() {
 trap finish EXIT
 
 venv="${CORRIDOR_CLIENTS_VENV:-${CARGO_TARGET_DIR:-$HERE/../target}/clients}"
+mkdir -p "$venv"
+venv=$(realpath "$venv")
 if ! cmp -s "$HERE/requirements.txt" "$venv/requirements.txt"; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$HERE/requirements.txt"
@@ -136,11 +138,19 @@ csharp() {
     local service build="$work/csharp"
     cp -r "$HERE/csharp" "$build"
     for service in payment wallet; do
+        # The plural, as the wallet service has a type Wallet: no namespace may have its name.
         generate csharp "$service" "$build/$service" --library httpclient \
-            --additional-properties="packageName=Corridor.${service^},targetFramework=net8.0"
+            --additional-properties="packageName=Corridor.${service^}s,targetFramework=net8.0"
     done
     (cd "$build/corridor" && quietly dotnet pack --output "$packages")
-    (cd "$build/test" && dotnet run)
+    # NuGet takes a version that it has unpacked before from there.
+    rm -rf "$venv/nuget/corridor.client"
+    (
+        cd "$build/test"
+        export NUGET_PACKAGES="$venv/nuget"
+        quietly dotnet build --property:RestoreAdditionalProjectSources="$packages"
+        dotnet run --no-build
+    )
 }
 
 # Shows the output of a command only if it fails.

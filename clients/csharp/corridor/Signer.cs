@@ -1,3 +1,5 @@
+#nullable enable
+
 using System;
 using System.Collections.Generic;
 using System.Net.Http;
@@ -20,7 +22,7 @@ public sealed class Signer : DelegatingHandler
     private readonly byte[] key;
     private readonly IReadOnlyList<string> roles;
 
-    /// <param name="secretKey">The key is its text, not its base64-decoded bytes.</param>
+    /// <summary>The key is the text of <c>secretKey</c>, not its base64-decoded bytes.</summary>
     public Signer(string baseUrl, string accessKey, string secretKey, IReadOnlyList<string> roles)
         : base(new HttpClientHandler())
     {
@@ -56,12 +58,15 @@ public sealed class Signer : DelegatingHandler
         return signed + "." + Base64Url(HMACSHA256.HashData(key, Encoding.UTF8.GetBytes(signed)));
     }
 
-    // The generated synchronous methods send asynchronously, too.
+    /// <inheritdoc/>
+    // The generated synchronous methods block their thread until this ends: it must not continue there.
     protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel)
     {
-        byte[]? body = request.Content == null ? null : await request.Content.ReadAsByteArrayAsync(cancel);
+        byte[]? body = request.Content == null
+            ? null
+            : await request.Content.ReadAsByteArrayAsync(cancel).ConfigureAwait(false);
         request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Token(body));
-        return await base.SendAsync(request, cancel);
+        return await base.SendAsync(request, cancel).ConfigureAwait(false);
     }
 
     private static string Base64Url(byte[] data) =>
