@@ -244,9 +244,10 @@ impl Attempt {
         match outcome {
             Outcome::Moves(state, trigger) => Heard::Moves(state, trigger, charge),
             Outcome::Known => {
-                // The status arrived first; the booking with the charges follows.
-                let is_news = self.state == AttemptState::Settled && self.charges == 0;
-                Heard::Known(charge.filter(|_| is_news && report.status == RailStatus::Settled))
+                // The status arrived first; the booking with the charges follows. Where charges are
+                // booked, these may be the same ones: statements tell what is missing then.
+                let is_final = matches!(self.state, AttemptState::Settled | AttemptState::Returned);
+                Heard::Known(charge.filter(|_| is_final && self.charges == 0))
             }
             Outcome::Contradicts => {
                 let code = report.reason.as_ref().filter(|_| repeats);

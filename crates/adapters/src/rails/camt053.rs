@@ -195,7 +195,7 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
         statement.turnover.checked_add(moved).ok_or("the turnover exceeds 64 bits")?;
     let parts = refs::parts(booking);
     if parts.is_empty() {
-        let known = (booked, credit, iso::charges(booking.all("Chrgs"))?);
+        let known = (booked, credit, iso::charges(booking.all("Chrgs")));
         push(booking, (booking, ReportIds::default(), None), known, statement);
     }
     let is_alone = parts.len() == 1;
@@ -205,7 +205,7 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
         let amount = own.ok_or("a transaction of a batch booking has no amount")?;
         let credit =
             part.details.child("CdtDbtInd").map_or(Ok(credit), |_| is_credit(part.details))?;
-        let charges = part.charges(booking)?;
+        let charges = part.charges(booking);
         read.push(((part.details, part.ids, part.batch), (amount, credit, charges)));
     }
     for (named, known) in read {

@@ -62,7 +62,7 @@ fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankR
     let (reasons, info) = iso::reasons(details.all("RtrInf"));
     let info = info.or_else(|| details.text_at(&["AddtlTxInf"]).map(iso::reference));
     let amount = part.amount(booking)?;
-    let charges = part.charges(booking)?;
+    let charges = part.charges(booking);
     let said = Said {
         status: status(booking, details, amount)?,
         reasons,

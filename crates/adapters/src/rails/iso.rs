@@ -121,10 +121,10 @@ pub(super) fn reasons<'a>(
 }
 
 /// The sum of charge elements: `ChrgsInf` of a report, `Chrgs` of a booking in each of its
-/// versions. `Ok(None)` if there are none.
-pub(super) fn charges<'a>(
-    elements: impl Iterator<Item = &'a Element>,
-) -> Result<Option<Money>, String> {
+/// versions. `None` if there are none, and if they have no sum: in several currencies, in one that
+/// is not known, or unreadable. They only explain why an amount differs; where they do not, the
+/// difference is reported.
+pub(super) fn charges<'a>(elements: impl Iterator<Item = &'a Element>) -> Option<Money> {
     let mut sum: Option<Money> = None;
     for element in elements {
         let total = element.child("TtlChrgsAndTaxAmt");
@@ -136,20 +136,22 @@ pub(super) fn charges<'a>(
                 .chain(element.all("Rcrd").filter_map(|it| it.child("Amt")))
                 .collect(),
         };
-        for record in records {
-            let Some(amount) = amount(Some(record))? else { continue };
-            sum = Some(match sum {
-                None => amount,
-                Some(sum) => sum
-                    .minor
-                    .checked_add(amount.minor)
-                    .filter(|_| sum.currency == amount.currency)
-                    .map(|minor| Money::new(minor, sum.currency))
-                    .ok_or("charges in several currencies")?,
-            });
+        // Banks list kinds of charges that they did not take.
+        for record in records.into_iter().filter(|it| !is_zero(&it.text)) {
+            let Some(amount) = amount(Some(record)).ok()? else { continue };
+            let before = sum.unwrap_or(Money::new(0, amount.currency));
+            let minor = before
+                .minor
+                .checked_add(amount.minor)
+                .filter(|_| before.currency == amount.currency)?;
+            sum = Some(Money::new(minor, amount.currency));
         }
     }
-    Ok(sum.filter(|sum| sum.minor > 0))
+    sum
+}
+
+fn is_zero(text: &str) -> bool {
+    text.contains('0') && text.bytes().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
 /// The amount of a booked transaction, from the first element that has one.

@@ -79,7 +79,7 @@ fn report(
         // The return's own id is not a reference of the returned payout.
         bank_reference: None,
         amount,
-        charges: iso::charges(transaction.all("ChrgsInf"))?,
+        charges: iso::charges(transaction.all("ChrgsInf")),
         source: source.to_owned(),
     };
     Ok(BankReport { about: About::One(ids), said })

@@ -38,7 +38,7 @@ impl Part<'_> {
             (booked.currency, charges.currency) == (own.currency, own.currency)
                 && booked.minor.abs_diff(own.minor) == charges.minor.unsigned_abs()
         };
-        let charges = self.charges(booking)?;
+        let charges = self.charges(booking);
         let booked = iso::amount(Some(booked)).ok().flatten();
         Ok(Some(
             booked
@@ -48,15 +48,14 @@ impl Part<'_> {
     }
 
     /// The charges included in its amount.
-    pub(super) fn charges(&self, booking: &Element) -> Result<Option<Money>, String> {
-        let own = iso::charges(self.details.all("Chrgs"))?;
-        match own {
+    pub(super) fn charges(&self, booking: &Element) -> Option<Money> {
+        match iso::charges(self.details.all("Chrgs")) {
             None if (self.is_alone || self.batch.is_some())
                 && !std::ptr::eq(self.details, booking) =>
             {
                 iso::charges(booking.all("Chrgs"))
             }
-            own => Ok(own),
+            own => own,
         }
     }
 }
@@ -146,13 +145,13 @@ fn by_sum(booking: &Element, parts: &[Part<'_>]) -> Option<String> {
     }
     let booked = iso::amount(booking.child("Amt")).ok()??;
     let direction = booking.text_at(&["CdtDbtInd"]);
-    let mut charges = iso::charges(booking.all("Chrgs")).ok()?.map_or(0, |own| own.minor);
+    let mut charges = iso::charges(booking.all("Chrgs")).map_or(0, |own| own.minor);
     let mut sum = 0_i64;
     for part in parts {
         let amount = part.amount(booking).ok()?.filter(|it| it.currency == booked.currency)?;
         let is_back = part.details.text_at(&["CdtDbtInd"]).is_some_and(|it| Some(it) != direction);
         sum = sum.checked_add(if is_back { -amount.minor } else { amount.minor })?;
-        let own = part.charges(booking).ok()?.map_or(0, |own| own.minor);
+        let own = part.charges(booking).map_or(0, |own| own.minor);
         charges = charges.checked_add(own)?;
     }
     let gap = booked.minor.abs_diff(sum);

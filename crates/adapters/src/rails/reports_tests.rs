@@ -447,6 +447,21 @@ fn charges_are_found_in_each_version() {
             "{version} {amounts} {charges} {of_entry}"
         );
     }
+    // Charges without a sum explain no difference, and never hold the booking back.
+    let record = |amount: &str, currency: &str| {
+        format!("<Rcrd><Amt Ccy=\"{currency}\">{amount}</Amt></Rcrd>")
+    };
+    for (records, expected) in [
+        (record("5.00", "XAF"), None),
+        (record("10.00", "PKR") + &record("5.00", "XAF"), None),
+        (record("10.00", "PKR") + &record("3.00", "USD"), None),
+        (record("ten", "PKR"), None),
+        (record("0.00", "USD") + &record("10.00", "PKR"), Some(pkr(1_000))),
+        (record("0", "XAF") + &record("10.00", "PKR"), Some(pkr(1_000))),
+    ] {
+        let said = booking("08", "", &format!("<Chrgs>{records}</Chrgs>"), "");
+        assert_eq!((said.amount, said.charges), (Some(pkr(38_912)), expected), "{records}");
+    }
     for version in ["02", "09", "13"] {
         let said = one(&pacs004(
             version,

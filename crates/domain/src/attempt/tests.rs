@@ -232,6 +232,16 @@ fn only_charges_explain_a_difference() {
     assert_eq!(settled.hear(&booking, None), Heard::Known(pkr(500)));
     settled.charges = 500;
     assert_eq!(settled.hear(&booking, None), Heard::Known(None));
+    // So does the booking of a return, and the payout's own may be read after its return.
+    let mut returned = Attempt { state: Returned, charges: 0, ..settled };
+    let less =
+        RailReport { amount: pkr(own - 500), charges: pkr(500), ..say(RailStatus::Returned) };
+    for late in [less, booking] {
+        returned.charges = 0;
+        assert_eq!(returned.hear(&late, None), Heard::Known(pkr(500)), "{:?}", late.status);
+        returned.charges = 500;
+        assert_eq!(returned.hear(&late, None), Heard::Known(None), "{:?}", late.status);
+    }
 }
 
 /// Banks say "duplicate" in their own words, too: in a proprietary code, or in the text beside a code
