@@ -296,6 +296,9 @@ pub trait Chain: Send + Sync {
         token: Address,
         account: Address,
     ) -> Answer<'_, Result<bool, ChainFault>>;
+    /// The token contract's number of decimals (ERC-20); `None` if there is no contract. At most
+    /// `u64::MAX` is returned.
+    fn decimals(&self, token: Address) -> Answer<'_, Result<Option<u64>, ChainFault>>;
     /// Whether the token contract's transfers are paused.
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// EIP-712 domain of a token with EIP-3009 authorizations. `None` if the token has none, or its

@@ -1,7 +1,8 @@
 //! Names the configured chains: a chain gets its number, for good, only after one of its nodes has
 //! named it. Until then nothing runs on it. Never changes a number.
 
-use domain::chain::{BlockAt, ChainConfig, ChainFault, ChainNumber};
+use domain::chain::{Address, BlockAt, ChainConfig, ChainFault, ChainNumber, Token};
+use domain::currency::StableCoin;
 use domain::ports::{Chain, Clock};
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
@@ -21,6 +22,15 @@ pub enum NotNamed {
     Node(#[from] ChainFault),
     #[error("its nodes do not have the blocks that this installation has ingested")]
     OtherChain,
+    /// Amounts would be multiplied by a power of ten: every amount is in units of the configured
+    /// coin.
+    #[error("{address} has {decimals} decimals, and {} has {}", coin.currency().code(), coin.currency().minor_units())]
+    OtherToken {
+        /// The coin that the token is configured as.
+        coin: StableCoin,
+        address: Address,
+        decimals: u64,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -30,7 +40,7 @@ pub enum NotNamed {
 /// blocks that were ingested.
 ///
 /// # Errors
-/// No node names the chain, or it does not have those blocks.
+/// No node names the chain, it does not have those blocks, or a token is not the configured coin.
 pub async fn number(
     store: &Store,
     config: &ChainConfig,
@@ -56,12 +66,27 @@ pub async fn number(
             return Err(NotNamed::OtherChain);
         }
     }
+    for token in &config.tokens {
+        check_decimals(token, chain).await?;
+    }
     let number = store.add_chain(config.chain_id, &config.name, is_first).await?;
     tracing::info!(chain = config.name, number = number.0, "chain named by a node");
-    for what in [other(config), silent(config)] {
-        alerts::end_everywhere(store, AlertKind::ChainNode, &what).await;
+    let tokens = StableCoin::ALL.map(|coin| other_token(config, coin));
+    for what in tokens.iter().chain(&[other(config), silent(config)]) {
+        alerts::end_everywhere(store, AlertKind::ChainNode, what).await;
     }
     Ok(number)
+}
+
+/// A token that is not deployed yet passes.
+async fn check_decimals(token: &Token, chain: &dyn Chain) -> Result<(), NotNamed> {
+    let Token { coin, address } = *token;
+    match chain.decimals(address).await? {
+        Some(decimals) if decimals != u64::from(coin.currency().minor_units()) => {
+            Err(NotNamed::OtherToken { coin, address, decimals })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The number of a chain, once a node has named it; `None` at shutdown. Operators are alerted.
@@ -81,10 +106,11 @@ pub async fn wait_for_number(
         };
         let what = match why {
             NotNamed::OtherChain => other(config),
+            NotNamed::OtherToken { coin, .. } => other_token(config, coin),
             NotNamed::Node(_) | NotNamed::Store(_) => silent(config),
         };
         if what != alerted {
-            tracing::warn!(chain = config.name, %why, "chain is not named by a node yet, will retry");
+            tracing::warn!(chain = config.name, %why, "chain is not in use yet, will retry");
             alerts::raise_everywhere(store, AlertKind::ChainNode, &what).await;
             alerted = what;
         }
@@ -105,4 +131,12 @@ fn silent(ChainConfig { name, chain_id, .. }: &ChainConfig) -> String {
 
 fn other(ChainConfig { name, .. }: &ChainConfig) -> String {
     format!("{name}: nothing runs on this chain: {}", NotNamed::OtherChain)
+}
+
+/// Without the address, which the operator corrects: the alert ends all the same.
+fn other_token(ChainConfig { name, .. }: &ChainConfig, coin: StableCoin) -> String {
+    let (code, decimals) = (coin.currency().code(), coin.currency().minor_units());
+    format!(
+        "{name}: nothing runs on this chain: the contract configured as {code} does not have {decimals} decimals"
+    )
 }

@@ -19,6 +19,7 @@ const BALANCE_OF: &str = "balanceOf(address)";
 const IS_BLACKLISTED_USDC: &str = "isBlacklisted(address)";
 const IS_BLACKLISTED_USDT: &str = "isBlackListed(address)";
 const PAUSED: &str = "paused()";
+const DECIMALS: &str = "decimals()";
 const NAME: &str = "name()";
 const VERSION: &str = "version()";
 
@@ -122,6 +123,10 @@ pub(super) fn grant_operator(account: &Address) -> Vec<u8> {
 /// The controller's role `OPERATOR`.
 fn operator_role() -> Word {
     domain::chain::vault::hash(&[b"OPERATOR"])
+}
+
+pub(crate) fn decimals() -> Vec<u8> {
+    Input::call(DECIMALS).finish()
 }
 
 pub(super) fn paused() -> Vec<u8> {

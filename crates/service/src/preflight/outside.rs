@@ -229,6 +229,10 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
     for token in config.chain_config(ChainNumber::FIRST, &[], String::new()).tokens {
         let key = format!("chain.{}", token.coin.currency().code().to_lowercase());
         anyhow::ensure!(has_code(node, token.address).await?, "{key}: no contract there");
+        let (found, right) = (decimals(node, token.address).await, token.coin.currency());
+        let found = found.with_context(|| format!("{key}: its decimals"))?;
+        let right = u64::from(right.minor_units());
+        anyhow::ensure!(found == right, "{key}: it has {found} decimals, not {right}");
     }
     let finalized = ask(node, "eth_getBlockByNumber", json!(["finalized", false])).await;
     let finalized = match finalized.and_then(|block| number(&block["number"])) {
@@ -250,6 +254,15 @@ fn block_time_s(chain_id: u64) -> u64 {
 pub(super) async fn has_code(node: &dyn Transport, address: Address) -> anyhow::Result<bool> {
     let code = ask(node, "eth_getCode", json!([address.to_string(), "latest"])).await?;
     Ok(code.as_str().is_some_and(|code| code.len() > 2))
+}
+
+/// The decimals of a token (ERC-20).
+async fn decimals(node: &dyn Transport, token: Address) -> anyhow::Result<u64> {
+    let call = json!({ "to": token.to_string(), "data": "0x313ce567" });
+    let answer = ask(node, "eth_call", json!([call, "latest"])).await?;
+    let digits = answer.as_str().context("not a number")?.trim_start_matches("0x");
+    let digits = digits.trim_start_matches('0');
+    Ok(if digits.is_empty() { 0 } else { u64::from_str_radix(digits, 16)? })
 }
 
 async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {

@@ -35,6 +35,22 @@ fn a_chain_has_no_number_before_a_node_answers() {
 }
 
 #[test]
+fn a_chain_has_no_number_while_a_token_is_not_the_configured_coin() {
+    with(Setup::default(), async |world| {
+        world.chain.decimals.store(18, Ordering::SeqCst);
+        let refused = named(&world, OTHER_ID, false).await.expect_err("amounts would be wrong");
+        let said = refused.to_string();
+        assert!(said.ends_with(" has 18 decimals, and USDC has 6"), "{said}");
+        assert_eq!(world.store.known_chains().await, Ok(Vec::new()), "nothing was entered");
+        world.chain.decimals.store(6, Ordering::SeqCst);
+        assert_eq!(named(&world, OTHER_ID, false).await, Ok(2));
+        // Before the tokens are deployed, as in a sandbox, they cannot be asked.
+        world.chain.decimals.store(0, Ordering::SeqCst);
+        assert_eq!(named(&world, 10, false).await, Ok(3));
+    });
+}
+
+#[test]
 fn what_is_older_than_the_numbers_belongs_to_the_chain_with_its_blocks() {
     with(Setup::default(), async |world| {
         world.chain.height.store(3, Ordering::SeqCst);

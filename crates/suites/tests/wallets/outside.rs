@@ -71,6 +71,8 @@ pub struct QuietChain {
     pub fees_asked: AtomicU64,
     pub blacklisted: Mutex<BTreeSet<Address>>,
     pub receipts: Mutex<BTreeMap<TxHash, Receipt>>,
+    /// Of every token; 0 = there is no contract.
+    pub decimals: AtomicU8,
     pub height: AtomicU8,
     /// Blocks above the first one differ between branches.
     pub branch: AtomicU8,
@@ -176,6 +178,12 @@ impl Chain for QuietChain {
     fn is_blacklisted(&self, _: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
         let listed = self.blacklisted.lock().expect("not poisoned").contains(&account);
         self.answer(listed)
+    }
+    fn decimals(&self, _: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+        self.answer(match self.decimals.load(Ordering::SeqCst) {
+            0 => None,
+            decimals => Some(decimals.into()),
+        })
     }
     fn is_paused(&self, _: Address) -> Answer<'_, Result<bool, ChainFault>> {
         self.answer(false)

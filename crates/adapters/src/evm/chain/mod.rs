@@ -234,6 +234,10 @@ impl Chain for EvmChain {
         Box::pin(self.read_blacklisted(token, account))
     }
 
+    fn decimals(&self, token: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+        Box::pin(self.read_decimals(token))
+    }
+
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_paused(token))
     }

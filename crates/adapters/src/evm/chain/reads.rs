@@ -163,6 +163,11 @@ impl EvmChain {
         self.agreed_flag(token, abi::paused(), || format!("whether {token} is paused")).await
     }
 
+    pub(super) async fn read_decimals(&self, token: Address) -> Result<Option<u64>, ChainFault> {
+        let what = || format!("the decimals of {token}");
+        self.agreed(what, |node| Box::pin(decimals(node, token))).await
+    }
+
     async fn agreed_flag(
         &self,
         contract: Address,
@@ -256,6 +261,15 @@ pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Resu
     let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
     abi::flag(&one_word(contract, &answer)?)
         .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
+}
+
+async fn decimals(node: &Endpoint, token: Address) -> Result<Option<u64>, RpcFault> {
+    let call = json!({"to": token.to_string(), "data": hex::data(&abi::decimals())});
+    let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
+    if answer.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(abi::capped(&one_word(token, &answer)?)))
 }
 
 /// The result of a getter. It is empty if there is no contract.

@@ -408,6 +408,9 @@ async fn token_answers_must_be_one_word() {
     let first = node().on("eth_call", word(7));
     assert_eq!(chain(&first).token_balance(USDC, USDC).await, Ok(7));
     assert!(is_unreachable(chain(&first).is_paused(USDC).await).contains("not a bool"));
+    assert_eq!(chain(&first).decimals(USDC).await, Ok(Some(7)));
+    let undeployed = node().on("eth_call", json!("0x"));
+    assert_eq!(chain(&undeployed).decimals(USDC).await, Ok(None));
     let first = node().on("eth_call", word(1));
     assert_eq!(chain(&first).is_blacklisted(USDC, USDC).await, Ok(true));
     assert_eq!(chain(&first).is_paused(USDC).await, Ok(true));

@@ -7,6 +7,7 @@ use domain::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
     LogEvent, NodeReport, NonceReports, Receipt, Sighting, Simulated, TransferAt, TxHash, Unsigned,
 };
+use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ports::{Answer, Chain};
 use domain::time::Span;
@@ -316,6 +317,13 @@ impl Chain for ChainNode {
         Box::pin(self.ask(move |_, endpoints| {
             endpoints
                 .agreed(|| format!("the blacklist of {token}"), |endpoint| listed(&endpoint.state))
+        }))
+    }
+
+    fn decimals(&self, _: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+        Box::pin(self.ask(|_, endpoints| {
+            endpoints.first()?;
+            Ok(Some(StableCoin::Usdc.currency().minor_units().into()))
         }))
     }
 
