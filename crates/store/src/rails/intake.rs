@@ -18,8 +18,13 @@ static KNOWN: Stmt = Stmt::written(
 );
 static INSERT_PAGE: Stmt = Stmt::insert("rail.insert_page", &tables::RAIL_STATEMENT);
 static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &tables::RAIL_ENTRY);
+static REOPEN_NEXT: Stmt = Stmt::written(
+    "rail.reopen_next_sheet",
+    "UPDATE rail_statement SET is_open = 1 WHERE rail = $1 AND account = $2 AND currency = $3 AND to_at = \
+     (SELECT MIN(n.to_at) FROM rail_statement n WHERE n.rail = $1 AND n.account = $2 AND n.currency = $3 AND n.to_at > $4)",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES, &REOPEN_NEXT];
 
 /// The result of storing a statement's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +76,10 @@ impl Store {
         if entries.len() > 0 {
             steps.push(Step::rows(&INSERT_ENTRIES, entries.into_owned()));
         }
+        // One that was read before this one was compared with an earlier one.
+        let (account, currency) = (page.account.as_str().into(), page.currency.code().into());
+        let next = vec![(&*rail.0).into(), account, currency, page.to.0.into()];
+        steps.push(Step::any(&REOPEN_NEXT, next));
         match self.write(steps).await {
             Ok(_) => Ok(PageTaken::New),
             // Another node has just stored it.

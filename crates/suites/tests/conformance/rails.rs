@@ -322,6 +322,15 @@ pub async fn sheets_are_put_together_from_pages(world: World) {
     assert_eq!(open().await.iter().map(|(it, _)| it.id.as_str()).collect::<Vec<_>>(), ["S-1"]);
     let newest = world.store.newest_statements(10).await.expect("read");
     assert_eq!(newest.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["S-2", "S-1"]);
+    // One between them, read later: its successor is compared once more, and nothing else.
+    let first = open().await.remove(0).0;
+    world.store.close_sheet(&first).await.expect("closed");
+    keep(page("S-1b", Vec::new(), (to, to + Span::mins(30)))).await;
+    let open = open().await;
+    assert_eq!(
+        open.iter().map(|(it, before)| (it.id.as_str(), *before)).collect::<Vec<_>>(),
+        [("S-1b", Some(7)), ("S-2", Some(1_000_000))]
+    );
 }
 
 fn broken(subject: u128, what: &str) -> RailBreak {
