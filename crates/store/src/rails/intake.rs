@@ -22,7 +22,7 @@ static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &tables::RAIL_
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES];
 
 /// The result of storing a statement's page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageTaken {
     /// The page is stored now.
     New,
@@ -30,6 +30,9 @@ pub enum PageTaken {
     Known,
     /// Different content is stored under its id; this one is discarded.
     Other,
+    /// The database does not accept it for the stated reason, now and whenever it comes again;
+    /// nothing is stored.
+    Rejected(String),
 }
 
 impl Store {
@@ -77,6 +80,7 @@ impl Store {
             Err(conflict @ StoreError::Conflict(_)) => {
                 self.known_page(rail, page).await?.ok_or(conflict)
             }
+            Err(StoreError::Rejected(why)) => Ok(PageTaken::Rejected(why)),
             Err(error) => Err(error),
         }
     }
