@@ -72,7 +72,9 @@ impl Failure {
     /// A store error: a refusal stays a refusal, everything else is a failure.
     pub fn of_store(error: StoreError) -> Failure {
         match error {
-            StoreError::NotFound(_) | StoreError::Conflict(_) => Failure::refused(error),
+            StoreError::NotFound(_) | StoreError::Conflict(_) | StoreError::Rejected(_) => {
+                Failure::refused(error)
+            }
             other => Failure::unavailable(other),
         }
     }

@@ -2,7 +2,7 @@
 //! rails over files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use adapters::pgp::{self, Protection};
@@ -198,14 +198,41 @@ impl Config {
     }
 }
 
+/// A path without `.`, `..` and repeated or final separators, as text only.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => drop(plain.pop()),
+            // The root is its own parent.
+            Component::ParentDir if plain.has_root() => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The directory that a path leads to, links followed as far as it exists; empty for an empty one.
+fn resolved(path: &Path) -> PathBuf {
+    let Ok(path) = std::path::absolute(path) else { return PathBuf::new() };
+    let real = path.ancestors().find_map(|ancestor| {
+        let rest = path.strip_prefix(ancestor).ok()?;
+        Some(ancestor.canonicalize().ok()?.join(rest))
+    });
+    plain(&real.unwrap_or(path))
+}
+
 /// Rails over files must not share a place: each would take the other's reports, and equal file names
 /// would replace each other.
 pub(super) fn shared(config: &Config, faults: &mut Faults) {
-    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<PathBuf, &str> = BTreeMap::new();
     for rail in config.rails.iter().filter(|rail| rail.enabled) {
-        let own = ("directory", rail.directory.display().to_string());
+        let own = ("directory", resolved(&rail.directory));
         let SftpEntry { user, host, port, .. } = &rail.sftp;
-        let on_server = |dir: &Path| format!("sftp://{user}@{host}:{port}/{}", dir.display());
+        let server = format!("sftp:{user}@{}:{port}", host.to_ascii_lowercase());
+        // A relative directory is one of the user's.
+        let on_server = |dir: &Path| PathBuf::from(format!("{server}:{}", plain(dir).display()));
         let places = match rail.transport {
             Transport::Directory => vec![own],
             Transport::Sftp => {
@@ -217,7 +244,7 @@ pub(super) fn shared(config: &Config, faults: &mut Faults) {
             }
             _ => continue,
         };
-        for (key, place) in places.into_iter().filter(|(_, place)| !place.is_empty()) {
+        for (key, place) in places.into_iter().filter(|(_, place)| !place.as_os_str().is_empty()) {
             if let Some(other) = seen.insert(place, &rail.id) {
                 let rule = format!("is that of {other}: rails must not share it");
                 faults.add(format!("rails.{}.{key}", rail.id), rule);
@@ -287,7 +314,7 @@ fn server(rail: &RailEntry, faults: &mut Faults) {
     ];
     for (at, (name, path)) in dirs.iter().enumerate() {
         faults.check(key(name), given(path).is_some(), "must be a directory of the server");
-        let other = dirs.iter().take(at).find(|(_, other)| other == path);
+        let other = dirs.iter().take(at).find(|(_, other)| plain(other) == plain(path));
         if let Some((other, _)) = other {
             faults.add(key(name), format!("must differ from {other}"));
         }

@@ -73,6 +73,10 @@ impl From<StoreError> for Stop {
             StoreError::Conflict(_) => Stop::Refused(
                 "Another user changed this in the meantime. Please reload the page.".to_owned(),
             ),
+            StoreError::Rejected(_) => Stop::Refused(
+                "The database does not accept a value of this change. Nothing was changed."
+                    .to_owned(),
+            ),
             error => Stop::failed(&error),
         }
     }

@@ -169,6 +169,8 @@ pub struct Wallet {
     pub block: Option<Block>,
     /// Newest regulator's order; `None` if there is none.
     pub blacklisting: Option<Blacklisting>,
+    /// The order that awaited its date when the newest one took effect at once; `None` if none did.
+    pub superseded: Option<Blacklisting>,
     /// Whether the USDC contract has blacklisted its address, as last seen on the chain.
     pub chain_blacklisted: bool,
     /// Whether the controller has frozen it, according to the newest final intent.

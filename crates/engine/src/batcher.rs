@@ -239,7 +239,9 @@ impl Runner {
         let commands: Vec<&Command> = batch.iter().map(|waiting| &*waiting.command).collect();
         let span = tracing::info_span!("batch", commands = commands.len());
         let outcomes = match self.commit(&commands).instrument(span).await {
-            Err(Trouble::Contended) if commands.len() > 1 => self.one_by_one(&commands).await,
+            Err(Trouble::Contended | Trouble::Rejected) if commands.len() > 1 => {
+                self.one_by_one(&commands).await
+            }
             result => answers(result, commands.len()),
         };
         self.feed.announce();
@@ -292,6 +294,10 @@ impl Runner {
                     }
                 }
                 Err(ExecuteError::Contended) => return Err(Trouble::Contended),
+                Err(error @ ExecuteError::Rejected(_)) => {
+                    tracing::error!(%error, %batch, commands = commands.len(), "batch cannot be stored");
+                    return Err(Trouble::Rejected);
+                }
                 Err(error) => {
                     self.outage.met(&error);
                     return Err(Trouble::Unavailable);
@@ -424,6 +430,8 @@ impl Trial<'_> {
 enum Trouble {
     /// Conflicts with other nodes' commits exceeded the retry limit.
     Contended,
+    /// The database does not accept a value of a command, however often it is executed.
+    Rejected,
     Unavailable,
     Unknown,
 }
@@ -434,6 +442,7 @@ fn answers(
 ) -> Vec<Result<Outcome, EngineError>> {
     match result {
         Ok(outcomes) => outcomes.into_iter().map(settled).collect(),
+        Err(Trouble::Rejected) => vec![Err(EngineError::Internal); count],
         Err(Trouble::Unknown) => vec![Err(EngineError::CommitUnknown); count],
         Err(Trouble::Unavailable | Trouble::Contended) => {
             vec![Err(EngineError::Unavailable); count]

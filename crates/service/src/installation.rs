@@ -1,8 +1,9 @@
 //! What must exist before a store is opened: its database, and the key that it is sealed with. A key
 //! is generated for a new database only; nothing here creates anything.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use config::{Config, KEK_BYTES, StoreLocation};
 use domain::policy::Environment;
@@ -10,6 +11,9 @@ use secrecy::SecretBox;
 use store::Store;
 
 use super::clock::WallClock;
+
+/// How long after its key a first start creates the database, at most.
+const FIRST_START: Duration = Duration::from_secs(60);
 
 /// Why an installation cannot be opened. Repeating the command does not help.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +68,26 @@ fn is_empty(path: &Path) -> bool {
     )
 }
 
+/// Whether an empty database was not always so: a log of SQLite remains, or the file was changed after
+/// the start that generated its key.
+fn is_emptied(path: &Path, data_dir: &Path) -> bool {
+    let modified = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
+    let has_log = ["-wal", "-journal"].iter().any(|end| {
+        let mut log = path.as_os_str().to_owned();
+        log.push(end);
+        std::fs::metadata(PathBuf::from(log)).is_ok_and(|about| about.len() > 0)
+    });
+    let is_later =
+        |file: SystemTime, key| file.duration_since(key).is_ok_and(|after| after > FIRST_START);
+    let changed = modified(path).zip(modified(&config::kek_path(data_dir)));
+    has_log || changed.is_some_and(|(file, key)| is_later(file, key))
+}
+
+/// Whether a first start ended before it wrote anything to the database's file: the next one does.
+pub fn is_begun(path: &Path, data_dir: &Path) -> bool {
+    path.exists() && is_empty(path) && !is_emptied(path, data_dir)
+}
+
 /// Checks that opening the store creates no key beside a database that is sealed with another one.
 ///
 /// # Errors
@@ -75,7 +99,10 @@ pub(crate) async fn check(config: &Config, data_dir: &Path) -> anyhow::Result<()
         && path.exists()
         && is_empty(&path)
     {
-        return Err(NotInstalled::EmptyDatabase(path.display().to_string()).into());
+        if !is_begun(&path, data_dir) {
+            return Err(NotInstalled::EmptyDatabase(path.display().to_string()).into());
+        }
+        tracing::warn!(file = %path.display(), "the database file is empty (0 bytes): an installation begins");
     }
     // Production generates no key.
     if has_key || config.environment == Environment::Production {
@@ -137,10 +164,19 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         config::key_encryption_key(&config(), dir.path()).expect("made");
         let file = dir.path().join("corridor.db");
-        std::fs::write(&file, b"").expect("written");
+        let emptied = std::fs::File::create(&file).expect("written");
         let lost = NotInstalled::EmptyDatabase(file.display().to_string());
+        emptied.set_modified(SystemTime::now() + 2 * FIRST_START).expect("changed");
+        assert_eq!(refusal(dir.path()).await, lost);
+        emptied.set_modified(SystemTime::now()).expect("changed");
+        let log = dir.path().join("corridor.db-wal");
+        std::fs::write(&log, b"pages").expect("written");
         assert_eq!(refusal(dir.path()).await, lost);
         assert_eq!(std::fs::metadata(&file).expect("there").len(), 0);
+        // A first start that ended before it wrote anything.
+        std::fs::remove_file(&log).expect("removed");
+        let store = open_store(&config(), dir.path()).await.expect("as a new one");
+        store.migrate().await.expect("migrated");
     }
 
     #[tokio::test]

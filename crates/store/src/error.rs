@@ -19,9 +19,14 @@ pub enum StoreError {
     /// an unknown key.
     #[error("a stored row is not readable: {0}")]
     Corrupt(String),
-    /// A constraint rejected the change; nothing was written.
+    /// The change conflicts with what is stored or with another change; nothing was written. It may
+    /// succeed on what is stored then.
     #[error("the change conflicts with what is stored: {0}")]
     Conflict(String),
+    /// The database does not accept a value, now and whenever it is written again; nothing was
+    /// written.
+    #[error("the database does not accept a value: {0}")]
+    Rejected(String),
     /// The record to change does not exist; nothing was written.
     #[error("{0} not found")]
     NotFound(&'static str),
@@ -36,6 +41,10 @@ pub enum ExecuteError {
     /// Each attempt met a conflicting commit; nothing was written.
     #[error("too many conflicting commits")]
     Contended,
+    /// Each attempt failed, the last because the database does not accept a value: so will another.
+    /// Nothing was written.
+    #[error("the database does not accept a value, nothing was written: {0}")]
+    Rejected(String),
     /// The database cannot be reached; nothing was written.
     #[error("the database cannot be reached, nothing was written: {0}")]
     Unavailable(String),
@@ -49,6 +58,7 @@ impl From<StoreError> for ExecuteError {
         match error {
             StoreError::Unavailable(why) => ExecuteError::Unavailable(why),
             StoreError::Conflict(_) => ExecuteError::Contended,
+            StoreError::Rejected(why) => ExecuteError::Rejected(why),
             other => ExecuteError::Corrupt(other.to_string()),
         }
     }
@@ -57,19 +67,26 @@ impl From<StoreError> for ExecuteError {
 /// An error of a driver.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum DbError {
-    /// A constraint, a guard or a serialization check failed; the transaction is rolled back. Worth
-    /// a retry.
+    /// A key exists already, or a guard or a serialization check failed; the transaction is rolled
+    /// back. Worth a retry.
     #[error("conflict: {0}")]
     Conflict(String),
+    /// A value breaks a constraint, cannot be represented, or exceeds a limit; the transaction is
+    /// rolled back. The same values will fail again.
+    #[error("rejected: {0}")]
+    Rejected(String),
     /// Unreachable, too slow, or full; an open transaction is rolled back.
     #[error("unavailable: {0}")]
     Unavailable(String),
     /// The connection died while COMMIT was in flight.
     #[error("commit outcome unknown: {0}")]
     InDoubt(String),
-    /// The database rejected the statement itself: a missing table, a bug.
+    /// The database rejected the statement itself: a missing permission, a bug.
     #[error("refused: {0}")]
     Refused(String),
+    /// A table that the statement names does not exist: the database has not been migrated.
+    #[error("absent: {0}")]
+    Absent(String),
     /// The result is not readable.
     #[error("corrupt: {0}")]
     Corrupt(String),
@@ -79,8 +96,9 @@ impl From<DbError> for StoreError {
     fn from(error: DbError) -> StoreError {
         match error {
             DbError::Conflict(why) => StoreError::Conflict(why),
+            DbError::Rejected(why) => StoreError::Rejected(why),
             DbError::Unavailable(why) | DbError::InDoubt(why) => StoreError::Unavailable(why),
-            DbError::Refused(why) => StoreError::Schema(why),
+            DbError::Refused(why) | DbError::Absent(why) => StoreError::Schema(why),
             DbError::Corrupt(why) => StoreError::Corrupt(why),
         }
     }
@@ -91,6 +109,7 @@ impl From<StoreError> for DbError {
         match error {
             StoreError::Unavailable(why) => DbError::Unavailable(why),
             StoreError::Conflict(why) => DbError::Conflict(why),
+            StoreError::Rejected(why) => DbError::Rejected(why),
             StoreError::Schema(why) | StoreError::Config(why) => DbError::Refused(why),
             StoreError::Corrupt(why) => DbError::Corrupt(why),
             StoreError::NotFound(what) => DbError::Conflict(what.to_owned()),

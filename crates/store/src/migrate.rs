@@ -196,7 +196,7 @@ pub(crate) fn nothing() -> MigrationReport {
 /// Checks that the schema is exactly the one that this program creates.
 pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
     let rows = match driver.query(&VERSIONS, Vec::new()).await {
-        Err(DbError::Refused(_)) => {
+        Err(DbError::Absent(_)) => {
             return Err(StoreError::Schema(
                 "the database has not been migrated: run corridor migrate".to_owned(),
             ));

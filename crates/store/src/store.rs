@@ -177,15 +177,17 @@ impl Store {
             ));
         }
         let keys = self.id_keys().await?;
+        let mut met = ExecuteError::Contended;
         for _ in 0..TRIES_MAX {
             match self.driver().attempt(batch, load::loads(need, &keys)?, &keys, decide).await? {
                 Attempted::Done(rows) => return Ok(Committed { at: rows.now, rows: *rows }),
-                Attempted::Again(why) => {
-                    tracing::debug!(%batch, why, "batch conflicted, will be decided again")
+                Attempted::Again(error) => {
+                    tracing::debug!(%batch, %error, "batch will be decided again");
+                    met = error;
                 }
             }
         }
-        Err(ExecuteError::Contended)
+        Err(met)
     }
 
     /// Saves a decision on cached rows. Nothing was locked for it: the guards of the written rows
@@ -193,14 +195,14 @@ impl Store {
     /// them, or a constraint must ensure its absence.
     ///
     /// # Errors
-    /// See [`ExecuteError`]; `Contended` if a row was stale. Except for `CommitUnknown` nothing was
+    /// See [`ExecuteError`]; `Contended` if a row may have been stale. Except for `CommitUnknown` nothing was
     /// written.
     pub async fn save(&self, batch: BatchId, rows: WorkingSet) -> Result<Committed, ExecuteError> {
         let keys = self.id_keys().await?;
         match self.driver().save(batch, Box::new(rows), &keys).await? {
             Attempted::Done(rows) => Ok(Committed { at: rows.now, rows: *rows }),
-            Attempted::Again(why) => {
-                tracing::debug!(%batch, why, "cached rows were stale, batch will be decided on loaded rows");
+            Attempted::Again(error) => {
+                tracing::debug!(%batch, %error, "cached rows were stale, batch will be decided on loaded rows");
                 Err(ExecuteError::Contended)
             }
         }

@@ -24,9 +24,19 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 pub(super) fn private_key(pem: &[u8], path: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
-        format!("{}: contains no private key in PEM without a password", path.display())
-    })
+    let mut keys = PrivateKeyDer::pem_slice_iter(pem).filter_map(Result::ok);
+    let Some(key) = keys.next() else {
+        let rule = "contains no private key in PEM without a password";
+        return Err(format!("{}: {rule}", path.display()));
+    };
+    match keys.count() {
+        0 => Ok(key),
+        more => Err(format!(
+            "{}: contains {} private keys, and must have one",
+            path.display(),
+            more + 1
+        )),
+    }
 }
 
 /// The certificates of a file of authorities.

@@ -27,7 +27,7 @@ const LIFETIME_UNSTATED: Duration = Duration::from_secs(60);
 /// After a refusal (4xx) the endpoint is not asked for this long, twice as long after each further
 /// one: servers lock a client or a user that fails too often.
 const REFUSED_FOR: Duration = Duration::from_secs(5);
-/// Longest of these pauses.
+/// Longest of these pauses, unless the endpoint asks for a longer one.
 const REFUSED_FOR_MAX: Duration = Duration::from_secs(300);
 /// A token is renewed this long before its end, or after nine tenths of a shorter life.
 const RENEWED_BEFORE: Duration = Duration::from_secs(30);
@@ -57,6 +57,7 @@ pub(super) struct Tokens {
     oauth: OAuth2,
     url: Url,
     request_timeout: Duration,
+    pause_max: Duration,
     held: Mutex<Held>,
     /// Number of failed fetches: callers that waited for a failed one share its result.
     failures: AtomicU64,
@@ -87,15 +88,19 @@ impl From<String> for NoToken {
 }
 
 impl Held {
-    fn failed(&mut self, url: &Url, NoToken { why, asked, is_refusal }: NoToken) {
+    /// The endpoint may ask for a pause as any other server may: one that is asked again before it is
+    /// over may lock the client.
+    fn failed(&mut self, url: &Url, fault: NoToken, pause_max: Duration) {
+        let NoToken { why, asked, is_refusal } = fault;
+        let asked = asked.map(|asked| asked.min(pause_max));
         self.token = None;
         self.fault = format!("the token endpoint {}: {why}", shown(url));
         let pause = if is_refusal {
             self.refusals = self.refusals.saturating_add(1);
             let doubled = REFUSED_FOR.saturating_mul(1 << (self.refusals - 1).min(16));
-            Some(asked.unwrap_or_default().max(doubled).min(REFUSED_FOR_MAX))
+            Some(asked.unwrap_or_default().max(doubled.min(REFUSED_FOR_MAX)))
         } else {
-            asked.map(|pause| pause.min(REFUSED_FOR_MAX))
+            asked
         };
         self.rests_until = pause.and_then(|pause| Instant::now().checked_add(pause));
     }
@@ -117,6 +122,7 @@ impl Tokens {
             oauth: oauth.clone(),
             url,
             request_timeout: settings.request_timeout,
+            pause_max: settings.pause_max,
             held: Mutex::default(),
             failures: AtomicU64::new(0),
         }
@@ -140,7 +146,7 @@ impl Tokens {
                 Ok(token)
             }
             Err(fault) => {
-                held.failed(&self.url, fault);
+                held.failed(&self.url, fault, self.pause_max);
                 self.failures.fetch_add(1, Ordering::Release);
                 Err(held.fault.clone())
             }
@@ -275,6 +281,26 @@ mod tests {
         let text = header.to_str().expect("text");
         let plain = STANDARD.decode(text.strip_prefix("Basic ").expect("basic")).expect("base64");
         assert_eq!(plain, b"corridor:a%3Ab%20c%7E");
+    }
+
+    #[test]
+    fn an_endpoint_is_not_asked_again_before_the_time_that_it_states() {
+        let url = Url::parse("https://bank.example/token").expect("a URL");
+        let (hour, minute) = (Duration::from_secs(3_600), Duration::from_secs(60));
+        for (asked, is_refusal, refusals, least, most) in [
+            (Some(hour), true, 1, hour, hour),
+            (Some(hour), false, 0, hour, hour),
+            (Some(24 * hour), false, 0, 2 * hour, 2 * hour),
+            (Some(minute), true, 10, REFUSED_FOR_MAX, REFUSED_FOR_MAX),
+            (None, true, 1, REFUSED_FOR, REFUSED_FOR),
+        ] {
+            let mut held = Held { refusals: u32::saturating_sub(refusals, 1), ..Held::default() };
+            let begun = Instant::now();
+            let fault = NoToken { why: String::new(), asked, is_refusal };
+            held.failed(&url, fault, 2 * hour);
+            let until = held.rests_until.expect("a pause");
+            assert!(until >= begun + least && until <= Instant::now() + most, "{asked:?}");
+        }
     }
 
     #[test]

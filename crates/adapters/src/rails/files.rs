@@ -30,7 +30,7 @@ use acknowledgements::Acknowledgements;
 use inbox::{Dirs, Inbox, InboxError};
 use outbox::{Outbox, PutError};
 use pattern::Patterns;
-use sequence::Sequence;
+use sequence::{Numbered, Sequence};
 
 pub use acknowledgements::{AcknowledgementSettings, is_acknowledgement_name};
 pub use probe::probe;
@@ -139,14 +139,18 @@ impl FileTransport {
     /// Writes a pain.001: one result, which holds for all its instructions.
     pub(super) async fn pay(&self, message: Message, date: Date) -> Submission {
         match self.file_name(&message.id, date).await {
-            Ok(name) => self.send(name, message, true).await,
+            Ok(name) => {
+                let sequence = self.sequence.as_ref().filter(|_| self.file_name.has_sequence());
+                let numbered = sequence.map(|it| it.numbered(date, &message.id));
+                self.send(name, message, true, numbered).await
+            }
             Err(reason) => Submission::NotSent(format!("file name: {reason}")),
         }
     }
 
     /// Writes a pacs.028: the answer arrives among the reports.
     pub(super) async fn inquire(&self, message: Message) -> InquiryAnswer {
-        match self.put(format!("{}{INQUIRY}", message.id), message, false).await {
+        match self.put(format!("{}{INQUIRY}", message.id), message, false, None).await {
             Ok(()) => InquiryAnswer::Asked,
             Err(error) => InquiryAnswer::NoAnswer(error.to_string()),
         }
@@ -170,20 +174,33 @@ impl FileTransport {
 
     /// Writes a camt.056: the answer arrives among the reports.
     pub(super) async fn recall(&self, message: Message) -> Submission {
-        self.send(format!("{}-recall.xml", message.id), message, false).await
+        self.send(format!("{}-recall.xml", message.id), message, false, None).await
     }
 
-    async fn send(&self, name: String, message: Message, pays: bool) -> Submission {
-        match self.put(name, message, pays).await {
+    async fn send(
+        &self,
+        name: String,
+        message: Message,
+        pays: bool,
+        numbered: Option<Numbered>,
+    ) -> Submission {
+        match self.put(name, message, pays, numbered).await {
             Ok(()) => Submission::Taken,
             Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
             Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
         }
     }
 
-    async fn put(&self, name: String, message: Message, pays: bool) -> Result<(), PutError> {
+    async fn put(
+        &self,
+        name: String,
+        message: Message,
+        pays: bool,
+        numbered: Option<Numbered>,
+    ) -> Result<(), PutError> {
         let outbox = Arc::clone(&self.outbox);
-        match tokio::task::spawn_blocking(move || outbox.put(&name, message, pays)).await {
+        let put = move || outbox.put(&name, message, pays, numbered.as_ref());
+        match tokio::task::spawn_blocking(put).await {
             Ok(outcome) => outcome,
             Err(error) => Err(PutError::Unclear(format!("the writer ended early: {error}"))),
         }

@@ -115,6 +115,11 @@ async fn numbered_files_keep_their_numbers() {
         "PAIN001_npl-ips_20261128_000001.XML",
     ];
     assert_eq!(names(&dir.path().join("out")), files);
+    // A file that was encrypted has other content each time.
+    fs::write(dir.path().join("out").join(files[1]), "encrypted").expect("written");
+    assert_eq!(rail.pay(message("m-2"), DAY).await, Submission::Taken);
+    let changed = Message { id: "m-1".to_owned(), xml: "<z/>".to_owned() };
+    assert!(matches!(rail.pay(changed, DAY).await, Submission::Indeterminate(_)));
     // Numbers that begin again replace no file, and no file is taken for another message.
     fs::remove_dir_all(dir.path().join("sequence")).expect("removed");
     let other = Message { id: "m-9".to_owned(), xml: "<y/>".to_owned() };
@@ -336,11 +341,11 @@ fn a_file_that_grows_while_it_is_read_is_read_later() {
     let rail = rail(dir.path(), Duration::ZERO);
     let inbox = Arc::into_inner(rail.inbox).expect("not shared");
     drop_file(&dir, "1.xml", &report(1));
-    assert_eq!(inbox.content("1.xml", Some(7)).expect("read"), None);
-    assert_eq!(inbox.content("1.xml", None).expect("read"), Some(report(1).into_bytes()));
+    assert_eq!(inbox.content("1.xml".as_ref(), Some(7)).expect("read"), None);
+    assert_eq!(inbox.content("1.xml".as_ref(), None).expect("read"), Some(report(1).into_bytes()));
     let length = report(1).len() as u64;
-    assert!(inbox.content("1.xml", Some(length)).expect("read").is_some());
-    assert_eq!(inbox.content("2.xml", Some(7)).expect("read"), None, "it is gone");
+    assert!(inbox.content("1.xml".as_ref(), Some(length)).expect("read").is_some());
+    assert_eq!(inbox.content("2.xml".as_ref(), Some(7)).expect("read"), None, "it is gone");
 }
 
 #[tokio::test]
@@ -360,6 +365,9 @@ async fn an_old_empty_file_is_reported_once_and_read_when_it_has_content() {
 /// A place whose files cannot be read at times.
 struct Failing(Local, std::sync::atomic::AtomicBool);
 
+/// The end of the names of files that are locked while the place fails; others then cut the connection.
+const LOCKED: &str = "locked.xml";
+
 impl Place for Failing {
     fn list(&self, dir: &Path) -> std::io::Result<Vec<crate::place::Entry>> {
         self.0.list(dir)
@@ -367,6 +375,9 @@ impl Place for Failing {
 
     fn read(&self, path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
         match self.1.load(std::sync::atomic::Ordering::Relaxed) {
+            true if path.to_string_lossy().ends_with(LOCKED) => {
+                Err(std::io::ErrorKind::PermissionDenied.into())
+            }
             true => Err(std::io::Error::other("the connection is gone")),
             false => self.0.read(path, limit),
         }
@@ -395,6 +406,42 @@ impl Place for Failing {
     fn create_dir(&self, path: &Path) -> std::io::Result<()> {
         self.0.create_dir(path)
     }
+}
+
+/// A bank that holds files open while it writes them, as on Windows: more of them than a page has files.
+#[test]
+fn locked_files_hold_up_no_other_and_are_read_once_they_are_released() {
+    let dir = TempDir::new().expect("a directory");
+    let parts = Parts::of(&Exchange::Directory(dir.path().to_owned()));
+    for path in [&parts.dirs.reports, &parts.dirs.archive] {
+        fs::create_dir_all(path).expect("made");
+    }
+    let place = Arc::new(Failing(Local, true.into()));
+    let patterns = Patterns::new(&["*.xml".to_owned()]);
+    let inbox = Inbox::new(place.clone(), parts.dirs, patterns, Duration::ZERO, None, None);
+    for number in 0..40 {
+        drop_file(&dir, &format!("0{number:02}-{LOCKED}"), &report(number + 1));
+    }
+    let now = Instant::now();
+    assert_eq!(inbox.page(None, now).expect("nothing yet"), Reports::default());
+    assert_eq!(inbox.page(None, now).expect("young"), Reports::default(), "perhaps being written");
+    age(&dir, &format!("000-{LOCKED}"), 61);
+    assert_eq!(inbox.page(None, now).expect("changed"), Reports::default());
+    let page = inbox.page(None, now).expect("no fault of the rail");
+    let [what] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
+    assert!(what.contains("000-locked.xml") && what.contains("is read once it can be"), "{what}");
+    assert_eq!(inbox.page(None, now).expect("not stored"), page, "reported until it is stored");
+    inbox.confirm_stored().expect("noted");
+    assert_eq!(inbox.page(None, now).expect("reported"), Reports::default());
+    // What comes after them is read, and they keep their names until they can be read, too.
+    place.1.store(false, std::sync::atomic::Ordering::Relaxed);
+    drop_file(&dir, "100.xml", &report(100));
+    let behind = inbox.page(Some("099.xml"), now).expect("first listed");
+    assert_eq!(attempts(&behind).len(), 32, "released: late, and read");
+    place.1.store(true, std::sync::atomic::Ordering::Relaxed);
+    let names = names(&dir.path().join("in"));
+    assert!(names.contains(&"039-locked.xml".to_owned()), "{names:?}");
+    assert!(names.contains(&"099.xml~late000001~000-locked.xml".to_owned()), "{names:?}");
 }
 
 /// Half of a page was found when the place failed: what it would have reported is not confirmed by the

@@ -30,21 +30,36 @@ const PAIRS: [&str; 4] = ["pair", "symbol", "instrument", "ticker"];
 /// Names of a mid rate.
 const MIDS: [&str; 6] = ["rate", "value", "mid", "midpoint", "price", "last"];
 /// Names of the number of units that a rate is of.
-const UNITS: [&str; 14] = [
-    "amount",
+const UNITS: [&str; 5] = ["amount", "base_amount", "per", "per_units", "lot_size"];
+/// Other names of it contain one of these words, unless one of [`NO_UNIT`], too.
+const UNIT_WORDS: [&str; 9] = [
     "unit",
     "units",
     "nominal",
     "quantity",
     "multiplier",
-    "per",
-    "per_units",
     "lot",
-    "lot_size",
     "factor",
     "faktor",
     "denomination",
-    "base_amount",
+];
+/// Words of names of prices, limits and forms of numbers.
+const NO_UNIT: [&str; 15] = [
+    "price",
+    "rate",
+    "cost",
+    "fee",
+    "id",
+    "code",
+    "count",
+    "precision",
+    "decimals",
+    "digits",
+    "min",
+    "max",
+    "minimum",
+    "maximum",
+    "step",
 ];
 /// Names of a time contain one of these.
 const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
@@ -112,7 +127,7 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
     };
     let fixed = Scope { base, as_of };
     let mut walk = Walk { read, root: &root, form: Form::Rates, fixed, lacks_base: false };
-    let beside = walk.time_of(&root).or_else(|| walk.time_beside(&root));
+    let beside = walk.time_beside(&root);
     let named = if base.is_none() { walk.base_of(&root)? } else { None };
     let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
     walk.visit(place, scope)?;
@@ -248,30 +263,47 @@ impl Walk<'_, '_> {
     /// The time of an object's own members: the oldest with a time of day, else the oldest date. A
     /// time that is later than the end of the day of the rates is not theirs.
     fn time_of(&self, node: &Node) -> Option<Timestamp> {
-        let Node::Object(members) = node else { return None };
+        let times = self.times(node);
+        let (_, time, _) = times.iter().min().copied()?;
+        Some(day_of(&times).filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
+    }
+
+    /// The times of an object's own members: whether each is a date only, and whether its name says
+    /// that it is that of the rates.
+    fn times(&self, node: &Node) -> Vec<(bool, Timestamp, bool)> {
+        let Node::Object(members) = node else { return Vec::new() };
         let times = members.iter().filter_map(|(name, value)| {
             let name = name.to_ascii_lowercase();
             let text = plain(value).filter(|_| TIMES.iter().any(|part| name.contains(part)))?;
             let (time, is_precise) = self.read.published.time(text, self.read.now)?;
             Some((!is_precise, time, DAYS.contains(&name.as_str())))
         });
-        let times: Vec<_> = times.collect();
-        let (_, time, _) = times.iter().min().copied()?;
-        let days = times.iter().filter(|(is_day, _, is_theirs)| *is_day && *is_theirs);
-        let day = days.map(|(_, day, _)| *day).min();
-        Some(day.filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
+        times.collect()
     }
 
-    /// The time of a part of the document that has no rates, such as `meta`.
+    /// The time of the root, else of a part of the document that has no rates, such as `meta`. An
+    /// earlier day that such a part states is that of the rates, as in [`Walk::time_of`].
     fn time_beside(&self, root: &Node) -> Option<Timestamp> {
         let Node::Object(members) = root else { return None };
         let has_none = |node: &Node| {
             let Node::Object(members) = node else { return false };
             members.iter().all(|(name, _)| code_of(name).is_none() && pair_of(name).is_none())
         };
-        let parts = members.iter().filter(|(name, node)| code_of(name).is_none() && has_none(node));
-        parts.filter_map(|(_, node)| self.time_of(node)).min()
+        let parts = || {
+            let parts = members.iter();
+            parts.filter(|(name, node)| code_of(name).is_none() && has_none(node))
+        };
+        let of_parts = || parts().filter_map(|(_, node)| self.time_of(node)).min();
+        let time = self.time_of(root).or_else(of_parts)?;
+        let day = parts().filter_map(|(_, node)| day_of(&self.times(node))).min();
+        Some(day.filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
     }
+}
+
+/// The earliest day of the rates among an object's times.
+fn day_of(times: &[(bool, Timestamp, bool)]) -> Option<Timestamp> {
+    let days = times.iter().filter(|(is_day, _, is_theirs)| *is_day && *is_theirs);
+    days.map(|(_, day, _)| *day).min()
 }
 
 /// How strongly a member's name says that it is the base currency; 0 is the strongest.
@@ -373,13 +405,32 @@ fn price(node: &Node) -> Option<Price> {
 /// Refuses an object that states a number of units other than one. A unit may also be a name.
 fn of_one_unit(members: &[(String, Node)]) -> Result<(), SheetError> {
     let units = |(name, value): &'_ (String, Node)| {
-        let units = number(value).filter(|_| UNITS.contains(&name.to_ascii_lowercase().as_str()));
-        units.filter(|units| !matches!(units.trim(), "1" | "1.0" | "1.00")).map(shown)
+        let units = number(value).filter(|_| is_unit(name))?;
+        // "1 USD" is one unit.
+        let count = units.split_whitespace().next().unwrap_or_default();
+        let (whole, fraction) = count.split_once('.').unwrap_or((count, ""));
+        let is_one = whole == "1" && fraction.bytes().all(|digit| digit == b'0');
+        (!is_one).then(|| shown(units))
     };
     match members.iter().find_map(units) {
         Some(units) => Err(SheetError::Form(format!("the rates are of {units} units, not of one"))),
         None => Ok(()),
     }
+}
+
+/// Whether a member's name, such as `quoteUnits` or `unit_of_currency`, is one of a number of units.
+fn is_unit(name: &str) -> bool {
+    let mut words = String::new();
+    let mut before = ' ';
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            words.push('_');
+        }
+        words.push(if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
+        before = letter;
+    }
+    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
+    UNITS.contains(&words.as_str()) || has(&UNIT_WORDS) && !has(&NO_UNIT)
 }
 
 fn number(node: &Node) -> Option<&str> {

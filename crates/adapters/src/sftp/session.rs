@@ -53,6 +53,8 @@ impl From<Fault> for io::Error {
         let kind = match code {
             wire::NO_SUCH_FILE => io::ErrorKind::NotFound,
             wire::PERMISSION_DENIED => io::ErrorKind::PermissionDenied,
+            // Servers on Windows refuse a file that is open elsewhere with a mere failure.
+            wire::FAILURE | wire::LOCK_CONFLICT => io::ErrorKind::ResourceBusy,
             wire::UNSUPPORTED => io::ErrorKind::Unsupported,
             wire::NO_CONNECTION | wire::CONNECTION_LOST => io::ErrorKind::ConnectionAborted,
             _ => io::ErrorKind::Other,

@@ -41,6 +41,8 @@ pub(super) const FAILURE: u32 = 4;
 pub(super) const NO_CONNECTION: u32 = 6;
 pub(super) const CONNECTION_LOST: u32 = 7;
 pub(super) const UNSUPPORTED: u32 = 8;
+/// Of a later version of the protocol; some servers send it in this one.
+pub(super) const LOCK_CONFLICT: u32 = 17;
 
 const ATTR_SIZE: u32 = 0x1;
 const ATTR_OWNER: u32 = 0x2;

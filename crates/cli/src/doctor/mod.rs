@@ -28,7 +28,7 @@ use super::{Context, run_async};
 use client::{Client, ClientError, Credentials, DataDir, http_client, sandbox_base_url};
 use config::{self, Config, KeySource, OfChain, StoreLocation};
 use service::clock::WallClock;
-use service::installation::{has_key, is_sealed};
+use service::installation::{has_key, is_begun, is_sealed};
 pub use service::preflight::{Finding, Level};
 use service::{chain, open_store, preflight, world};
 
@@ -228,7 +228,7 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
 fn database(config: &Config, data_dir: &Path) -> Finding {
     const NAME: &str = "database";
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
-        && !path.exists()
+        && (!path.exists() || is_begun(&path, data_dir))
     {
         return Finding::new(
             NAME,
@@ -459,6 +459,8 @@ async fn keys(credentials: Credentials) -> Result<Finding, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     #[test]
@@ -532,6 +534,10 @@ mod tests {
         assert_eq!(database(&config, dir.path()).level, Level::Ok, "as good as none");
         assert!(!config::kek_path(dir.path()).exists(), "nor a key");
         config::key_encryption_key(&config, dir.path()).expect("made");
+        assert_eq!(database(&config, dir.path()).level, Level::Ok, "a first start ended early");
+        let changed = SystemTime::now() + Duration::from_hours(1);
+        let opened = std::fs::File::options().write(true).open(&file).expect("opened");
+        opened.set_modified(changed).expect("changed");
         let emptied = database(&config, dir.path());
         assert_eq!(emptied.level, Level::Wrong, "{emptied:?}");
         assert!(emptied.detail.contains("is empty (0 bytes)"), "{emptied:?}");

@@ -73,6 +73,31 @@ fn rails_share_no_place() {
     let text = ["pak-raast", "pak-ibft"].map(|id| transports.replace("ID", id)).concat();
     let fault = load(&text, &[], &both).expect_err("the same directory").to_string();
     assert!(fault.contains("rails.pak-ibft.directory"), "{fault}");
+    // However it is written.
+    let dir = tempfile::tempdir().expect("a directory");
+    let real = dir.path().join("real");
+    std::fs::create_dir(&real).expect("made");
+    std::os::unix::fs::symlink(&real, dir.path().join("link")).expect("linked");
+    for (name, same) in [
+        ("real/", true),
+        ("./real", true),
+        ("real/../real", true),
+        ("none/../real", true),
+        ("link", true),
+        ("link/.", true),
+        ("link/new", false),
+        ("other", false),
+    ] {
+        let other = format!("{}/{name}", dir.path().display());
+        let places = [
+            ("rails.pak-raast.directory", real.to_str().expect("text")),
+            ("rails.pak-ibft.directory", other.as_str()),
+        ];
+        assert_eq!(load(&text, &[], &places).is_err(), same, "{name}");
+    }
+    for (name, same) in [("./in/", true), ("a/../in", true), ("/in", false), ("../in", false)] {
+        assert_eq!(two("", &format!("in = \"{name}\"\n")).is_err(), same, "{name}");
+    }
 }
 
 #[test]

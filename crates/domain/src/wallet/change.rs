@@ -107,6 +107,7 @@ pub fn provision(
         unblock_reason: None,
         block: None,
         blacklisting: None,
+        superseded: None,
         chain_blacklisted: false,
         frozen_on_chain: false,
         freeze: None,
@@ -317,7 +318,8 @@ impl Wallet {
         order: BlacklistOrder,
         now: Timestamp,
     ) -> Result<Option<WalletEffects>, WalletRefusal> {
-        if self.blacklisting.as_ref().is_some_and(|known| known.reference == order.reference) {
+        let mut known = self.blacklisting.iter().chain(&self.superseded);
+        if known.any(|known| known.reference == order.reference) {
             return Ok(None);
         }
         let later = order.effective_date > now.date();
@@ -330,6 +332,7 @@ impl Wallet {
         if let (true, Some(refusal)) = (later, self.ordered()) {
             return Err(refusal);
         }
+        self.superseded = self.blacklisting.take();
         self.blacklisting = Some(Blacklisting {
             authority: order.authority,
             reference: order.reference,
@@ -359,6 +362,17 @@ impl Wallet {
         };
         effects.optional.extend(self.ordered_event());
         Ok(Some(effects))
+    }
+
+    /// The wallet as the order with this reference number is answered: an order that another has
+    /// superseded blocked the wallet until a date.
+    #[must_use]
+    pub fn as_ordered(mut self, reference: &str) -> Wallet {
+        if self.superseded.as_ref().is_some_and(|it| it.reference == reference) {
+            self.state = WalletState::Blocked;
+            self.blacklisting = self.superseded.take();
+        }
+        self
     }
 
     fn blacklisted(&mut self, state: WalletState, now: Timestamp) -> WalletEffects {

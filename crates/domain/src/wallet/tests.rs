@@ -303,6 +303,27 @@ fn a_future_order_removes_the_automatic_end_of_a_block() {
 }
 
 #[test]
+fn an_order_that_another_supersedes_is_answered_as_it_was() {
+    let mut wallet = wallet();
+    let day = date(2026, 11, 25);
+    wallet.blacklist(order("R-1", day), monday()).expect("allowed").expect("new");
+    let first = wallet.clone();
+    assert_eq!(first.clone().as_ordered("R-1"), first);
+    wallet.blacklist(order("R-2", monday().date()), monday()).expect("allowed").expect("new");
+    let second = wallet.clone();
+    for reference in ["R-1", "R-2"] {
+        let again = wallet.blacklist(order(reference, day), monday() + Span::hours(1));
+        assert_eq!(again, Ok(None), "{reference}");
+        assert_eq!(wallet, second, "{reference}");
+    }
+    let shown = wallet.clone().as_ordered("R-1");
+    assert_eq!((shown.state, shown.blacklisting), (Blocked, first.blacklisting));
+    assert_eq!(wallet.clone().as_ordered("R-2"), second);
+    let third = wallet.blacklist(order("R-3", monday().date()), monday());
+    assert_eq!(third, Err(WalletRefusal::Conflict(Blacklisted)));
+}
+
+#[test]
 fn a_frozen_wallet_cannot_request_anything() {
     for state in WalletState::ALL {
         let refused = if state.is_frozen() { Err(WalletRefusal::Frozen(state)) } else { Ok(()) };

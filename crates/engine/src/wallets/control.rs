@@ -92,6 +92,7 @@ impl Wallets {
         let chain = self.own_wallet(caller, id).await?.chain;
         let tokens = blacklist_tokens(self.offered_on(chain)?, caller.tenant);
         let ours = tokens.iter().any(|(coin, _)| *coin == StableCoin::Usdc);
+        let reference = order.reference.clone();
         let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, by, idempotency });
         let mut reply = self.changed_wallet(caller, action).await?;
         let wait =
@@ -99,6 +100,7 @@ impl Wallets {
         if let Some(shown) = self.shown_on_chain(&reply.made, wait).await? {
             reply.made.chain_blacklisted = shown;
         }
+        reply.made = reply.made.as_ordered(&reference);
         Ok(reply)
     }
 

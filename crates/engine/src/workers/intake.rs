@@ -11,8 +11,8 @@ use super::Workers;
 use crate::measure;
 
 impl Workers {
-    /// Stores pages of statements. A page whose id is stored with different content is added to
-    /// `strays`.
+    /// Stores pages of statements. A page whose id is stored with different content, or that cannot
+    /// be stored, is added to `strays`.
     pub(super) async fn take_statements(
         &self,
         rail: &dyn Rail,
@@ -21,21 +21,24 @@ impl Workers {
     ) -> Result<(), StoreError> {
         for page in pages {
             let taken = self.store.keep_statement(rail.id(), page, self.clock().now()).await?;
-            let counted = match taken {
+            let counted = match &taken {
                 PageTaken::New => "new",
                 PageTaken::Known => "known",
                 PageTaken::Other => "other",
+                PageTaken::Rejected(_) => "rejected",
             };
             metrics::counter!("corridor_bank_statements_total", "rail" => rail.id().to_string(), "taken" => counted)
                 .increment(1);
             tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
-            if taken == PageTaken::Other {
-                let what = format!(
-                    "{}: page {} of statement {} was received before with different content; the first one applies",
-                    page.source, page.page, page.id
-                );
-                strays.push(what.into());
-            }
+            let why = match taken {
+                PageTaken::New | PageTaken::Known => continue,
+                PageTaken::Other => {
+                    "was received before with different content; the first one applies".to_owned()
+                }
+                PageTaken::Rejected(why) => format!("cannot be stored and is left out: {why}"),
+            };
+            let BankStatement { source, page, id, .. } = page;
+            strays.push(format!("{source}: page {page} of statement {id} {why}").into());
         }
         Ok(())
     }

@@ -52,6 +52,7 @@ pub(crate) fn wallet() -> Wallet {
         unblock_reason: None,
         block: None,
         blacklisting: None,
+        superseded: None,
         chain_blacklisted: false,
         frozen_on_chain: false,
         freeze: None,

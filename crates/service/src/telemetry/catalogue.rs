@@ -303,8 +303,11 @@ pub const METRICS: &[Metric] = &[
     metric(
         "corridor_bank_statements_total",
         Kind::Counter,
-        &[("rail", Values::Rails), ("taken", Values::Known(&["new", "known", "other"]))],
-        "Pages of bank statements: new, already known, or with other content under a known id",
+        &[
+            ("rail", Values::Rails),
+            ("taken", Values::Known(&["new", "known", "other", "rejected"])),
+        ],
+        "Pages of bank statements: new, already known, with other content under a known id, or not accepted by the database",
     ),
     metric(
         "corridor_unreadable_reports_total",

@@ -40,7 +40,7 @@ impl Store {
     pub async fn environment(&self) -> Result<Option<Environment>, StoreError> {
         let rows = match self.driver().query(&GET, vec![NAME.into()]).await {
             // The table does not exist before the first migration.
-            Err(DbError::Refused(_)) => return Ok(None),
+            Err(DbError::Absent(_)) => return Ok(None),
             rows => rows?,
         };
         let Some(row) = rows.first() else { return Ok(None) };
@@ -61,7 +61,8 @@ impl Store {
     /// with.
     pub async fn keeps_unicode(&self) -> Result<bool, StoreError> {
         let rows = match self.driver().query(&LENGTH, vec![UNICODE.into()]).await {
-            Err(DbError::Refused(_)) => return Ok(false),
+            // The text cannot be converted to the database's encoding.
+            Err(DbError::Refused(_) | DbError::Rejected(_)) => return Ok(false),
             rows => rows?,
         };
         let Some(row) = rows.first() else { return Ok(false) };

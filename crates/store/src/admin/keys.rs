@@ -56,7 +56,7 @@ pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
 pub(crate) async fn has_id_key(store: &Store) -> Result<bool, StoreError> {
     match store.driver().query(&GET, vec![ID_KEY.into()]).await {
         // The first migration makes the table.
-        Err(DbError::Refused(_)) => Ok(false),
+        Err(DbError::Absent(_)) => Ok(false),
         rows => Ok(!rows?.is_empty()),
     }
 }
@@ -64,7 +64,7 @@ pub(crate) async fn has_id_key(store: &Store) -> Result<bool, StoreError> {
 /// Reads the key of the id permutation.
 pub(crate) async fn id_key(store: &Store) -> Result<[u8; 16], StoreError> {
     let rows = match store.driver().query(&GET, vec![ID_KEY.into()]).await {
-        Err(DbError::Refused(_)) => {
+        Err(DbError::Absent(_)) => {
             return Err(StoreError::Schema(
                 "the database has not been migrated: run corridor migrate".to_owned(),
             ));

@@ -68,8 +68,8 @@ pub(crate) struct Answer {
 pub(crate) enum Attempted {
     /// Committed (or nothing to commit), with its rows.
     Done(Box<WorkingSet>),
-    /// Rolled back; fresh rows may lead to a different decision.
-    Again(String),
+    /// Rolled back; fresh rows may lead to a different decision. What the last attempt met.
+    Again(ExecuteError),
 }
 
 /// The decision between load and save.
@@ -212,10 +212,17 @@ impl Driver {
 /// Maps a driver's error inside a batch to the caller's error; a conflict leads to another attempt.
 pub(crate) fn batch_failed(batch: BatchId, error: DbError) -> Result<Attempted, ExecuteError> {
     match error {
-        DbError::Conflict(why) => Ok(Attempted::Again(why)),
+        DbError::Conflict(why) => {
+            tracing::debug!(%batch, why, "batch conflicted");
+            Ok(Attempted::Again(ExecuteError::Contended))
+        }
+        // A value decided on stale rows may be rejected; on fresh ones it would not be written.
+        DbError::Rejected(why) => Ok(Attempted::Again(ExecuteError::Rejected(why))),
         DbError::InDoubt(_) => Err(ExecuteError::CommitUnknown(batch)),
         DbError::Unavailable(why) => Err(ExecuteError::Unavailable(why)),
-        DbError::Refused(why) | DbError::Corrupt(why) => Err(ExecuteError::Corrupt(why)),
+        DbError::Refused(why) | DbError::Absent(why) | DbError::Corrupt(why) => {
+            Err(ExecuteError::Corrupt(why))
+        }
     }
 }
 

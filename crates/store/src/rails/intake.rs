@@ -27,7 +27,7 @@ static REOPEN_NEXT: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES, &REOPEN_NEXT];
 
 /// The result of storing a statement's page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageTaken {
     /// The page is stored now.
     New,
@@ -35,6 +35,9 @@ pub enum PageTaken {
     Known,
     /// Different content is stored under its id; this one is discarded.
     Other,
+    /// The database does not accept it for the stated reason, now and whenever it comes again;
+    /// nothing is stored.
+    Rejected(String),
 }
 
 impl Store {
@@ -86,6 +89,7 @@ impl Store {
             Err(conflict @ StoreError::Conflict(_)) => {
                 self.known_page(rail, page).await?.ok_or(conflict)
             }
+            Err(StoreError::Rejected(why)) => Ok(PageTaken::Rejected(why)),
             Err(error) => Err(error),
         }
     }

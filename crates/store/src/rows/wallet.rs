@@ -37,6 +37,7 @@ record! {
         unblock_reason: Option<String>,
         block: Option<Block>,
         blacklisting: Option<Blacklisting>,
+        #[serde(default, skip_serializing_if = "Option::is_none")] superseded: Option<Blacklisting>,
         chain_blacklisted: bool,
         frozen_on_chain: bool,
         freeze: Option<IntentId>,

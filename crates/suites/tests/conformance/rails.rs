@@ -193,6 +193,14 @@ pub async fn a_page_of_a_statement_is_kept_once(world: World) {
     );
     let other = BankStatement { digest: Uuid::from_u128(2), entries: Vec::new(), ..first.clone() };
     assert_eq!(keep(other).await, Ok(PageTaken::Other));
+    let impossible = BankStatement { page: 0, ..first.clone() };
+    let rejected = keep(impossible).await;
+    assert!(matches!(rejected, Ok(PageTaken::Rejected(_))), "not for ever again: {rejected:?}");
+    // More than an index of PostgreSQL holds.
+    let long =
+        (0..1_000).map(|it| Uuid::from_u128(it * 0x1234_5678_9abc_def1).to_string()).collect();
+    let kept = keep(BankStatement { id: long, entries: Vec::new(), ..first.clone() }).await;
+    assert!(matches!(kept, Ok(PageTaken::New | PageTaken::Rejected(_))), "{kept:?}");
     let found = store.open_bookings(None, 10).await.expect("read");
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].attempt.id, found[0].entries.len()), (attempt.id, 1));

@@ -71,6 +71,7 @@ pub fn wallet(
         unblock_reason: None,
         block: None,
         blacklisting: None,
+        superseded: None,
         chain_blacklisted: false,
         frozen_on_chain: false,
         freeze: None,

@@ -139,12 +139,16 @@ async fn files_that_cannot_be_used_are_named_at_the_start() {
         "e",
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
     );
+    let two = at("two", &format!("{}{}", issued.key, other.key));
+    let bundle = at("bundle", &format!("{}{}{}", issued.certificate, issued.key, other.key));
     for (certificate_file, key_file, name, words) in [
         (&missing, &key, "certificate_file", "missing: cannot be read"),
         (&certificate, &missing, "key_file", "missing: cannot be read"),
         (&key, &key, "certificate_file", "contains no certificate"),
         (&certificate, &certificate, "key_file", "contains no private key"),
         (&certificate, &encrypted, "key_file", "contains no private key"),
+        (&certificate, &two, "key_file", "two: contains 2 private keys, and must have one"),
+        (&bundle, &bundle, "key_file", "bundle: contains 2 private keys, and must have one"),
         (&certificate, &at("o", &other.key), "key_file", "is not the key of the certificate"),
     ] {
         let identity =

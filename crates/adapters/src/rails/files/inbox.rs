@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use domain::rail::Reports;
+use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -39,6 +40,10 @@ const FULL_PAGE_REPORTS: usize = 1_000;
 /// Separates the cursor from the number and the name of a late file.
 const LATE_MARK: &str = "~late";
 const LATE_DIGITS: usize = 6;
+/// Follows the number of a late file whose name was shortened.
+const SHORTENED: &str = "~short-";
+/// Longest name of a file, in bytes, on the usual file systems.
+const NAME_MAX_BYTES: usize = 255;
 
 /// Grace period in which a file that matches no pattern may still be renamed or written to.
 const STRANGER_AGE: Duration = Duration::from_secs(60);
@@ -61,6 +66,8 @@ pub(super) struct Inbox {
     pending: Mutex<Vec<Pending>>,
     /// Empty files that were reported.
     reported_empty: Mutex<BTreeSet<OsString>>,
+    /// Locked files that were reported.
+    reported_locked: Mutex<BTreeSet<OsString>>,
 }
 
 /// What a listing states about a file.
@@ -82,6 +89,14 @@ enum Pending {
     Settle(String),
     Overdue(Awaited),
     Empty(OsString),
+    Locked(OsString),
+}
+
+/// A file that can be read now.
+struct Ready {
+    /// The bank's name for it; a late file's new name.
+    name: String,
+    entry: Entry,
 }
 
 /// The directories of a rail.
@@ -112,6 +127,17 @@ pub(super) struct InboxError {
 }
 
 impl InboxError {
+    /// Whether the bank, or a person, holds only this file: others can be read.
+    fn is_locked(&self) -> bool {
+        let kinds = [
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::ResourceBusy,
+            io::ErrorKind::ExecutableFileBusy,
+            io::ErrorKind::WouldBlock,
+        ];
+        kinds.contains(&self.source.kind()) && self.refusal().is_none()
+    }
+
     /// What only people can mend, if that is the cause.
     pub(super) fn refusal(&self) -> Option<String> {
         sftp::refusal(&self.source).map(ToString::to_string)
@@ -143,6 +169,7 @@ impl Inbox {
             handed_out: Mutex::default(),
             pending: Mutex::default(),
             reported_empty: Mutex::default(),
+            reported_locked: Mutex::default(),
         }
     }
 
@@ -164,16 +191,27 @@ impl Inbox {
             self.settle(cursor, &mut handed_out)?;
         }
         let mut page = Reports::default();
-        for (name, size) in self.next_names(cursor, now, &mut page)? {
-            let Some(content) = self.content(&name, size)? else {
-                continue;
+        let mut files = 0;
+        for Ready { name, entry } in self.next_files(cursor, now, &mut page)? {
+            let content = match self.content(&entry.name, entry.size) {
+                Ok(Some(content)) => content,
+                Ok(None) => continue,
+                Err(error) if error.is_locked() => {
+                    self.look_at_locked(&entry, &error, &mut page);
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
+            self.reported_locked().remove(&entry.name);
+            // A late file is renamed once it can be read: before, it would be late again.
+            self.rename_late(&entry, &name)?;
             let fate = self.take(&name, content, &mut page)?;
             handed_out.insert(name.clone(), fate);
             page.cursor = Some(name);
+            files += 1;
             let entries: usize =
                 page.statements.iter().map(|statement| statement.entries.len()).sum();
-            if page.reports.len() + entries >= FULL_PAGE_REPORTS {
+            if files == MAX_PAGE_FILES || page.reports.len() + entries >= FULL_PAGE_REPORTS {
                 break;
             }
         }
@@ -189,6 +227,7 @@ impl Inbox {
                 Pending::Settle(name) => self.note(&name, |it| it.settle(&name))?,
                 Pending::Overdue(of) => self.note(of.name(), |it| it.note_overdue(&of))?,
                 Pending::Empty(name) => drop(self.reported_empty().insert(name)),
+                Pending::Locked(name) => drop(self.reported_locked().insert(name)),
             }
         }
         Ok(())
@@ -222,52 +261,57 @@ impl Inbox {
         Ok(())
     }
 
-    /// The names of the next page in order, with late files renamed, and the files' sizes.
-    fn next_names(
+    /// The files to read next in order; late files after the cursor.
+    fn next_files(
         &self,
         cursor: Option<&str>,
         now: Instant,
         page: &mut Reports,
-    ) -> Result<Vec<(String, Option<u64>)>, InboxError> {
-        let mut names = Vec::new();
+    ) -> Result<Vec<Ready>, InboxError> {
+        let mut files = Vec::new();
         let dir = &self.dirs.reports;
         let mut entries = self.unchanged(dir, now)?;
         if let Some(acknowledgements) = &self.acknowledgements {
             self.take_acknowledgements(acknowledgements, &mut entries, now, page)?;
         }
         self.forget_filled(&entries);
+        self.forget_unlisted();
         for entry in entries {
             let shown = entry.name.to_string_lossy();
             // Links and pipes are not bank files; hidden files are still being written.
             if entry.kind != EntryKind::File
                 || shown.starts_with('.')
-                || !self.patterns.take(own_name(&shown))
+                || !(is_shortened(&shown) || self.patterns.take(own_name(&shown)))
             {
                 self.look_at_stranger(dir, &entry, &shown, page);
                 continue;
             }
             match entry.name.to_str() {
                 Some(_) if entry.size == Some(0) => self.look_at_empty(&entry, &shown, page),
-                Some(name) => names.push((name.to_owned(), entry.size)),
+                Some(name) => {
+                    let late = cursor.filter(|cursor| name <= *cursor);
+                    let name = late.map_or_else(|| name.to_owned(), |it| late_name(it, name));
+                    files.push(Ready { name, entry });
+                }
                 None => {
                     self.move_later(dir, &entry.name, &self.dirs.unreadable);
                     page.unreadable.push(format!("file {}: its name is not UTF-8", quoted(&shown)));
                 }
             }
         }
-        if let Some(cursor) = cursor {
-            for (name, _) in names.iter_mut().filter(|(name, _)| name.as_str() <= cursor) {
-                let behind = late_name(cursor, name);
-                self.place
-                    .rename(&dir.join(&*name), &dir.join(&behind))
-                    .map_err(failed("rename", &dir.join(&*name)))?;
-                tracing::info!(file = %name, now = %behind, "a report arrived with a name that sorts before those already read");
-                *name = behind;
-            }
+        files.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        Ok(files)
+    }
+
+    fn rename_late(&self, entry: &Entry, name: &str) -> Result<(), InboxError> {
+        if entry.name == *name {
+            return Ok(());
         }
-        names.sort_unstable();
-        names.truncate(MAX_PAGE_FILES);
-        Ok(names)
+        let from = self.dirs.reports.join(&entry.name);
+        let renamed = self.place.rename(&from, &self.dirs.reports.join(name));
+        renamed.map_err(failed("rename", &from))?;
+        tracing::info!(file = %entry.name.to_string_lossy(), now = %name, "a report arrived with a name that sorts before those already read");
+        Ok(())
     }
 
     /// Takes what the bank states about our files, in `in` and beside them.
@@ -302,7 +346,13 @@ impl Inbox {
             if let Some((_, (dir, entry))) = files().find(|(at, _)| Some(*at) == negative) {
                 let content = match positive {
                     Some(_) => Err("there is a positive one, too".to_owned()),
-                    None => self.reason(&dir.join(&entry.name))?,
+                    None => match self.reason(&dir.join(&entry.name)) {
+                        Err(error) if error.is_locked() => {
+                            self.look_at_locked(entry, &error, page);
+                            continue;
+                        }
+                        reason => reason?,
+                    },
                 };
                 acknowledgements.refuse(&of, &shown(entry), content, page);
                 for (_, (dir, entry)) in files() {
@@ -414,6 +464,29 @@ impl Inbox {
         }
     }
 
+    /// A locked file holds up no other: it stays, is reported once it is old, and is read once it can
+    /// be.
+    fn look_at_locked(&self, entry: &Entry, error: &InboxError, page: &mut Reports) {
+        if !is_young(entry) && !self.reported_locked().contains(&entry.name) {
+            page.unreadable.push(format!(
+                "file {}: it cannot be read, and is read once it can be: {}",
+                quoted(&entry.name.to_string_lossy()),
+                error.source
+            ));
+            self.later([Pending::Locked(entry.name.clone())]);
+        }
+    }
+
+    fn forget_unlisted(&self) {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_listed = |name: &OsString| listed.values().any(|files| files.contains_key(name));
+        self.reported_locked().retain(is_listed);
+    }
+
+    fn reported_locked(&self) -> MutexGuard<'_, BTreeSet<OsString>> {
+        self.reported_locked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn forget_filled(&self, entries: &[Entry]) {
         let is_empty = |name: &OsString| {
             entries.iter().any(|entry| entry.name == *name && entry.size == Some(0))
@@ -447,7 +520,7 @@ impl Inbox {
     /// The file's content, at most one byte beyond the limit; `None` if it is gone or still changes.
     pub(super) fn content(
         &self,
-        name: &str,
+        name: &OsStr,
         size: Option<u64>,
     ) -> Result<Option<Vec<u8>>, InboxError> {
         let content = self.content_of(&self.dirs.reports.join(name))?;
@@ -458,7 +531,7 @@ impl Inbox {
         let whole = content.filter(has_size);
         if whole.is_none() {
             let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-            listed.get_mut(&self.dirs.reports).and_then(|files| files.remove(OsStr::new(name)));
+            listed.get_mut(&self.dirs.reports).and_then(|files| files.remove(name));
         }
         Ok(whole)
     }
@@ -519,7 +592,8 @@ fn is_young(entry: &Entry) -> bool {
     })
 }
 
-/// A name for a late file that sorts after the cursor and before the bank's next file.
+/// A name for a late file that sorts after the cursor and before the bank's next file. If it were too
+/// long, both names are shortened; the bank's next file is then perhaps late, too.
 fn late_name(cursor: &str, name: &str) -> String {
     let (base, round) = match cursor.split_once(LATE_MARK) {
         Some((base, rest)) => {
@@ -528,7 +602,28 @@ fn late_name(cursor: &str, name: &str) -> String {
         None => (cursor, None),
     };
     let own = own_name(name);
-    format!("{base}{LATE_MARK}{:0width$}~{own}", round.unwrap_or(0) + 1, width = LATE_DIGITS)
+    let mark = format!("{LATE_MARK}{:0width$}", round.unwrap_or(0) + 1, width = LATE_DIGITS);
+    let late = format!("{base}{mark}~{own}");
+    if late.len() <= NAME_MAX_BYTES {
+        return late;
+    }
+    // Different names stay different.
+    let hash: String =
+        Sha256::digest(own).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let room = NAME_MAX_BYTES - mark.len() - SHORTENED.len() - hash.len() - 1;
+    let end = (own.len().saturating_sub(room / 2)..).find(|at| own.is_char_boundary(*at));
+    let own = &own[end.unwrap_or(own.len())..];
+    // What follows is greater than a character of the usual names.
+    let follows = |at: &usize| base.as_bytes().get(*at).is_none_or(|byte| *byte < b'~');
+    let mut ends = (0..=base.len().min(room - own.len())).rev();
+    let end = ends.find(|at| base.is_char_boundary(*at) && follows(at)).unwrap_or(0);
+    format!("{}{mark}{SHORTENED}{hash}~{own}", &base[..end])
+}
+
+/// Whether a late file's name was too long.
+fn is_shortened(name: &str) -> bool {
+    let late = name.split_once(LATE_MARK).and_then(|(_, late)| late.get(LATE_DIGITS..));
+    late.is_some_and(|late| late.starts_with(SHORTENED))
 }
 
 /// The bank's name of a file that may have been renamed as late and handed out before a restart.
@@ -556,5 +651,27 @@ mod tests {
             late_name(&cursor, "0007.xml~late000001~0003.xml"),
             "0007.xml~late000013~0003.xml"
         );
+    }
+
+    #[test]
+    fn late_names_are_no_longer_than_a_file_system_takes() {
+        let bank = |first: &str, length: usize| format!("{first}{}.xml", "x".repeat(length));
+        for (mut cursor, other) in [
+            (bank("7", 240), bank("3", 240)),
+            (bank("7", 240), "3.xml".to_owned()),
+            ("7.xml".to_owned(), bank("3", 250)),
+            ("7".to_owned() + &"ü".repeat(120), "3".to_owned() + &"ü".repeat(120)),
+        ] {
+            for round in 1..=3 {
+                let late = late_name(&cursor, &other);
+                assert!(late.len() <= NAME_MAX_BYTES && late > cursor, "{late} after {cursor}");
+                assert!(late.contains(&format!("{LATE_MARK}{round:06}")), "{late}");
+                let changed = other.replacen('3', "4", 1);
+                assert_ne!(late, late_name(&cursor, &changed));
+                assert!(is_shortened(&late) || own_name(&late) == other, "{late}");
+                cursor = late;
+            }
+        }
+        assert!(!is_shortened(&late_name("7.xml", "3.xml")) && !is_shortened("~short-3.xml"));
     }
 }

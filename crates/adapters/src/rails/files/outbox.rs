@@ -8,6 +8,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::acknowledgements::Acknowledgements;
+use super::sequence::{Numbered, Sent};
 use crate::pgp::Pgp;
 use crate::place::Place;
 use crate::rails::Message;
@@ -32,19 +33,31 @@ pub(super) enum PutError {
 
 impl Outbox {
     /// Writes a message's file. An existing one is the same message if its name contains the
-    /// message's id or its content is the same.
-    pub(super) fn put(&self, name: &str, message: Message, pays: bool) -> Result<(), PutError> {
+    /// message's id, its content was the same before encryption, or it is the same.
+    pub(super) fn put(
+        &self,
+        name: &str,
+        message: Message,
+        pays: bool,
+        numbered: Option<&Numbered>,
+    ) -> Result<(), PutError> {
         let not_written = |error: &dyn std::fmt::Display| PutError::NotWritten(error.to_string());
         let (mut name, mut content) = (name.to_owned(), message.xml.into_bytes());
+        let sent = numbered.map(|it| it.sent(&name, &content));
+        let is_again = sent.as_ref().map_or(Ok(false), Sent::is_known);
+        let is_again = is_again.map_err(|error| not_written(&error))?;
         if let Some(pgp) = &self.pgp {
             name = pgp.name(&name);
             content = pgp.seal(content).map_err(PutError::NotWritten)?;
         }
         // Numbers begin again where their memory was lost: another message's file is never replaced, nor
         // taken for this one.
-        if !name.contains(&message.id) && self.is_taken(&name, &content)? {
+        if !name.contains(&message.id) && !is_again && self.is_taken(&name, &content)? {
             let taken = "a file of this name exists with other content".to_owned();
             return Err(PutError::Unclear(taken));
+        }
+        if let Some(sent) = sent.filter(|_| !is_again) {
+            sent.keep().map_err(|error| not_written(&error))?;
         }
         let Some(acknowledgements) = &self.acknowledgements else {
             return self.write(&name, &content);

@@ -6,11 +6,14 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
+use sha2::{Digest as _, Sha256};
 
 /// Dates whose numbers are kept: no message is repeated after that time.
 const KEPT_DATES: usize = 60;
 /// Precedes a message's id in the name of the file with its number.
 const OF_MESSAGE: &str = "of-";
+/// Precedes a message's id in the name of the file with what was sent.
+const SENT: &str = "sent-";
 
 #[derive(Clone)]
 pub(in super::super) struct Sequence {
@@ -56,6 +59,11 @@ impl Sequence {
         Ok(known(&dir, message)?.unwrap_or(highest(&dir)? + 1))
     }
 
+    /// Where what was sent as this message is remembered.
+    pub(super) fn numbered(&self, date: Date, message: &str) -> Numbered {
+        Numbered { file: self.of_date(date).join(format!("{SENT}{message}")) }
+    }
+
     fn of_date(&self, date: Date) -> PathBuf {
         self.dir.join(date.strftime("%Y%m%d").to_string())
     }
@@ -65,6 +73,42 @@ impl Sequence {
         dates.sort_unstable();
         let old = dates.len().saturating_sub(KEPT_DATES);
         dates.iter().take(old).try_for_each(|date| fs::remove_dir_all(self.dir.join(date)))
+    }
+}
+
+/// A message with a number.
+pub(super) struct Numbered {
+    file: PathBuf,
+}
+
+impl Numbered {
+    /// The message with this file name and content.
+    pub(super) fn sent(&self, name: &str, plain: &[u8]) -> Sent<'_> {
+        let hash: String = Sha256::digest(plain).iter().map(|byte| format!("{byte:02x}")).collect();
+        Sent { file: &self.file, text: format!("{name}\n{hash}\n") }
+    }
+}
+
+/// The name and the hash of a message's file before encryption, which gives other content each time.
+pub(super) struct Sent<'a> {
+    file: &'a Path,
+    text: String,
+}
+
+impl Sent<'_> {
+    /// Whether this was written before.
+    pub(super) fn is_known(&self) -> io::Result<bool> {
+        match fs::read_to_string(self.file) {
+            Ok(text) => Ok(text == self.text),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn keep(&self) -> io::Result<()> {
+        let mut file = File::create(self.file)?;
+        file.write_all(self.text.as_bytes())?;
+        file.sync_all()
     }
 }
 

@@ -62,13 +62,17 @@ fn a_base_and_its_rates_are_found_in_any_publishers_shape() {
         // The strongest name is the base's; a publisher's name is none.
         r#"{"currency":"PKR","base":"USD","time":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
         r#"{"source":"ECB","base":"USD","time":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
+        // A part's time that is not the day of the rates.
+        r#"{"time":"2026-11-21T06:57:48Z","base":"USD","account":{"updated":"2020-01-01","created_date":"2019-01-01"},
+            "rates":{"AED":3.6725,"PKR":278.75}}"#,
         r#"{"source":"CBUAE","from":"USD","time":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
     ] {
         assert_read((case, Form::Rates, both, time), &JsonShape::default());
     }
     // When the answer was sent says nothing about rates of an earlier day.
-    let old: [&str; 2] = [
+    let old: [&str; 3] = [
         r#"{"base":"USD","date":"2026-11-18","timestamp":1795244268,"rates":{"AED":3.6725,"PKR":278.75}}"#,
+        r#"{"timestamp":1795244268,"base":"USD","meta":{"date":"2026-11-18"},"rates":{"AED":3.6725,"PKR":278.75}}"#,
         r#"{"base":"USD","as_of":"2026-11-18","updated":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":278.75}}"#,
     ];
     for case in old {
@@ -81,6 +85,10 @@ fn a_base_and_its_rates_are_found_in_any_publishers_shape() {
     let usd = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
     let day = "2026-11-20T00:00:00Z";
     assert_read((source, Form::Rates, &["USD/PKR 278.75"], day), &usd);
+    // One unit, and names that are of no units.
+    let one = r#"{"base":"USD","time":"2026-11-20","currencyUnit":"1 USD","quantity_precision":8,"unit_price":2,"per_page":50,
+        "rates":{"PKR":278.75}}"#;
+    assert_read((one, Form::Rates, &["USD/PKR 278.75"], day), &JsonShape::default());
     let euro = r#"{"amount":1.0,"base":"EUR","date":"2026-11-20","rates":{"USD":1.0495}}"#;
     assert_read(
         (euro, Form::Rates, &["EUR/USD 1.0495"], "2026-11-20T00:00:00Z"),
@@ -295,6 +303,9 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
             "the rates are of 100 units",
         ),
         (rates(r#"{"INR":{"value":8350,"unit":"USD","nominal":100}}"#), "the rates are of 100 units"),
+        (rates(r#"{"INR":{"value":8350,"quoteUnits":"100 USD"}}"#), "the rates are of 100 USD units"),
+        (rates(r#"{"INR":{"value":8350,"unit_of_currency":100}}"#), "the rates are of 100 units"),
+        (rates(r#"{"INR":{"value":8350,"Nominal value":"100.0"}}"#), "the rates are of 100.0 units"),
         (
             r#"[{"pair":"USD/INR","as_of":1795244268,"per":100,"rate":8350}]"#.to_owned(),
             "the rates are of 100 units",

@@ -29,6 +29,7 @@ on_both_stores! {
     a_pending_wallet_may_be_blacklisted
     a_later_date_blocks_now_and_blacklists_on_the_day
     a_later_date_ends_a_block_by_hours_no_more
+    an_order_that_another_supersedes_is_answered_as_before
     requests_are_cancelled_and_orders_called_off
     money_for_a_blacklisted_wallet_is_rejected
     money_that_was_held_is_rejected_with_the_blacklist
@@ -184,6 +185,24 @@ async fn a_later_date_ends_a_block_by_hours_no_more(on: On) {
     let other = bank.in_use("other").await;
     bank.deposit(&other, "1.00", "COMPLETED").await;
     bank.wallet_becomes(&wallet, "BLOCKED").await;
+}
+
+async fn an_order_that_another_supersedes_is_answered_as_before(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("superseded").await;
+    let path = format!("/v1/sdk/wallets/{wallet}/blacklist");
+    let later = order("R-1", &day(&bank, 30));
+    let ask = async |key: &str| {
+        bank.post(&path, later.clone()).header("idempotency-key", key).send().await.ok()
+    };
+    let first = ask("superseded-1").await;
+    assert_eq!(first["status"].text(), "BLOCKED");
+    let second = blacklist(&bank, &wallet, "R-2", "2020-01-01").await;
+    assert_eq!(second["status"].text(), "BLACKLISTED");
+    for key in ["superseded-1", "superseded-2"] {
+        assert_eq!(ask(key).await, first, "{key}");
+    }
+    assert_eq!(blacklist(&bank, &wallet, "R-2", "2020-01-01").await, second);
 }
 
 async fn requests_are_cancelled_and_orders_called_off(on: On) {

@@ -19,25 +19,35 @@ pub(crate) fn meaning(error: &Error) -> DbError {
         };
     };
     let why = words(reported);
+    if PASSING.contains(reported.code()) {
+        return DbError::Conflict(why);
+    }
+    if *reported.code() == SqlState::UNDEFINED_TABLE {
+        return DbError::Absent(why);
+    }
     match class(reported) {
-        // Serialization and deadlock; constraints and guards; a value that the database rejects.
-        // The last is one command's fault, and is deliberately a conflict: retried alone, only that
-        // command fails.
-        "40" | "23" | "22" => DbError::Conflict(why),
-        _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE || is_outgrown(error) => {
-            DbError::Conflict(why)
-        }
+        // Serialization and deadlock.
+        "40" => DbError::Conflict(why),
+        // Invalid values, constraints and limits.
+        "22" | "23" | "54" => DbError::Rejected(why),
         "08" | "25" | "53" | "57" | "58" | "XX" => DbError::Unavailable(why),
         _ => DbError::Refused(why),
     }
 }
 
+/// Faults outside class 40 that other rows or a new plan mend: the key was inserted in the meantime, a
+/// guard sets a column to NULL, a lock is held, a newer version has migrated.
+const PASSING: [SqlState; 4] = [
+    SqlState::UNIQUE_VIOLATION,
+    SqlState::NOT_NULL_VIOLATION,
+    SqlState::LOCK_NOT_AVAILABLE,
+    SqlState::DATATYPE_MISMATCH,
+];
+
 /// The meaning of a failed COMMIT after successful statements.
 pub(super) fn of_commit(error: &Error) -> DbError {
     match error.as_db_error() {
-        Some(reported) if matches!(class(reported), "40" | "23") => {
-            DbError::Conflict(words(reported))
-        }
+        Some(reported) if matches!(class(reported), "40" | "23") => meaning(error),
         _ => DbError::InDoubt(error.to_string()),
     }
 }

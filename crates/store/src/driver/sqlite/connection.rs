@@ -5,7 +5,7 @@ use std::ops::Deref;
 use domain::time::Span;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, ffi};
 
 use crate::driver::Answer;
 use crate::error::{DbError, StoreError};
@@ -241,11 +241,25 @@ impl ToSql for Cell<'_> {
     }
 }
 
+/// Whether other rows mend it: the key was inserted in the meantime, or a guard sets a column to NULL.
+fn is_passing(error: &rusqlite::Error) -> bool {
+    let passing = [
+        ffi::SQLITE_CONSTRAINT_UNIQUE,
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY,
+        ffi::SQLITE_CONSTRAINT_ROWID,
+        ffi::SQLITE_CONSTRAINT_NOTNULL,
+    ];
+    error.sqlite_error().is_some_and(|error| passing.contains(&error.extended_code))
+}
+
 /// Maps an error of SQLite to the store's error.
 pub(super) fn failure(error: rusqlite::Error) -> DbError {
     let why = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) => DbError::Conflict(why),
+        Some(ErrorCode::ConstraintViolation) if is_passing(&error) => DbError::Conflict(why),
+        Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+            DbError::Rejected(why)
+        }
         Some(ErrorCode::DiskFull) => DbError::Unavailable(format!("{FULL}: {why}")),
         Some(
             ErrorCode::DatabaseBusy
@@ -257,6 +271,8 @@ pub(super) fn failure(error: rusqlite::Error) -> DbError {
             | ErrorCode::FileLockingProtocolFailed,
         ) => DbError::Unavailable(why),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DbError::Corrupt(why),
+        // Its code is that of any faulty statement.
+        Some(ErrorCode::Unknown) if why.starts_with("no such table") => DbError::Absent(why),
         _ => DbError::Refused(why),
     }
 }
