@@ -33,6 +33,8 @@ use crate::world::{WalletWorld, WalletWorlds};
 const SOON: Span = Span::secs(2);
 /// Retry delay while the controller is being deployed.
 const CONTROLLER_SOON: Span = Span::millis(500);
+/// Actions that the nodes' faults have kept waiting for this long raise an alert.
+const UNSENT_FOR: Span = Span::mins(2);
 /// Retry delay of a token that is halted.
 const PAUSED: Span = Span::secs(30);
 /// A transaction's gas limit: its simulation plus half of it and this margin.
@@ -243,7 +245,13 @@ impl Workers {
                     .await;
             }
         };
-        if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
+        let now = self.clock().now();
+        let is_late = held.iter().any(|(intent, _)| now - intent.state_at >= UNSENT_FOR);
+        let sent = self.simulate_and_take(wallets, &lane, &held).await;
+        if is_late && sent.is_ok() {
+            alerts::end(&self.store, tenant, &self.unsent(&lane)).await;
+        }
+        if let Err(fault) = sent {
             tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 let what = self.said_of(lane.chain, fault.to_string());
@@ -252,9 +260,22 @@ impl Workers {
                     Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what },
                 )
                 .await;
+            } else if is_late {
+                self.raise(tenant, self.unsent(&lane)).await;
             }
             self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
         }
+    }
+
+    /// The alert that the nodes keep a key's actions waiting.
+    fn unsent(&self, lane: &Lane) -> Alert {
+        let minutes = UNSENT_FOR.0 / Span::mins(1).0;
+        let (role, signer) = (lane.role.name(), lane.signer);
+        let what = format!(
+            "actions of the {role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending them needs"
+        );
+        let what = self.said_of(lane.chain, what);
+        Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }
     }
 
     async fn simulate_and_take(

@@ -28,6 +28,11 @@ impl Unbegun {
         wishes.iter().min_by_key(|wish| self.0.get(&wish.id).map(|(_, tried)| *tried)).copied()
     }
 
+    /// Whether there is one that has not failed to begin.
+    fn leaves_any(&self, wishes: &[Wish]) -> bool {
+        wishes.iter().any(|wish| !self.0.contains_key(&wish.id))
+    }
+
     /// The nodes do not return what the request needs to begin. `true` = it is given up.
     fn failed(&mut self, wish: Uuid, now: Timestamp) -> bool {
         let (since, tried) = self.0.entry(wish).or_insert((now, now));
@@ -82,7 +87,14 @@ impl Watch<'_> {
                     Ok(Err(trouble)) => {
                         return self.report(wish, (0, 0), trouble).await.map(|()| true);
                     }
-                    Err(Trouble::Chain(fault)) => return self.not_begun(wish, &fault, now).await,
+                    Err(Trouble::Chain(fault)) => {
+                        self.not_begun(wish, &fault, now).await?;
+                        let goes_on = self.memory.unbegun.leaves_any(&wishes);
+                        if goes_on {
+                            self.memory.looked_for_wishes = None;
+                        }
+                        return Ok(goes_on);
+                    }
                     Err(trouble) => return Err(trouble),
                 }
             }
@@ -118,14 +130,14 @@ impl Watch<'_> {
         wish: Wish,
         fault: &ChainFault,
         now: Timestamp,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<(), Trouble> {
         tracing::warn!(%fault, target = %wish.target, "block rescan could not begin, will retry");
         if !self.memory.unbegun.failed(wish.id, now) {
-            return Ok(false);
+            return Ok(());
         }
         let trouble = format!("it could not begin: {fault}");
         self.alert_given_up(wish, &trouble).await;
-        self.report(wish, (0, 0), trouble).await.map(|()| true)
+        self.report(wish, (0, 0), trouble).await
     }
 
     async fn alert_given_up(&self, wish: Wish, trouble: &str) {
@@ -239,6 +251,7 @@ mod tests {
         let (wishes, mut unbegun) = ([wish(1), wish(2)], Unbegun::default());
         assert_eq!(unbegun.next(&wishes), Some(wish(1)));
         assert!(!unbegun.failed(wish(1).id, at(0)));
+        assert!(unbegun.leaves_any(&wishes) && !unbegun.leaves_any(&wishes[..1]));
         assert_eq!(unbegun.next(&wishes), Some(wish(2)), "it gives way");
         assert!(!unbegun.failed(wish(2).id, at(1)));
         assert_eq!(unbegun.next(&wishes), Some(wish(1)), "they take turns");
