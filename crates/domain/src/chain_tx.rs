@@ -229,7 +229,7 @@ pub struct ChainTx {
     /// Whether an alert was raised because it is stuck at the highest fee.
     pub paged: bool,
     /// Outcome already applied: a deep reorganisation may return the transaction to `Broadcast`
-    /// afterwards. Intents that failed or were undone before count as failed for good.
+    /// afterwards.
     pub settled: Option<Mined>,
     /// Time at which the nonce was taken.
     pub created_at: Timestamp,

@@ -211,8 +211,9 @@ pub trait Chain: Send + Sync {
     /// Whether a second node, if configured, has this hash at this height; `false` means that it
     /// has not reached it. Another hash is [`ChainFault::Disagreement`].
     fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
-    /// Whether an ingested block is no longer in the chain: a node has another one at its height.
-    /// If another node still has it, that is [`ChainFault::Disagreement`].
+    /// Whether an ingested block is no longer in the chain: the required number of nodes have
+    /// another one at its height. If another node still has it, that is
+    /// [`ChainFault::Disagreement`].
     fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
         Box::pin(async {
             let there = self.block(BlockAt::Number(block.number)).await?;

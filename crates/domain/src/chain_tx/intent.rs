@@ -4,7 +4,7 @@ use super::states::{IntentTrigger, Move};
 use super::{Intent, IntentState};
 use crate::chain::{ChainNumber, IntentKind, vault};
 use crate::decision::JobChange;
-use crate::ids::{IntentId, PaymentRequestId, TenantId};
+use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId};
 use crate::job::JobKind;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
@@ -126,6 +126,19 @@ impl Intent {
         if let Move::Alarming(_) = self.state.on(IntentTrigger::Undone) {
             self.wait_until(now, &mut effects, now);
         }
+        effects
+    }
+
+    /// A reorganisation restored `tx`, in which it takes effect.
+    pub fn restored(&mut self, tx: ChainTxId, now: Timestamp) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Move::To(state) = self.state.on(IntentTrigger::Restored) {
+            self.enter(state, now);
+            effects.jobs.push((self.id.0, JobChange::Done));
+        } else if self.tx != Some(tx) {
+            self.version += 1;
+        }
+        self.tx = Some(tx);
         effects
     }
 

@@ -164,8 +164,9 @@ pub enum Ended {
     NotTried,
     /// It took effect before a reorganisation, but no longer does: execute it again.
     Undone,
-    /// Reported as not in effect before a reorganisation; it now is.
-    AfterAll,
+    /// Reported as not in effect before a reorganisation; it now is, in this transaction. It may
+    /// have been given up or assigned to another transaction since.
+    AfterAll(TxHash),
 }
 
 impl ChainTx {
@@ -279,18 +280,14 @@ impl ChainTx {
             return (ended, effects);
         };
         let was_done = |id| matches!(self.ended(&before, id), Ended::Done(_));
-        let news = |(id, ended)| match (was_done(id), matches!(ended, Ended::Done(_))) {
-            (true, false) => Some((id, Ended::Undone)),
-            (false, true) => Some((id, Ended::AfterAll)),
-            _ => None,
+        let news = |(id, ended)| match (was_done(id), ended) {
+            (true, Ended::Done(_)) => None,
+            (true, _) => Some((id, Ended::Undone)),
+            (false, Ended::Done(hash)) => Some((id, Ended::AfterAll(hash))),
+            (false, _) => None,
         };
         let news: Vec<_> = ended.into_iter().filter_map(news).collect();
-        // Intents that failed or were undone have since been retried elsewhere or given up: not
-        // reported again.
-        let given_away =
-            self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
-        let failed: Vec<_> = mined.failed.iter().chain(given_away).copied().collect();
-        self.settled = Some(Mined { failed, ..mined });
+        self.settled = Some(mined);
         if news.iter().any(|(_, ended)| matches!(ended, Ended::Undone)) {
             self.alert(
                 "a transaction no longer takes effect after a reorganisation".to_owned(),

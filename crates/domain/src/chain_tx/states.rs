@@ -21,6 +21,8 @@ names! {
         Unwanted = "no longer wanted",
         /// A reorganisation undid it.
         Undone = "undone by a reorganisation",
+        /// A reorganisation restored the transaction in which it takes effect.
+        Restored = "restored by a reorganisation",
     }
 }
 
@@ -76,6 +78,7 @@ impl IntentState {
             (Assigned, IntentTrigger::Failed | IntentTrigger::NotTried) => To(Waiting),
             (Waiting | Assigned, IntentTrigger::FailedForGood) => To(Failed),
             (Done, IntentTrigger::Undone) => Move::Alarming(Waiting),
+            (Waiting | Assigned | Failed | Cancelled, IntentTrigger::Restored) => To(Done),
             // An intent assigned to a transaction is cancelled by that transaction.
             (Waiting, IntentTrigger::Unwanted) => To(Cancelled),
             (Waiting | Assigned | Done | Failed | Cancelled, _) => Stays,

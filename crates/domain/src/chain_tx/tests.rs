@@ -297,7 +297,10 @@ fn a_failed_transaction_that_takes_effect_after_a_reorganisation_is_reported() {
     tx.lost(monday());
     tx.mined(in_block(&tx, 8, &[]), monday());
     let (ended, effects) = tx.over(monday());
-    assert_eq!((ended, effects.alerts.len()), (vec![(intents[0].id, Ended::AfterAll)], 0));
+    assert_eq!(
+        (ended, effects.alerts.len()),
+        (vec![(intents[0].id, Ended::AfterAll(TxHash([1; 32])))], 0)
+    );
 }
 
 #[test]
@@ -428,11 +431,12 @@ fn only_reorganisations_leave_terminal_states() {
     for state in IntentState::ALL.into_iter().filter(|state| state.is_terminal()) {
         for trigger in IntentTrigger::ALL {
             let left = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
-            assert_eq!(
-                left,
-                state == IntentState::Done && trigger == IntentTrigger::Undone,
-                "{state:?} {trigger:?}"
-            );
+            let by = if state == IntentState::Done {
+                IntentTrigger::Undone
+            } else {
+                IntentTrigger::Restored
+            };
+            assert_eq!(left, trigger == by, "{state:?} {trigger:?}");
         }
     }
     for state in TxState::ALL.into_iter().filter(|state| state.is_final()) {
@@ -459,10 +463,28 @@ fn an_undone_intent_is_retried_elsewhere() {
     assert_eq!(over(false), both(Ended::Undone));
     assert_eq!(
         over(true),
-        both(Ended::AfterAll),
+        both(Ended::AfterAll(TxHash([1; 32]))),
         "another transaction retries them, or they are given up"
     );
-    assert_eq!(over(false), [], "nothing of that one is undone here");
+    assert_eq!(over(false), both(Ended::Undone), "once more");
+}
+
+#[test]
+fn a_restored_intent_is_done_in_the_restored_transaction() {
+    let (tx, intents) = taken();
+    let mut given_up = intent(3);
+    given_up.withdraw(monday());
+    for mut restored in [intents[0].clone(), intent(3), given_up] {
+        let version = restored.version;
+        let effects = restored.restored(tx.id, monday());
+        assert_eq!((restored.state, restored.tx), (IntentState::Done, Some(tx.id)));
+        assert_eq!(effects.jobs, [(restored.id.0, JobChange::Done)]);
+        assert_eq!(restored.version, version + 1);
+        // Another transaction has it now.
+        let other = ChainTxId(Uuid::from_u128(0xe2));
+        assert!(restored.restored(other, monday()).jobs.is_empty());
+        assert_eq!((restored.tx, restored.version), (Some(other), version + 2));
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -495,7 +517,7 @@ proptest! {
     #[test]
     fn an_outcome_is_reported_once(sequence in acts()) {
         let (mut tx, intents) = taken();
-        let mut told: std::collections::BTreeMap<IntentId, i32> = std::collections::BTreeMap::new();
+        let mut told: std::collections::BTreeMap<IntentId, bool> = std::collections::BTreeMap::new();
         let mut has_job = true;
         for act in sequence {
             let attempts = tx.attempts.len();
@@ -519,13 +541,13 @@ proptest! {
                 }
             }
             for (id, how) in ended {
-                let count = told.entry(id).or_default();
-                match how {
-                    Ended::Undone => *count -= 1,
-                    Ended::AfterAll => {}
-                    Ended::Done(_) | Ended::Failed | Ended::NotTried => *count += 1,
-                }
-                prop_assert!((0..=1).contains(count), "{how:?} reported {count} times");
+                let before = told.insert(id, matches!(how, Ended::Done(_) | Ended::AfterAll(_)));
+                let expected = match how {
+                    Ended::Undone => Some(true),
+                    Ended::AfterAll(_) => Some(false),
+                    Ended::Done(_) | Ended::Failed | Ended::NotTried => None,
+                };
+                prop_assert_eq!(before, expected, "{:?}", how);
             }
             prop_assert!(tx.attempts.len() >= attempts);
             prop_assert_eq!(has_job, !tx.state.is_final(), "{:?}", tx.state);

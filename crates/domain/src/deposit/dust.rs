@@ -192,13 +192,11 @@ impl Case {
         }
     }
 
-    /// Whether all dust in its release is still eligible.
-    pub(super) fn riders_are_there(&self) -> bool {
+    /// Whether all dust in its release is still in it and `fits`.
+    pub(super) fn riders_are(&self, fits: impl Fn(&Deposit) -> bool) -> bool {
         self.deposit.riders.iter().all(|id| {
             let rider = self.riders.iter().find(|it| it.id == *id);
-            rider.is_some_and(|it| {
-                it.state == DepositState::Approved && it.release == self.deposit.release
-            })
+            rider.is_some_and(|it| it.release == self.deposit.release && fits(it))
         })
     }
 
@@ -255,7 +253,7 @@ impl Case {
     }
 
     /// Decides about one of its riders with the same wallet, request and intents.
-    fn with_rider<T>(&mut self, at: usize, decide: impl FnOnce(&mut Case) -> T) -> T {
+    pub(super) fn with_rider<T>(&mut self, at: usize, decide: impl FnOnce(&mut Case) -> T) -> T {
         std::mem::swap(&mut self.deposit, &mut self.riders[at]);
         let made = decide(self);
         std::mem::swap(&mut self.deposit, &mut self.riders[at]);

@@ -5,7 +5,7 @@ use super::states::Trigger;
 use super::{DepositState, Halt};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{Movement, Plan, TxHash, intent_word};
-use crate::chain_tx::Intent;
+use crate::chain_tx::{Intent, IntentState};
 use crate::coin_amount;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
@@ -66,7 +66,8 @@ impl Case {
         self.deposit.release = Some(id);
     }
 
-    /// Requests the release of a rider by itself, along the `movement` of the one that it was in.
+    /// Requests the release of the deposit by itself, along the `movement` of the one that it was
+    /// in.
     pub(super) fn release_alone(
         &mut self,
         movement: Movement,
@@ -138,15 +139,21 @@ impl Case {
     /// Whether a release may be signed now.
     pub fn may_release(&self) -> bool {
         let is_free = !self.wallet.state.is_frozen() && !self.escrow_is_held();
-        self.deposit.state == DepositState::Approved && is_free && self.riders_are_there()
+        self.deposit.state == DepositState::Approved
+            && is_free
+            && self.riders_are(|it| it.state == DepositState::Approved)
     }
 
     /// Whether this intent has to be executed unconditionally: others rely on it, and a
-    /// reorganisation undid it.
+    /// reorganisation undid it. Not a release that would take the place of dust which is out of the
+    /// chain from a later deposit.
     pub fn owes(&self, intent: IntentId) -> bool {
         let refund = self.deposit.refund.as_ref();
         match self.deposit.state {
-            DepositState::Completed => self.deposit.release == Some(intent),
+            DepositState::Completed => {
+                self.deposit.release == Some(intent)
+                    && self.riders_are(|rider| rider.place.is_some())
+            }
             DepositState::Refunded => refund
                 .is_some_and(|refund| refund.propose == intent || refund.execute == Some(intent)),
             _ => false,
@@ -215,6 +222,70 @@ impl Case {
         Some(effects)
     }
 
+    /// A reorganisation restored the transaction `tx` of an earlier `release` of it, which had been
+    /// given up. Releases requested since are no longer wanted, neither its own nor those of the
+    /// dust that the earlier one moved: they would be paid from later deposits. One that is in a
+    /// transaction is called off by it; one that took effect as well stays the deposit's release,
+    /// and an alert is raised.
+    pub fn release_restored(
+        &mut self,
+        release: IntentId,
+        tx: TxHash,
+        fee: i64,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let moved = self.intent(Some(release)).map(|it| it.riders.clone()).unwrap_or_default();
+        let is_its = self.returns_to(release, &mut effects, cx);
+        for at in 0..self.riders.len() {
+            let id = self.riders[at].id;
+            if !moved.contains(&id)
+                || !self.with_rider(at, |case| case.returns_to(release, &mut effects, cx))
+            {
+                continue;
+            }
+            if !is_its {
+                effects.merge(self.with_rider(at, |case| case.one_released(tx, 0, cx)));
+            } else if !self.deposit.riders.contains(&id) {
+                self.deposit.riders.push(id);
+            }
+        }
+        if is_its {
+            effects.merge(self.released(tx, fee, cx));
+        }
+        effects
+    }
+
+    /// Makes `release` the deposit's release again; `false` if a later one took effect, too.
+    fn returns_to(
+        &mut self,
+        release: IntentId,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) -> bool {
+        let later = self.deposit.release.filter(|it| *it != release);
+        let id = self.deposit.id.0;
+        let own = self.intent(later).filter(|it| it.subject == id);
+        if own.as_ref().is_some_and(|it| it.state == IntentState::Done) {
+            let what = "a deposit was released twice: a reorganisation restored an earlier release"
+                .to_owned();
+            self.alert(AlertKind::DeepReorg, what, effects);
+            return false;
+        }
+        if own.is_some() {
+            self.withdraw_release(effects, cx);
+            self.leave_riders(effects, cx);
+        }
+        if self.deposit.release != Some(release) {
+            self.deposit.release = Some(release);
+            self.deposit.version += 1;
+        }
+        if let Some(state) = self.next(Trigger::Gathered) {
+            self.enter(state, effects, cx);
+        }
+        true
+    }
+
     /// The release failed at its last attempt.
     pub fn release_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         self.release_ends(reason, message(reason), cx)
@@ -246,6 +317,8 @@ impl Case {
     /// follows.
     pub fn release_stopped(&mut self, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
+        let release = self.deposit.release;
+        let plan = self.intent(release).map(|intent| intent.plan);
         self.leave_riders(&mut effects, cx);
         let trigger = match self.wallet.state {
             WalletState::Active | WalletState::Pending if self.escrow_is_held() => {
@@ -264,6 +337,12 @@ impl Case {
             }
             None if self.deposit.state == DepositState::Approved => {
                 self.want_release(terms, &mut effects, cx)
+            }
+            // It is owed, but without the dust that a reorganisation took from it.
+            None if self.deposit.state == DepositState::Completed => {
+                if let Some(Plan::Release(movement)) = plan {
+                    self.release_alone(movement, &mut effects, cx);
+                }
             }
             None => {}
         }

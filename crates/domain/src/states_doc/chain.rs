@@ -41,7 +41,8 @@ const INTENT: &str = "
 ## Intent
 
 One on-chain action, executed at most once: the controller refuses its id a second time. Starts as `waiting`. Only an intent
-assigned to a transaction can become `done`; a failed simulation counts as an attempt. An intent is given up after five
+assigned to a transaction can become `done`, or one whose earlier transaction a reorganisation restored: releases of its deposit
+that were requested since are then withdrawn or called off. A failed simulation counts as an attempt. An intent is given up after five
 attempts, except the return of a debit and the deployment of the controller, which are retried until they succeed: every five
 attempts raise an alert about the order or the tenant. A paused token is awaited for at most a day. *alarm* means that an
 alert is raised.

@@ -7,6 +7,7 @@ use domain::chain_tx::{
     self, ChainTx, Ended, Intent, IntentState, PAUSE_PATIENCE, Taking, TxState,
 };
 use domain::decision::{Cx, JobChange};
+use domain::deposit::Deposit;
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
 use domain::time::Span;
@@ -183,8 +184,8 @@ fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Resul
 }
 
 /// Whether everything that a transaction does is still wanted. What took effect before a
-/// reorganization is, except a release whose deposit was reorganized away: it would be paid from
-/// the escrow's next deposit.
+/// reorganization is, except a release whose deposit, or dust, was reorganized away, or which is no
+/// longer its deposit's: it would be paid from the escrow's next deposit.
 fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: &Cx<'_>) -> bool {
     if tx.settled.is_none() {
         return key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx));
@@ -192,14 +193,18 @@ fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: 
     !abreast || key.intents.iter().all(|intent| is_there(ws, tx.tenant, intent))
 }
 
-/// Whether the deposit that an intent is for is in the chain; other intents need none.
+/// Whether the deposit that an intent is for is in the chain, with the dust that a release moves,
+/// too; other intents need none.
 fn is_there(ws: &WorkingSet, tenant: TenantId, key: &IntentKey) -> bool {
-    match &key.subject {
-        Subject::Deposit(of) => {
-            ws.deposits.get(&(tenant, of.id)).is_none_or(|deposit| deposit.place.is_some())
-        }
-        _ => true,
+    let Subject::Deposit(of) = &key.subject else { return true };
+    let Some(deposit) = ws.deposits.get(&(tenant, of.id)) else { return true };
+    let intent = ws.intents.get(&(tenant, key.intent));
+    if intent.is_none_or(|it| it.kind() != IntentKind::Release) {
+        return deposit.place.is_some();
     }
+    let moved = |id| ws.deposits.get(&(tenant, id));
+    let is_in = |it: &Deposit| it.place.is_some() && it.release == Some(key.intent);
+    is_in(deposit) && deposit.riders.iter().all(|id| moved(*id).is_none_or(is_in))
 }
 
 /// Assigns a nonce to the intents that are still wanted; the others are cancelled.
@@ -277,7 +282,19 @@ struct Told<'a> {
     fees: &'a [(IntentId, i64)],
 }
 
-/// Applies the results of a transaction's intents to their subjects.
+impl Told<'_> {
+    /// Why an intent failed.
+    fn why(&self, id: IntentId, state: TxState) -> String {
+        match self.refusals.iter().find(|(refused, _)| *refused == id) {
+            _ if state == TxState::Reverted => "the transaction was reverted".to_owned(),
+            Some((_, why)) => format!("rejected by the controller: {why}"),
+            None => "rejected by the controller".to_owned(),
+        }
+    }
+}
+
+/// Applies the results of a transaction's intents to their subjects. What it reports about an intent
+/// that it no longer has is outdated: another one executes it, or did.
 fn end(
     ws: &mut WorkingSet,
     (key, told): (&TxKey, Told<'_>),
@@ -286,47 +303,45 @@ fn end(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let tenant = tx.tenant;
+    let (tenant, tx_id) = (tx.tenant, tx.id);
     let state = tx.state;
-    keep(ws, tx, Outcome::Done);
-    let Some((ended, effects)) = ended else { return Ok(Outcome::Done) };
-    effects::write(ws, tenant, effects)?;
+    let Some((ended, effects)) = ended else { return Ok(keep(ws, tx, Outcome::Done)) };
+    let mut is_over = true;
     for (id, ended) in ended {
         let intent_key = key.intents.iter().find(|key| key.intent == id).ok_or(Refused::Moved)?;
         let intent = ws.intents.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
-        let reverted = state == TxState::Reverted;
+        let is_its = intent.tx == Some(tx_id);
+        let is_open = is_its && intent.state == IntentState::Assigned;
+        let fee = told.fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
         match ended {
-            Ended::Done(hash) => {
-                let fee = told.fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
-                finish(ws, intent_key, intent, (hash, fee), rules, cx)?;
-            }
+            Ended::Done(hash) => finish(ws, intent_key, intent, (hash, fee), rules, cx)?,
+            Ended::Failed | Ended::NotTried if !is_open => {}
+            Ended::Undone if !is_its => {}
             // An intent that is no longer wanted has not failed: for example a release or refund
             // that the controller refuses because its escrow is now on legal hold.
             Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => {
                 stop(ws, intent_key, intent, rules, cx)?
             }
             Ended::Failed => {
-                let why = match told.refusals.iter().find(|(refused, _)| *refused == id) {
-                    _ if reverted => "the transaction was reverted".to_owned(),
-                    Some((_, why)) => format!("rejected by the controller: {why}"),
-                    None => "rejected by the controller".to_owned(),
-                };
+                let why = told.why(id, state);
                 let reason = FailureReason::OnChainRevert;
-                fail(
-                    ws,
-                    intent_key,
-                    intent,
-                    Failure { why: &why, reason, halt: None, at_once: false },
-                    cx,
-                )?;
+                let failure = Failure { why: &why, reason, halt: None, at_once: false };
+                fail(ws, intent_key, intent, failure, cx)?;
             }
             Ended::NotTried if is_wanted_again(ws, tenant, intent_key, cx) => {
                 super::outcome::wait_again(ws, intent_key, intent, cx)?;
             }
             Ended::NotTried => stop(ws, intent_key, intent, rules, cx)?,
             Ended::Undone => super::outcome::again(ws, intent, cx)?,
-            Ended::AfterAll => super::outcome::after_all(ws, &intent)?,
+            Ended::AfterAll(hash) => {
+                let of = (tx_id, hash, fee);
+                is_over &= super::outcome::after_all(ws, intent_key, intent, of, rules, cx)?;
+            }
         }
+    }
+    if is_over {
+        effects::write(ws, tenant, effects)?;
+        keep(ws, tx, Outcome::Done);
     }
     Ok(Outcome::Done)
 }

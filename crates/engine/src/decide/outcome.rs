@@ -6,7 +6,7 @@ use domain::chain_tx::{Intent, IntentState, Patience};
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
-use domain::ids::TenantId;
+use domain::ids::{ChainTxId, IntentId, TenantId};
 use domain::sponsor;
 use domain::sweep::SweepState;
 use domain::wallet::WalletState;
@@ -138,6 +138,10 @@ pub(super) fn taken(
     effects::write(ws, tenant, effects)
 }
 
+fn is_its_release(ws: &WorkingSet, tenant: TenantId, of: &DepositRef, id: IntentId) -> bool {
+    ws.deposits.get(&(tenant, of.id)).is_none_or(|deposit| deposit.release == Some(id))
+}
+
 /// Cancels an intent that is no longer wanted and not in a transaction.
 pub(super) fn stop(
     ws: &mut WorkingSet,
@@ -153,6 +157,9 @@ pub(super) fn stop(
     ws.intents.put((tenant, id), intent);
     let terms = deposit::terms(rules, chain)?;
     match &key.subject {
+        // A release that an earlier one replaced, after a reorganization restored that one.
+        Subject::Deposit(of)
+            if kind == IntentKind::Release && !is_its_release(ws, tenant, of, id) => {}
         Subject::Deposit(of) if kind == IntentKind::Release => {
             on_deposit(ws, tenant, of, &mut effects, |case| case.release_stopped(terms, cx));
         }
@@ -199,19 +206,61 @@ pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Res
     effects::write(ws, tenant, effects)
 }
 
-/// An intent took effect after all, through a reorganization of blocks deemed final. If it was
-/// given up since, ledger and chain differ and an operator is alerted; if it is being retried, the
-/// controller does not execute it twice.
-pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refused> {
-    let mut effects = WalletEffects::default();
-    if intent.state.is_terminal() && intent.state != IntentState::Done {
-        let (kind, state) = (intent.kind().name(), intent.state.name());
-        let what = format!(
-            "a {kind} that was {state} took effect after all: a reorganization restored it"
-        );
-        effects.alerts.push(Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what });
+/// An intent took effect after all in a transaction that a reorganization of blocks deemed final
+/// restored. One that is being retried is done: the controller does not execute it twice. What was
+/// requested since in place of a release that was given up is no longer wanted. For the subjects of
+/// other intents it is too late: ledger and chain differ, and an operator is alerted.
+///
+/// `false` = its transaction is not final before the later release of the deposit is, which is in a
+/// transaction, too, and is being called off.
+pub(super) fn after_all(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    mut intent: Intent,
+    (id, tx, fee): (ChainTxId, TxHash, i64),
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<bool, Refused> {
+    let tenant = intent.tenant;
+    match (&key.subject, intent.state) {
+        (_, IntentState::Done) => {
+            intent.restored(id, cx.now);
+            ws.intents.put((tenant, intent.id), intent);
+            return Ok(true);
+        }
+        (_, IntentState::Waiting | IntentState::Assigned) => {
+            let effects = intent.restored(id, cx.now);
+            effects::write(ws, tenant, effects)?;
+            finish(ws, key, intent, (tx, fee), rules, cx)?;
+            return Ok(true);
+        }
+        _ => {}
     }
-    effects::write(ws, intent.tenant, effects)
+    let (kind, state) = (intent.kind().name(), intent.state.name());
+    let what =
+        format!("a {kind} that was {state} took effect after all: a reorganization restored it");
+    let alerts = vec![Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what }];
+    let mut effects = WalletEffects { alerts, ..WalletEffects::default() };
+    let Subject::Deposit(of) = &key.subject else {
+        effects::write(ws, tenant, effects)?;
+        return Ok(true);
+    };
+    if intent.kind() != IntentKind::Release {
+        effects::write(ws, tenant, effects)?;
+        return Ok(true);
+    }
+    let mut case = deposit::load(ws, tenant, of)?;
+    let later = case.intents.iter().filter(|it| it.id != intent.id && it.subject == intent.subject);
+    let later: Vec<IntentState> = later.map(|it| it.state).collect();
+    effects.merge(case.release_restored(intent.id, tx, fee, cx));
+    deposit::keep(ws, tenant, case);
+    // One release of a deposit is done at most.
+    if !later.iter().any(|it| matches!(it, IntentState::Assigned | IntentState::Done)) {
+        effects.merge(intent.restored(id, cx.now));
+        ws.intents.put((tenant, intent.id), intent);
+    }
+    effects::write(ws, tenant, effects)?;
+    Ok(!later.contains(&IntentState::Assigned))
 }
 
 /// Why an intent failed.

@@ -24,6 +24,7 @@ use uuid::Uuid;
 
 mod asked;
 mod recalled;
+mod restored;
 mod returned;
 pub(crate) mod room;
 

@@ -15,7 +15,7 @@ use domain::currency::StableCoin;
 use domain::deposit::Watched;
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode};
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use store::{Moving, MovingKind, StoreError};
 use uuid::Uuid;
@@ -63,6 +63,22 @@ enum Trouble {
     Watcher,
 }
 
+/// What comparing a chain found. It is kept while other chains cannot be compared, so that retries
+/// repeat only those.
+struct Compared {
+    at: Timestamp,
+    /// The request that it fulfils.
+    wanted: Option<Uuid>,
+    vaults: usize,
+    breaks: Vec<Break>,
+}
+
+impl Compared {
+    fn is_fresh(&self, wanted: Option<Uuid>, now: Timestamp) -> bool {
+        self.wanted == wanted && now - self.at < EVERY
+    }
+}
+
 /// The booked amount of one address and coin.
 struct Held {
     tenant: TenantId,
@@ -92,6 +108,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
     // The latest report read; it is read again if it does not suffice.
     let mut known = None;
     let mut wait = LOOK_EVERY;
+    let mut compared = BTreeMap::new();
     while !*stop.borrow() {
         workers.pause(wait, &mut stop).await;
         let wanted = match workers.reconciliation_due(has_looked, &mut known).await {
@@ -104,14 +121,17 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
         };
         let done = tokio::select! {
             biased;
-            done = workers.reconcile_once(wanted) => done,
+            done = workers.reconcile_once(wanted, &mut compared) => done,
             _ = stop.wait_for(|stop| *stop) => break,
         };
         match done {
             // Another node is comparing: if it crashes, the requested report will not appear.
-            Ok(_) => (has_looked, known, wait) = (true, None, LOOK_EVERY),
+            Ok(_) => {
+                compared.clear();
+                (has_looked, known, wait) = (true, None, LOOK_EVERY);
+            }
             Err(trouble) => {
-                // It begins at the first vault of the first chain again: their nodes are spared.
+                // It begins at the first vault of a chain again: its nodes are spared.
                 wait = Span(wait.0.saturating_mul(2)).min(RETRY_MAX);
                 tracing::warn!(%trouble, "ledger reconciliation failed, will retry");
             }
@@ -142,23 +162,34 @@ impl Workers {
 
     /// Compares everything if this node holds the role; alerts on discrepancies and stores the
     /// report.
-    async fn reconcile_once(&self, wanted: Option<Uuid>) -> Result<Option<Report>, Trouble> {
+    async fn reconcile_once(
+        &self,
+        wanted: Option<Uuid>,
+        compared: &mut BTreeMap<ChainNumber, Compared>,
+    ) -> Result<Option<Report>, Trouble> {
         if self.store.lease_role(ROLE, &self.owner, LEASE).await?.is_none() {
             return Ok(None);
         }
         // First: it needs no chain, and chain discrepancies must not hide those of the banks.
         self.compare_statements().await?;
-        let (mut vaults, mut breaks, mut not_compared) = (0, Vec::new(), None);
+        let mut not_compared = None;
+        compared.retain(|_, it| it.is_fresh(wanted, self.clock().now()));
         for world in self.world.wallet.iter().flat_map(WalletWorlds::all) {
+            if compared.contains_key(&world.config.number) {
+                continue;
+            }
             match self.compare_chain(world).await {
-                Ok((compared, found)) => {
-                    vaults += compared;
-                    breaks.extend(found);
+                Ok((vaults, breaks)) => {
+                    let found = Compared { at: self.clock().now(), wanted, vaults, breaks };
+                    compared.insert(world.config.number, found);
                 }
                 // Another chain's discrepancies are named all the same.
                 Err(trouble) => not_compared = not_compared.or(Some(trouble)),
             }
         }
+        let vaults = compared.values().map(|it| it.vaults).sum();
+        let mut breaks: Vec<Break> =
+            compared.values().flat_map(|it| it.breaks.iter().cloned()).collect();
         let (rails, more) = self.compare_rails().await?;
         breaks.extend(more);
         for it in breaks.iter().take(NAMED_MAX) {
@@ -509,6 +540,16 @@ mod tests {
 
     fn moving(kind: MovingKind, minor: i64) -> Moving {
         Moving { chain: ChainNumber::FIRST, account: code(), kind, minor }
+    }
+
+    #[test]
+    fn a_comparison_serves_the_request_that_it_was_made_for_until_the_next_is_due() {
+        let at = Timestamp(0);
+        let wanted = Some(Uuid::from_u128(1));
+        let compared = Compared { at, wanted, vaults: 1, breaks: Vec::new() };
+        assert!(compared.is_fresh(wanted, at + Span::mins(9)));
+        assert!(!compared.is_fresh(wanted, at + EVERY));
+        assert!(!compared.is_fresh(Some(Uuid::from_u128(2)), at), "a later request");
     }
 
     #[test]

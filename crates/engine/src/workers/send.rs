@@ -33,6 +33,8 @@ use crate::world::{WalletWorld, WalletWorlds};
 const SOON: Span = Span::secs(2);
 /// Retry delay while the controller is being deployed.
 const CONTROLLER_SOON: Span = Span::millis(500);
+/// Actions that the nodes' faults have kept waiting for this long raise an alert.
+const UNSENT_FOR: Span = Span::mins(2);
 /// Retry delay of a token that is halted.
 const PAUSED: Span = Span::secs(30);
 /// A transaction's gas limit: its simulation plus half of it and this margin.
@@ -205,7 +207,7 @@ impl Workers {
             let halt = intent.coin.and_then(|coin| halted.get(&(intent.chain, coin)).copied());
             if halt.is_some() && !intent.is_never_given_up() {
                 self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
-            } else if let Some(verdict) = self.release_is_lost(&intent).await {
+            } else if let Some(verdict) = self.release_waits(&intent).await {
                 self.tell_verdict(&(intent, fence), verdict).await;
             } else if intent.kind().is_batched() && intent.tries == 0 {
                 batches
@@ -243,7 +245,13 @@ impl Workers {
                     .await;
             }
         };
-        if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
+        let now = self.clock().now();
+        let is_late = held.iter().any(|(intent, _)| now - intent.state_at >= UNSENT_FOR);
+        let sent = self.simulate_and_take(wallets, &lane, &held).await;
+        if is_late && sent.is_ok() {
+            alerts::end(&self.store, tenant, &self.unsent(&lane)).await;
+        }
+        if let Err(fault) = sent {
             tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 let what = self.said_of(lane.chain, fault.to_string());
@@ -252,9 +260,22 @@ impl Workers {
                     Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what },
                 )
                 .await;
+            } else if is_late {
+                self.raise(tenant, self.unsent(&lane)).await;
             }
             self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
         }
+    }
+
+    /// The alert that the nodes keep a key's actions waiting.
+    fn unsent(&self, lane: &Lane) -> Alert {
+        let minutes = UNSENT_FOR.0 / Span::mins(1).0;
+        let (role, signer) = (lane.role.name(), lane.signer);
+        let what = format!(
+            "actions of the {role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending them needs"
+        );
+        let what = self.said_of(lane.chain, what);
+        Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }
     }
 
     async fn simulate_and_take(
@@ -412,35 +433,56 @@ impl Workers {
         Ok(())
     }
 
-    /// A release that a reorganization undid together with its deposit waits until the deposit is
-    /// in the chain again, and is given up with it. A release that waits for the first time has its
-    /// deposit.
-    async fn release_is_lost(&self, intent: &Intent) -> Option<Verdict> {
-        if intent.kind() != IntentKind::Release || intent.state_at == intent.created_at {
+    /// What a release waits for after a reorganization. If its deposit is out of the chain, it waits
+    /// until the deposit is back, and is given up with it. If an earlier release of the deposit was
+    /// undone, it waits until that one's transaction is final: it may take effect again.
+    async fn release_waits(&self, intent: &Intent) -> Option<Verdict> {
+        if intent.kind() != IntentKind::Release {
             return None;
         }
         let read = async {
-            let deposit = self.store.deposit(intent.tenant, DepositId(intent.subject)).await?;
-            Ok::<_, store::StoreError>((deposit, self.store.chain_headers(intent.chain, 1).await?))
-        };
-        let (deposit, tip) = match read.await {
-            Ok(read) => read,
-            Err(error) => {
-                tracing::warn!(%error, intent = %intent.id, "deposit read failed, its release will be retried");
-                return Some(Verdict::PutOff { after: SOON, halt: None });
+            let id = DepositId(intent.subject);
+            let deposit = self.store.deposit(intent.tenant, id).await?;
+            // Not for one that has never been released.
+            let Some(deposit) = deposit.filter(|it| it.completed_at.is_some()) else {
+                return Ok::<_, store::StoreError>(None);
+            };
+            if deposit.state != DepositState::Completed || deposit.place.is_some() {
+                let is_undecided = self.earlier_release_is_open(intent).await?;
+                return Ok(is_undecided.then_some(Verdict::PutOff { after: PAUSED, halt: None }));
             }
-        };
-        let is_lost = |it: &Deposit| it.state == DepositState::Completed && it.place.is_none();
-        let lost = deposit.filter(is_lost)?.lost_at.unwrap_or(u64::MAX);
-        if tip.first().is_some_and(|tip| tip.number >= lost.saturating_add(DROPPED_AFTER_BLOCKS)) {
+            let lost = deposit.lost_at.unwrap_or(u64::MAX).saturating_add(DROPPED_AFTER_BLOCKS);
+            let tip = self.store.chain_headers(intent.chain, 1).await?;
+            if tip.first().is_none_or(|tip| tip.number < lost) {
+                return Ok(Some(Verdict::PutOff { after: PAUSED, halt: None }));
+            }
             let why = "its deposit was reorganized away and did not return".to_owned();
-            return Some(Verdict::Fails {
-                why,
-                reason: FailureReason::TransactionDropped,
-                at_once: true,
-            });
+            let reason = FailureReason::TransactionDropped;
+            Ok(Some(Verdict::Fails { why, reason, at_once: true }))
+        };
+        read.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, intent = %intent.id, "deposit read failed, its release will be retried");
+            Some(Verdict::PutOff { after: SOON, halt: None })
+        })
+    }
+
+    /// Whether a transaction with an earlier release of the deposit, alone or as dust of another
+    /// one, was final once and is not at present.
+    async fn earlier_release_is_open(&self, intent: &Intent) -> Result<bool, store::StoreError> {
+        let moves_it = |it: &Intent| {
+            let is_in =
+                it.subject == intent.subject || it.riders.contains(&DepositId(intent.subject));
+            it.kind() == IntentKind::Release && it.id != intent.id && is_in
+        };
+        for tx in self.store.open_chain_txs(usize::MAX).await? {
+            if tx.tenant == intent.tenant && tx.settled.is_some() {
+                let intents = self.store.intents(tx.tenant, &tx.intents).await?;
+                if intents.iter().any(moves_it) {
+                    return Ok(true);
+                }
+            }
         }
-        Some(Verdict::PutOff { after: PAUSED, halt: None })
+        Ok(false)
     }
 
     /// The deposit whose release has already moved this one's amount: of the same escrow and

@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, BlockHash, Broadcast, Call, ChainFault, Depth, Fees, Movement, Plan, Receipt,
-    Sighting, Signed, Unsigned, Word, intent_word, vault,
+    Address, BlockHash, Broadcast, Call, ChainFault, Depth, Fees, IntentKind, Movement, Plan,
+    Receipt, Sighting, Signed, Unsigned, Word, intent_word, vault,
 };
 use domain::chain_tx::{
     self, ChainTx, Intent, LOOK_EVERY, Mined, Place, Taking, TxAttempt, TxState,
@@ -19,11 +19,12 @@ use domain::job::Job;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::join_all;
+use store::StoreError;
 
 use super::Workers;
 use crate::alerts;
 use crate::batcher::fresh_id;
-use crate::command::chain::{ChainAction, TxKey};
+use crate::command::chain::{ChainAction, Subject, TxKey};
 use crate::command::{Action, Outcome};
 use crate::failpoint::{self, Failpoint};
 use crate::world::{WalletWorld, WalletWorlds};
@@ -353,9 +354,44 @@ impl Workers {
             && wallets.chain.confirms(&receipt, &[case.tx.controller]).await? == Sighting::Confirmed
         {
             let fees = self.fees(wallets, case, &mined).await?;
-            self.tell_about(case, tell(true, fees)).await;
+            let mut over = tell(true, fees);
+            if let ChainAction::Mined { tx, .. } = &mut over
+                && case.tx.settled.is_some()
+            {
+                self.name_later_releases(case, tx).await.map_err(|error| {
+                    ChainFault::Unreachable(format!("releases cannot be read: {error}"))
+                })?;
+            }
+            self.tell_about(case, over).await;
         } else if known {
             self.look_later(case, false).await;
+        }
+        Ok(())
+    }
+
+    /// Adds to the key what replaced releases that were given up: they may take effect after all.
+    async fn name_later_releases(&self, case: &Case, key: &mut TxKey) -> Result<(), StoreError> {
+        let tenant = case.tx.tenant;
+        for (intent, key) in case.intents.iter().zip(&mut key.intents) {
+            let Subject::Deposit(of) = &mut key.subject else { continue };
+            if intent.kind() != IntentKind::Release || !intent.state.is_terminal() {
+                continue;
+            }
+            let later = self.store.intents_for(tenant, intent.subject).await?;
+            let later = later.iter().filter(|it| it.kind() == IntentKind::Release);
+            of.intents.extend(later.map(|it| it.id));
+            if let Some(deposit) = self.store.deposit(tenant, of.id).await? {
+                of.intents.extend(deposit.release);
+                of.riders.extend(deposit.riders);
+            }
+            for rider in &intent.riders {
+                let rider = self.store.deposit(tenant, *rider).await?;
+                of.intents.extend(rider.and_then(|it| it.release));
+            }
+            of.intents.sort_unstable();
+            of.intents.dedup();
+            of.riders.sort_unstable();
+            of.riders.dedup();
         }
         Ok(())
     }

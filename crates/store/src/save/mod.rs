@@ -183,7 +183,21 @@ impl<'a> Saver<'a> {
         K: Ord + Eq + std::hash::Hash + Clone + Sync,
         V: Record<Key = ()> + PartialEq + Clone + Sync,
     {
-        self.changed_under(table, stmts, |_| &())
+        self.changed_under(table, stmts, |_| &(), |_| false)
+    }
+
+    /// Same for a table where some rows give up what others receive: those `first`.
+    fn changed_in_order<K, V>(
+        &mut self,
+        table: &'a Table<K, V>,
+        stmts: (&'static Stmt, &'static Stmt),
+        first: fn(&V) -> bool,
+    ) -> Result<(), StoreError>
+    where
+        K: Ord + Eq + std::hash::Hash + Clone + Sync,
+        V: Record<Key = ()> + PartialEq + Clone + Sync,
+    {
+        self.changed_under(table, stmts, |_| &(), first)
     }
 
     /// Same for records that do not contain their key.
@@ -196,7 +210,7 @@ impl<'a> Saver<'a> {
         V: Record + PartialEq + Clone + Sync,
         V::Key: Ord + Eq + std::hash::Hash + Clone + Sync,
     {
-        self.changed_under(table, stmts, |key| key)
+        self.changed_under(table, stmts, |key| key, |_| false)
     }
 
     fn changed_under<K, V>(
@@ -204,6 +218,7 @@ impl<'a> Saver<'a> {
         table: &'a Table<K, V>,
         (update, insert): (&'static Stmt, &'static Stmt),
         key_of: fn(&'a K) -> &'a V::Key,
+        first: fn(&V) -> bool,
     ) -> Result<(), StoreError>
     where
         K: Ord + Eq + std::hash::Hash + Clone + Sync,
@@ -215,14 +230,19 @@ impl<'a> Saver<'a> {
         let keys = self.keys;
         let changes = sorted(table);
         let mut updates = Columns::new(V::table().update_columns(), changes.len());
+        let mut updates_first = Columns::new(V::table().update_columns(), 0);
         let mut new_rows = Vec::with_capacity(changes.len());
         for (key, old, new) in changes {
             match old {
                 Some(old) if old == new => {}
-                Some(old) => V::write_change(key_of(key), old, new, keys, &mut updates)?,
+                Some(old) => {
+                    let rows = if first(new) { &mut updates_first } else { &mut updates };
+                    V::write_change(key_of(key), old, new, keys, rows)?;
+                }
                 None => new_rows.push((key, new)),
             }
         }
+        self.add(update, updates_first, true);
         self.add(update, updates, true);
         self.insert(insert, V::table(), new_rows.into_iter(), move |(key, row), out| {
             V::write(key_of(key), row, keys, out)

@@ -1,5 +1,7 @@
 //! Saves the wallet service's records.
 
+use domain::chain_tx::IntentState;
+
 use super::{Saver, sorted, statements};
 use crate::error::StoreError;
 use crate::rows;
@@ -51,7 +53,10 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
     saver.added(&REFUND_ADDRESS_INSERT, ws.refund_addresses.added().iter());
     saver.changed(&ws.deposits, (&DEPOSIT_UPDATE, &DEPOSIT_INSERT))?;
     saver.changed(&ws.exchanges, (&EXCHANGE_UPDATE, &EXCHANGE_INSERT))?;
-    saver.changed(&ws.intents, (&INTENT_UPDATE, &INTENT_INSERT))?;
+    // One intent per kind and subject is neither failed nor cancelled.
+    saver.changed_in_order(&ws.intents, (&INTENT_UPDATE, &INTENT_INSERT), |intent| {
+        matches!(intent.state, IntentState::Failed | IntentState::Cancelled)
+    })?;
     saver.changed(&ws.sweeps, (&SWEEP_UPDATE, &SWEEP_INSERT))?;
     saver.changed(&ws.chain_txs, (&TX_UPDATE, &TX_INSERT))?;
     save_signed(ws, saver)?;

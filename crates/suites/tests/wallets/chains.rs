@@ -72,6 +72,33 @@ fn what_is_older_than_the_numbers_belongs_to_the_chain_with_its_blocks() {
 }
 
 #[test]
+fn actions_that_the_nodes_keep_waiting_raise_an_alert_that_ends_once_they_are_sent() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        world.work().await;
+        let alerts = async || {
+            let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+            let unsent = |what: &String| what.contains("have waited");
+            alerts.into_iter().map(|(_, alert)| alert.what).filter(unsent).collect::<Vec<_>>()
+        };
+        world.later(Span::secs(30)).await;
+        assert_eq!(alerts().await, [""; 0]);
+        for _ in 0..3 {
+            world.later(Span::mins(1)).await;
+        }
+        let raised = alerts().await;
+        assert_eq!(raised.len(), 1, "one alert: {raised:?}");
+        assert!(raised[0].starts_with("actions of the operator key 0x5151"), "{raised:?}");
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.later(Span::mins(1)).await;
+        assert_eq!(alerts().await, [""; 0]);
+    });
+}
+
+#[test]
 fn a_key_that_does_not_sign_for_minutes_raises_an_alert_that_ends_with_a_signature() {
     with(Setup::default(), async |world| {
         world.chain.works.store(true, Ordering::SeqCst);

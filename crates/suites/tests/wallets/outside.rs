@@ -66,6 +66,8 @@ pub struct QuietChain {
     /// Whether calls would succeed; nothing is sent in any case.
     pub works: AtomicBool,
     pub silent: AtomicBool,
+    /// Whether receipts are refused.
+    pub refuses_receipts: AtomicBool,
     /// Wei per gas; 0 = 2.
     pub max_fee: AtomicU64,
     pub fees_asked: AtomicU64,
@@ -151,6 +153,9 @@ impl Chain for QuietChain {
         tx: TxHash,
         _: &'a [Address],
     ) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
+        if self.refuses_receipts.load(Ordering::SeqCst) {
+            return ready(Err(ChainFault::Unreachable("no receipts".to_owned())));
+        }
         self.answer(self.receipts.lock().expect("not poisoned").get(&tx).cloned())
     }
     fn nonce(&self, _: Address) -> Answer<'_, Result<u64, ChainFault>> {

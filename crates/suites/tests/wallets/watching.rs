@@ -3,14 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use domain::chain::{Address, BlockHash, ChainNumber, TxHash};
-use domain::chain_tx::Place;
+use domain::chain::{Address, BlockHash, ChainNumber, Movement, Plan, TxHash, Word};
+use domain::chain_tx::{Intent, IntentState, Place};
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState};
+use domain::ids::{BatchId, IntentId};
 use domain::time::Span;
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome, Refused};
+use engine::rescan::{self, Target};
+use store::need::Need;
+use store::working_set::WorkingSet;
 use store::{HeldRole, Store};
+use uuid::Uuid;
 
 use crate::outside::HandClock;
 use crate::world::{CHAIN_ID, COIN, Setup, TENANT, USDC, World, with};
@@ -145,5 +150,111 @@ fn a_rewind_that_was_cut_short_is_finished_although_the_chain_has_returned() {
         let tip = world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
         assert_eq!(tip.hash, BlockHash([1; 32]), "ingested again");
         assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
+    });
+}
+
+#[test]
+fn a_rescan_that_cannot_begin_lets_others_pass() {
+    with(Setup::default(), async |world| {
+        world.chain.height.store(2, Ordering::SeqCst);
+        world.work().await;
+        world.chain.refuses_receipts.store(true, Ordering::SeqCst);
+        let [first, second] = [1, 2].map(Uuid::from_u128);
+        let chain = ChainNumber::FIRST;
+        for (id, target) in [(first, Target::Tx(TxHash([5; 32]))), (second, Target::Blocks(1, 2))] {
+            rescan::want(&world.store, chain, id, target).await.expect("written");
+        }
+        world.later(Span::secs(2)).await;
+        let report = async |id| rescan::report(&world.store, chain, id).await.expect("readable");
+        let passed = report(second).await.expect("it did not wait for the first");
+        assert_eq!((passed.trouble.as_str(), report(first).await), ("", None));
+        assert_eq!(rescan::is_wanted(&world.store, chain, first).await, Ok(true), "it is retried");
+    });
+}
+
+/// Dust that a reorganization took out of the chain after its amount was spent: its own release was
+/// requested in place of the one that it was part of.
+#[test]
+fn the_release_of_a_lost_deposit_is_given_up_although_it_was_never_tried() {
+    with(Setup::default(), async |world| {
+        let request = world.request(&world.wallet().await, 25 * COIN).await;
+        let paid = world.pay_by(&request, "Ayesha", "Khan", PAYER, 25 * COIN).await;
+        world.work().await;
+        let deposit = world.deposit_now(paid.id).await;
+        let release = deposit.release.expect("approved");
+        let state = async || {
+            let found = world.store.intents(TENANT, &[release]).await.expect("readable");
+            found.first().expect("there").state
+        };
+        let need = Need {
+            tenants: [TENANT].into(),
+            deposits: [(TENANT, deposit.id)].into(),
+            ..Need::default()
+        };
+        let spent = Deposit {
+            state: DepositState::Completed,
+            completed_at: Some(deposit.state_at),
+            place: None,
+            lost_at: Some(1),
+            version: deposit.version + 1,
+            ..deposit
+        };
+        let mut put = |ws: &mut WorkingSet| {
+            ws.deposits.put((TENANT, spent.id), spent.clone());
+            ws.keep();
+        };
+        let mut ids = world.store.ids();
+        let batch = BatchId(ids.next());
+        world.store.execute(batch, &need, &mut put).await.expect("committed");
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.later(Span::mins(1)).await;
+        assert_eq!(state().await, IntentState::Waiting, "it may come back");
+        world.chain.height.store(150, Ordering::SeqCst);
+        for _ in 0..3 {
+            world.later(Span::mins(1)).await;
+        }
+        assert_eq!(state().await, IntentState::Failed);
+    });
+}
+
+/// One release of a deposit is neither failed nor cancelled, also while a commit is written.
+#[test]
+fn a_restored_release_takes_the_place_of_a_later_one_in_one_commit() {
+    with(Setup::default(), async |world| {
+        let request = world.request(&world.wallet().await, 25 * COIN).await;
+        let deposit = world.found(&request, PAYER, USDC, 25 * COIN).await;
+        let intent = |id: u128, state| Intent {
+            state,
+            ..Intent::new(
+                IntentId(Uuid::from_u128(id)),
+                TENANT,
+                ChainNumber::FIRST,
+                deposit.id.0,
+                Plan::Release(Movement {
+                    intent: Word([1; 32]),
+                    reference: Word([2; 32]),
+                    recipient: PAYER,
+                    token: PAYER,
+                    amount: 1,
+                }),
+                deposit.seen_at,
+            )
+        };
+        let write = async |states: [IntentState; 2], version| {
+            let changed = [(1, states[0]), (2, states[1])]
+                .map(|(id, state)| Intent { version, ..intent(id, state) });
+            let intents = changed.iter().map(|it| (TENANT, it.id)).collect();
+            let need = Need { tenants: [TENANT].into(), intents, ..Need::default() };
+            let mut put = |ws: &mut WorkingSet| {
+                changed.iter().for_each(|it| ws.intents.put((TENANT, it.id), it.clone()));
+                ws.keep();
+            };
+            let mut ids = world.store.ids();
+            world.store.execute(BatchId(ids.next()), &need, &mut put).await.expect("committed");
+        };
+        write([IntentState::Cancelled, IntentState::Waiting], 1).await;
+        write([IntentState::Done, IntentState::Cancelled], 2).await;
+        let left = world.store.intents_for(TENANT, deposit.id.0).await.expect("readable");
+        assert_eq!(left, [Intent { version: 2, ..intent(1, IntentState::Done) }]);
     });
 }

@@ -104,8 +104,9 @@ impl EvmChain {
         }
     }
 
-    /// Whether another block has replaced one that was already processed. As many nodes as money
-    /// needs outvote one that still has it, and not the other way round.
+    /// Whether another block has replaced one that was already processed: as many nodes as money
+    /// needs say so. They outvote one that still has it, and not the other way round. If fewer
+    /// answer, it is in doubt, and remains for now.
     pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
         let found: Vec<(&Endpoint, BlockHash)> = said
@@ -125,7 +126,7 @@ impl EvmChain {
             (Some((here, _)), Some((other, _)), _) => {
                 Err(disagreement(format!("block {}", known.number), here, other))
             }
-            (None, None, Some(fault)) => Err(fault),
+            (None, _, fault) if found.len() < needed => fault.map_or(Ok(false), Err),
             (_, other, _) => Ok(other.is_some()),
         }
     }

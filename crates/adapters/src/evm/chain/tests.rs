@@ -820,6 +820,20 @@ async fn two_nodes_of_three_outvote_one_that_keeps_a_replaced_block() {
 }
 
 #[tokio::test]
+async fn a_block_is_not_gone_on_the_word_of_one_node_of_several() {
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    let with = |hash: u8| node().on("eth_getBlockByNumber", header(7, hash));
+    let lagging = || node().on("eth_getBlockByNumber", Value::Null);
+    let away = || node().refusing("eth_getBlockByNumber", -32_000, "away");
+    let known = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
+    assert_eq!(chain_with([with(8), lagging()], &clock).is_gone(&known).await, Ok(false));
+    is_unreachable(chain_with([with(8), away()], &clock).is_gone(&known).await);
+    is_unreachable(chain_with([away(), away()], &clock).is_gone(&known).await);
+    assert_eq!(chain_with([with(8), with(9), away()], &clock).is_gone(&known).await, Ok(true));
+    assert_eq!(chain_with([with(8)], &clock).is_gone(&known).await, Ok(true), "the only node");
+}
+
+#[tokio::test]
 async fn a_node_that_stays_below_two_others_is_no_longer_asked_first() {
     let hands = Arc::new(Hands::default());
     let clock: Arc<dyn Clock> = hands.clone();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chain::{Movement, Plan};
-use crate::ids::DepositId;
+use crate::ids::{DepositId, IntentId};
 use crate::wallet_event::FailureReason;
 
 const DUST: i64 = 400_000;
@@ -315,4 +315,87 @@ fn dust_dropped_from_the_chain_does_not_reduce_its_request() {
     back.seen_in(120);
     back.counted();
     assert_eq!((back.state(), back.holds(Pot::Escrow)), (DepositState::Dust, DUST));
+}
+
+/// A deposit that was released together with dust. A reorganisation took both out of the chain and
+/// undid the release; they came back and are released again, each alone.
+fn released_again() -> (World, Option<IntentId>) {
+    let mut world = world(MINOR);
+    world.case.riders = vec![beside(&mut world, 21, DUST)];
+    world.screened(RiskResult::Approved, None);
+    world.released();
+    let (old, now) = (world.case.deposit.release, world.now);
+    world.lost_from(100);
+    let intent = world.case.intent(old).expect("there");
+    intent.undone(now);
+    intent.withdraw(now);
+    world.does(|case, terms, cx| case.release_stopped(terms, cx));
+    world.seen_in(110);
+    world.counted();
+    assert_eq!(world.state(), DepositState::Approved);
+    (world, old)
+}
+
+fn state_of(world: &mut World, release: Option<IntentId>) -> IntentState {
+    world.case.intent(release).expect("there").state
+}
+
+#[test]
+fn a_restored_release_replaces_the_later_ones_of_the_deposit_and_its_dust() {
+    for (sent, state) in [(false, IntentState::Cancelled), (true, IntentState::Assigned)] {
+        let (mut world, old) = released_again();
+        let later = [world.case.deposit.release, world.case.riders[0].release];
+        assert!(later.iter().all(|it| it.is_some() && *it != old));
+        for release in later.into_iter().filter(|_| sent) {
+            world.case.intent(release).expect("there").state = IntentState::Assigned;
+        }
+        let release = old.expect("a release");
+        world.does(|case, _, cx| case.release_restored(release, TxHash([8; 32]), 0, cx));
+        assert_eq!(later.map(|it| state_of(&mut world, it)), [state; 2], "{sent}");
+        let rider = &world.case.riders[0];
+        assert_eq!([world.case.deposit.release, rider.release], [old; 2]);
+        assert_eq!([world.state(), rider.state], [DepositState::Completed; 2]);
+        assert_eq!(world.case.deposit.riders, [rider.id]);
+        assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Escrow)), (MINOR + DUST, 0));
+        assert!(
+            later.into_iter().flatten().all(|it| !world.case.owes(it)) && world.case.owes(release)
+        );
+    }
+}
+
+#[test]
+fn a_release_that_took_effect_twice_needs_an_operator() {
+    let (mut world, old) = released_again();
+    world.released();
+    let (later, alerts) = (world.case.deposit.release, world.alerts);
+    let of_rider = world.case.riders[0].release;
+    let release = old.expect("a release");
+    world.does(|case, _, cx| case.release_restored(release, TxHash([9; 32]), 0, cx));
+    assert_eq!((world.case.deposit.release, world.alerts), (later, alerts + 1));
+    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR + DUST));
+    assert_eq!(state_of(&mut world, of_rider), IntentState::Cancelled, "it was moved, too");
+}
+
+/// A reorganisation undoes a release, and takes the dust that it moved out of the chain.
+#[test]
+fn a_deposit_whose_dust_is_lost_is_released_without_it() {
+    let mut world = world(MINOR);
+    let dust = [beside(&mut world, 21, DUST), beside(&mut world, 22, DUST)];
+    world.case.riders = dust.to_vec();
+    world.screened(RiskResult::Approved, None);
+    world.released();
+    let (old, now) = (world.case.deposit.release, world.now);
+    let release = old.expect("a release");
+    world.case.intent(old).expect("there").undone(now);
+    assert!(world.case.owes(release));
+    (world.case.riders[0].place, world.case.riders[0].state) = (None, DepositState::Suspended);
+    assert!(!world.case.owes(release), "it would be paid from the next deposit");
+    world.case.intent(old).expect("there").withdraw(now);
+    world.does(|case, terms, cx| case.release_stopped(terms, cx));
+    let own = world.case.deposit.release.expect("another one");
+    assert_eq!((own != release, moved(&mut world)), (true, MINOR.unsigned_abs()));
+    assert!(world.case.owes(own) && world.case.deposit.riders.is_empty());
+    assert_eq!(world.case.riders[0].release, None, "it gets one when it is back");
+    let other = world.case.riders[1].release;
+    assert_eq!(state_of(&mut world, other), IntentState::Waiting, "of its own");
 }

@@ -135,21 +135,25 @@ impl Watch<'_> {
                 continue;
             }
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
-            let verdict = match here {
-                Some(block) if block.hash != place.block => Verdict::Gone,
+            let (said, verdict) = match here {
                 // A node without a block of this height lags.
-                None => Verdict::NotYet,
-                Some(_) => match self.chain.agrees(place.number, place.block).await {
-                    Ok(true) => Verdict::Agreed,
-                    Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => {
-                        Verdict::NotYet
-                    }
-                    Err(ChainFault::Disagreement(what)) => {
-                        tracing::warn!(what, "nodes disagree, deposits wait");
-                        is_contradicted = true;
-                        Verdict::NotYet
-                    }
-                },
+                None => (Ok(false), Verdict::NotYet),
+                Some(other) if other.hash != place.block => {
+                    let known = Block { hash: place.block, ..other };
+                    (self.chain.is_gone(&known).await, Verdict::Gone)
+                }
+                Some(_) => (self.chain.agrees(place.number, place.block).await, Verdict::Agreed),
+            };
+            let verdict = match said {
+                Ok(true) => verdict,
+                Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => {
+                    Verdict::NotYet
+                }
+                Err(ChainFault::Disagreement(what)) => {
+                    tracing::warn!(what, "nodes disagree, deposits wait");
+                    is_contradicted = true;
+                    Verdict::NotYet
+                }
             };
             blocks.insert(key, verdict);
         }

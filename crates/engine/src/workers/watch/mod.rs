@@ -81,6 +81,8 @@ struct Memory {
     is_rewound: bool,
     /// The rescan in progress.
     rescan: Option<rescan::Progress>,
+    /// Requests that could not begin yet.
+    unbegun: rescan::Unbegun,
     /// When wishes for rescans were looked for last.
     looked_for_wishes: Option<Timestamp>,
     /// Whether nodes contradict each other about a block in which a deposit waits.
@@ -101,6 +103,7 @@ impl Default for Memory {
             read_again: None,
             is_rewound: false,
             rescan: None,
+            unbegun: rescan::Unbegun::default(),
             looked_for_wishes: None,
             is_contradicted: false,
         }

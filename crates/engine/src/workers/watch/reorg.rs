@@ -1,6 +1,6 @@
 //! Reorganizations: return to the last block still in the chain and undo everything above it.
 
-use domain::chain::{Block, BlockAt};
+use domain::chain::{Block, BlockAt, ChainFault};
 use domain::chain_tx::Place;
 use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
@@ -46,6 +46,11 @@ impl Watch<'_> {
             if there.is_some_and(|there| there.hash == header.hash) {
                 ancestor = Some(header.number);
                 break;
+            }
+            // Nothing is undone on one node's word.
+            if there.is_some() && !self.chain.is_gone(header).await? {
+                let what = format!("too few nodes say that block {} was replaced", header.number);
+                return Err(ChainFault::Unreachable(what).into());
             }
         }
         let oldest = headers.last().map_or(0, |header| header.number);

@@ -1,7 +1,11 @@
 //! Executes rescan requests, a part in each round, so that new blocks never wait for old ones.
 
+use std::collections::BTreeMap;
+
 use domain::chain::ChainFault;
 use domain::time::{Span, Timestamp};
+use domain::wallet_effects::AlertKind;
+use uuid::Uuid;
 
 use super::{RANGE_MAX, Trouble, Watch, grown};
 use crate::rescan::{self, Report, Target, Wish};
@@ -11,6 +15,31 @@ use crate::rescan::{self, Report, Target, Wish};
 const PATIENCE: Span = Span::mins(10);
 /// Interval at which new requests are looked up.
 const LOOK_FOR_WISHES_EVERY: Span = Span::secs(1);
+
+/// Requests that could not begin yet: since when, and when that was last tried.
+#[derive(Debug, Default)]
+pub(super) struct Unbegun(BTreeMap<Uuid, (Timestamp, Timestamp)>);
+
+impl Unbegun {
+    /// The request to begin next: the oldest that has not failed to begin, else the one that was
+    /// tried longest ago.
+    fn next(&mut self, wishes: &[Wish]) -> Option<Wish> {
+        self.0.retain(|id, _| wishes.iter().any(|wish| wish.id == *id));
+        wishes.iter().min_by_key(|wish| self.0.get(&wish.id).map(|(_, tried)| *tried)).copied()
+    }
+
+    /// Whether there is one that has not failed to begin.
+    fn leaves_any(&self, wishes: &[Wish]) -> bool {
+        wishes.iter().any(|wish| !self.0.contains_key(&wish.id))
+    }
+
+    /// The nodes do not return what the request needs to begin. `true` = it is given up.
+    fn failed(&mut self, wish: Uuid, now: Timestamp) -> bool {
+        let (since, tried) = self.0.entry(wish).or_insert((now, now));
+        *tried = now;
+        now - *since >= PATIENCE
+    }
+}
 
 /// A request and its progress.
 #[derive(Debug)]
@@ -51,14 +80,22 @@ impl Watch<'_> {
                     return Ok(false);
                 }
                 self.memory.looked_for_wishes = Some(now);
-                let Some(wish) =
-                    rescan::wishes(&self.workers.store, self.number()).await?.first().copied()
-                else {
-                    return Ok(false);
-                };
-                match self.begin(wish).await? {
-                    Ok(progress) => progress,
-                    Err(trouble) => return self.report(wish, (0, 0), trouble).await.map(|()| true),
+                let wishes = rescan::wishes(&self.workers.store, self.number()).await?;
+                let Some(wish) = self.memory.unbegun.next(&wishes) else { return Ok(false) };
+                match self.begin(wish).await {
+                    Ok(Ok(progress)) => progress,
+                    Ok(Err(trouble)) => {
+                        return self.report(wish, (0, 0), trouble).await.map(|()| true);
+                    }
+                    Err(Trouble::Chain(fault)) => {
+                        self.not_begun(wish, &fault, now).await?;
+                        let goes_on = self.memory.unbegun.leaves_any(&wishes);
+                        if goes_on {
+                            self.memory.looked_for_wishes = None;
+                        }
+                        return Ok(goes_on);
+                    }
+                    Err(trouble) => return Err(trouble),
                 }
             }
         };
@@ -74,6 +111,9 @@ impl Watch<'_> {
         if done.is_ok() && progress.left.is_none() {
             // There may be another one.
             self.memory.looked_for_wishes = None;
+            if progress.failing_since.is_some() {
+                self.alert_given_up(progress.wish, &progress.trouble).await;
+            }
             self.report(progress.wish, (progress.blocks, progress.found), progress.trouble).await?;
             return Ok(true);
         }
@@ -81,6 +121,28 @@ impl Watch<'_> {
         let goes_on = (progress.left, progress.range) != before;
         self.memory.rescan = Some(progress);
         done.map(|()| goes_on)
+    }
+
+    /// The nodes do not return what a request needs to begin: others come first, and after a while
+    /// it is given up.
+    async fn not_begun(
+        &mut self,
+        wish: Wish,
+        fault: &ChainFault,
+        now: Timestamp,
+    ) -> Result<(), Trouble> {
+        tracing::warn!(%fault, target = %wish.target, "block rescan could not begin, will retry");
+        if !self.memory.unbegun.failed(wish.id, now) {
+            return Ok(());
+        }
+        let trouble = format!("it could not begin: {fault}");
+        self.alert_given_up(wish, &trouble).await;
+        self.report(wish, (0, 0), trouble).await
+    }
+
+    async fn alert_given_up(&self, wish: Wish, trouble: &str) {
+        let what = format!("the rescan of {} was given up: {trouble}", wish.target);
+        self.workers.alert_everybody(self.number(), AlertKind::ChainNode, &what).await;
     }
 
     async fn report(
@@ -181,6 +243,24 @@ impl Watch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_that_cannot_begin_gives_way_and_ends_after_ten_minutes() {
+        let wish = |id| Wish { id: Uuid::from_u128(id), target: Target::Blocks(5, 9) };
+        let at = |minutes| Timestamp(0) + Span::mins(minutes);
+        let (wishes, mut unbegun) = ([wish(1), wish(2)], Unbegun::default());
+        assert_eq!(unbegun.next(&wishes), Some(wish(1)));
+        assert!(!unbegun.failed(wish(1).id, at(0)));
+        assert!(unbegun.leaves_any(&wishes) && !unbegun.leaves_any(&wishes[..1]));
+        assert_eq!(unbegun.next(&wishes), Some(wish(2)), "it gives way");
+        assert!(!unbegun.failed(wish(2).id, at(1)));
+        assert_eq!(unbegun.next(&wishes), Some(wish(1)), "they take turns");
+        assert!(!unbegun.failed(wish(1).id, at(9)));
+        assert_eq!(unbegun.next(&wishes), Some(wish(2)));
+        assert!(unbegun.failed(wish(1).id, at(10)), "it is given up");
+        assert_eq!(unbegun.next(&[]), None);
+        assert!(unbegun.0.is_empty(), "what is fulfilled is forgotten");
+    }
 
     #[test]
     fn blocks_that_the_nodes_do_not_return_for_ten_minutes_end_a_request() {

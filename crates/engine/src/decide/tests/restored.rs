@@ -1,0 +1,271 @@
+//! Releases that a reorganization restores after they were given up, and those that were requested
+//! in their place.
+
+use domain::chain::{BlockHash, Fees, KeyRole, Movement, Plan, TxHash, Word, intent_word};
+use domain::chain_tx::{ChainTx, Intent, IntentState, Mined, Place, TxAttempt, TxState};
+use domain::deposit::arrive::Found;
+use domain::deposit::{Deposit, DepositState, Pot, Watched};
+use domain::ids::{ChainTxId, DepositId, IntentId};
+use domain::payment_request::SenderDetails;
+
+use super::*;
+use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
+
+const OLD: IntentId = IntentId(Uuid::from_u128(0x11));
+const LATER: IntentId = IntentId(Uuid::from_u128(0x12));
+const OF_DUST: IntentId = IntentId(Uuid::from_u128(0x13));
+const TX: ChainTxId = ChainTxId(Uuid::from_u128(0x21));
+const OTHER_TX: ChainTxId = ChainTxId(Uuid::from_u128(0x22));
+const MINOR: i64 = 25_000_000;
+const DUST: i64 = 400_000;
+
+fn place(number: u64) -> Place {
+    Place { number, block: BlockHash([u8::try_from(number).expect("small"); 32]) }
+}
+
+/// A deposit that counts as released.
+fn deposit(wallet: &Wallet, log: u8, minor: i64, release: IntentId) -> Deposit {
+    let vault = Watched {
+        address: wallet.address,
+        tenant: TENANT,
+        chain: wallet.chain,
+        wallet: wallet.id,
+        request: None,
+        submission: None,
+    };
+    let found = Found {
+        chain_id: 1,
+        vault,
+        coin: StableCoin::Usdc,
+        minor,
+        from: Address([9; 20]),
+        tx: TxHash([log; 32]),
+        ordinal: 0,
+        place: place(3),
+        paid_at: NOW,
+    };
+    Deposit {
+        place: Some(found.place),
+        state: DepositState::Completed,
+        pot: Pot::Wallet,
+        release: Some(release),
+        completed_at: Some(NOW),
+        ..found.deposit(SenderDetails::default(), NOW)
+    }
+}
+
+fn release(id: IntentId, of: &Deposit, riders: &[DepositId], state: IntentState) -> Intent {
+    let movement = Movement {
+        intent: intent_word(TENANT, id),
+        reference: Word([2; 32]),
+        recipient: Address([3; 20]),
+        token: Address([4; 20]),
+        amount: of.minor.unsigned_abs(),
+    };
+    let plan = Plan::Release(movement);
+    Intent {
+        wallet: Some(of.wallet),
+        coin: Some(of.coin),
+        riders: riders.to_vec(),
+        state,
+        tx: (state == IntentState::Assigned).then_some(OTHER_TX),
+        ..Intent::new(id, TENANT, of.chain, of.id.0, plan, NOW)
+    }
+}
+
+fn mined(number: u64, failed: &[IntentId]) -> Mined {
+    Mined { place: place(number), attempt: 1, succeeded: true, failed: failed.to_vec() }
+}
+
+/// A transaction in a deep block that executes the old release, which it once did not.
+fn tx() -> ChainTx {
+    let fees = Fees { max_fee: 10, max_priority_fee: 1 };
+    let attempt =
+        TxAttempt { number: 1, cancels: false, hash: TxHash([8; 32]), raw: vec![1], fees, at: NOW };
+    ChainTx {
+        id: TX,
+        tenant: TENANT,
+        chain: ChainNumber::FIRST,
+        role: KeyRole::Operator,
+        signer: Address([5; 20]),
+        controller: Address([6; 20]),
+        nonce: 4,
+        intents: vec![OLD],
+        gas_limit: 100_000,
+        fees,
+        state: TxState::Mined,
+        cancel_wanted: false,
+        attempts: vec![attempt],
+        mined: Some(mined(9, &[])),
+        paged: false,
+        settled: Some(mined(7, &[OLD])),
+        created_at: NOW,
+        state_at: NOW,
+        version: 3,
+    }
+}
+
+/// A deposit with dust whose old release moved both, and the releases that each has had since.
+struct Released {
+    ws: WorkingSet,
+    ids: [DepositId; 2],
+    old: Intent,
+}
+
+impl Released {
+    fn with(old: IntentState, later: IntentState) -> Released {
+        let wallet = wallet();
+        let dust = deposit(&wallet, 21, DUST, OF_DUST);
+        let main = deposit(&wallet, 20, MINOR, LATER);
+        let old = release(OLD, &main, &[dust.id], old);
+        let ids = [main.id, dust.id];
+        let mut ws = WorkingSet::new(NOW + Span::hours(1));
+        let of_dust = release(OF_DUST, &dust, &[], IntentState::Waiting);
+        for intent in [old.clone(), release(LATER, &main, &[], later), of_dust] {
+            ws.intents.load((TENANT, intent.id), intent);
+        }
+        for deposit in [main, dust] {
+            ws.deposits.load((TENANT, deposit.id), deposit);
+        }
+        ws.wallets.load((TENANT, wallet.id), wallet);
+        ws.chain_txs.load((TENANT, TX), tx());
+        Released { ws, ids, old }
+    }
+
+    /// It is deep enough.
+    fn over(&mut self) {
+        let mut key = IntentKey::of(&self.old);
+        if let Subject::Deposit(of) = &mut key.subject {
+            of.intents.extend([LATER, OF_DUST]);
+        }
+        let action = ChainAction::Mined {
+            tx: TxKey { tx: TX, intents: vec![key] },
+            mined: Box::new(mined(9, &[])),
+            over: true,
+            refusals: Vec::new(),
+            fees: Vec::new(),
+        };
+        let outcome = decided(&mut self.ws, Action::Chain(action));
+        assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+    }
+
+    fn states(&self) -> [IntentState; 3] {
+        [OLD, LATER, OF_DUST].map(|id| self.ws.intents.get(&(TENANT, id)).expect("loaded").state)
+    }
+
+    fn releases(&self) -> [Option<IntentId>; 2] {
+        self.ids.map(|id| self.ws.deposits.get(&(TENANT, id)).expect("loaded").release)
+    }
+
+    fn tx_state(&self) -> TxState {
+        self.ws.chain_txs.get(&(TENANT, TX)).expect("loaded").state
+    }
+}
+
+#[test]
+fn a_restored_release_is_done_and_the_later_ones_are_withdrawn() {
+    use IntentState::{Cancelled, Done, Failed, Waiting};
+    for given_up in [Cancelled, Failed] {
+        let mut released = Released::with(given_up, Waiting);
+        released.over();
+        assert_eq!(released.states(), [Done, Cancelled, Cancelled], "{given_up:?}");
+        assert_eq!(released.releases(), [Some(OLD); 2]);
+        assert_eq!(released.tx_state(), TxState::Succeeded);
+        assert_eq!(released.ws.intents.get(&(TENANT, OLD)).and_then(|it| it.tx), Some(TX));
+    }
+}
+
+#[test]
+fn a_restored_release_waits_until_a_sent_one_is_called_off() {
+    use IntentState::{Assigned, Cancelled, Done};
+    let mut released = Released::with(Cancelled, Assigned);
+    released.over();
+    // It is no longer its deposit's: its transaction calls it off.
+    assert_eq!((released.releases(), released.tx_state()), ([Some(OLD); 2], TxState::Mined));
+    assert_eq!(released.states(), [Cancelled, Assigned, Cancelled]);
+    let key = (TENANT, LATER);
+    let later = released.ws.intents.get(&key).cloned().expect("loaded");
+    released.ws.intents.put(key, Intent { state: Cancelled, tx: None, ..later });
+    released.over();
+    assert_eq!(
+        (released.states(), released.tx_state()),
+        ([Done, Cancelled, Cancelled], TxState::Succeeded)
+    );
+}
+
+#[test]
+fn of_two_releases_that_took_effect_the_later_one_stays_the_deposits() {
+    use IntentState::{Cancelled, Done};
+    let mut released = Released::with(Cancelled, Done);
+    released.over();
+    assert_eq!(released.states(), [Cancelled, Done, Cancelled], "one of a deposit is done");
+    assert_eq!(
+        (released.releases(), released.tx_state()),
+        ([Some(LATER), Some(OLD)], TxState::Succeeded)
+    );
+}
+
+/// The controller does not execute an intent twice: another transaction would be refused for ever.
+#[test]
+fn a_restored_intent_that_is_being_retried_is_done() {
+    for (state, tx) in [(IntentState::Waiting, None), (IntentState::Assigned, Some(OTHER_TX))] {
+        let mut released = Released::with(IntentState::Cancelled, IntentState::Cancelled);
+        released.old = Intent { state, tx, ..released.old };
+        released.ws.intents.put((TENANT, OLD), released.old.clone());
+        let key = (TENANT, released.ids[0]);
+        let main = released.ws.deposits.get(&key).cloned().expect("loaded");
+        released.ws.deposits.put(key, Deposit { release: Some(OLD), ..main });
+        released.over();
+        assert_eq!(released.states()[0], IntentState::Done, "{state:?}");
+        // The other transaction's end changes nothing.
+        let other = ChainTx { id: OTHER_TX, settled: None, ..tx_of_other() };
+        released.ws.chain_txs.load((TENANT, OTHER_TX), other);
+        let action = ChainAction::Mined {
+            tx: TxKey { tx: OTHER_TX, intents: vec![IntentKey::of(&released.old)] },
+            mined: Box::new(mined(9, &[OLD])),
+            over: true,
+            refusals: Vec::new(),
+            fees: Vec::new(),
+        };
+        decided(&mut released.ws, Action::Chain(action));
+        let intent = released.ws.intents.get(&(TENANT, OLD)).cloned().expect("loaded");
+        assert_eq!((intent.state, intent.tx, intent.tries), (IntentState::Done, Some(TX), 0));
+    }
+}
+
+fn tx_of_other() -> ChainTx {
+    ChainTx { mined: Some(mined(9, &[OLD])), nonce: 5, ..tx() }
+}
+
+/// A transaction whose release is no longer its deposit's, or whose dust was lost, is called off.
+#[test]
+fn a_release_that_is_not_its_deposits_or_lost_its_dust_is_not_broadcast_again() {
+    for (release, dust, outcome) in [(OLD, true, true), (LATER, true, false), (OLD, false, false)] {
+        let mut released = Released::with(IntentState::Done, IntentState::Cancelled);
+        let ids = released.ids;
+        for (id, there) in ids.into_iter().zip([true, dust]) {
+            let known = released.ws.deposits.get(&(TENANT, id)).cloned().expect("loaded");
+            let place = known.place.filter(|_| there);
+            let riders = if id == ids[0] { vec![ids[1]] } else { Vec::new() };
+            let changed = Deposit { release: Some(release), riders, place, ..known };
+            released.ws.deposits.put((TENANT, id), changed);
+        }
+        let waits = ChainTx { state: TxState::Broadcast, mined: None, ..tx() };
+        released.ws.chain_txs.put((TENANT, TX), waits);
+        let job = domain::job::Job {
+            tenant: TENANT,
+            subject: TX.0,
+            kind: domain::job::JobKind::Transmit,
+            run_at: NOW,
+            fence: 1,
+            leased_until: Some(NOW + Span::hours(2)),
+            tries: 0,
+        };
+        released.ws.jobs.load((TENANT, TX.0), Some(job));
+        let tx = TxKey { tx: TX, intents: vec![IntentKey::of(&released.old)] };
+        let look = ChainAction::Look { tx, fence: 1, stuck: false, abreast: true };
+        let found = decided(&mut released.ws, Action::Chain(look));
+        assert_eq!(matches!(found, Outcome::Done), outcome, "{found:?}");
+        assert_eq!(matches!(found, Outcome::CalledOff), !outcome, "{found:?}");
+    }
+}
