@@ -632,6 +632,12 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     reasons
 }
 
+/// The host of a node, without the dot of the root.
+fn host(url: &str) -> Option<String> {
+    let url = reqwest::Url::parse(url).ok()?;
+    url.host_str().map(|host| host.trim_end_matches('.').to_owned())
+}
+
 fn chain_refusals(config: &Config) -> Vec<String> {
     let chain = &config.chain;
     let mut reasons = Vec::new();
@@ -647,6 +653,12 @@ fn chain_refusals(config: &Config) -> Vec<String> {
     refuse(
         config.node_urls().len() < 2,
         "chain.second_node_url: is missing: deposits need the agreement of two nodes",
+    );
+    let hosts: Vec<_> = config.node_urls().into_iter().map(host).collect();
+    refuse(
+        hosts.iter().collect::<BTreeSet<_>>().len() < hosts.len(),
+        "chain.second_node_url, chain.further_node_urls: several nodes have the same host: nodes have to be those of \
+         different operators",
     );
     refuse(
         chain.usdc.is_empty() && chain.usdt.is_empty(),
