@@ -64,7 +64,11 @@ impl Failure {
             || matches!(error.downcast_ref::<StoreError>(), Some(StoreError::Config(_)))
             || matches!(
                 error.downcast_ref::<WrongDatabase>(),
-                Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. })
+                Some(
+                    WrongDatabase::OtherEnvironment { .. }
+                        | WrongDatabase::OtherKeys { .. }
+                        | WrongDatabase::NotUnicode { .. }
+                )
             );
         if is_of_configuration { Failure::usage(error) } else { Failure::unavailable(error) }
     }

@@ -34,15 +34,27 @@ pub enum WrongDatabase {
         /// The environment of this service.
         here: Environment,
     },
+    /// Most names could not be stored in it.
+    #[error(
+        "the database's encoding is {encoding}, it must be UTF8: create the database with `createdb --encoding UTF8 \
+         --template template0`"
+    )]
+    NotUnicode {
+        /// Its name in PostgreSQL.
+        encoding: String,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Checks a database's recorded environment, if there is one.
+/// Checks a database's encoding, and its recorded environment, if there is one.
 ///
 /// # Errors
-/// [`WrongDatabase::OtherEnvironment`]
+/// [`WrongDatabase::NotUnicode`], [`WrongDatabase::OtherEnvironment`]
 pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
+    if let Some(encoding) = store.foreign_encoding().await? {
+        return Err(WrongDatabase::NotUnicode { encoding });
+    }
     match store.environment().await? {
         Some(made_by) if made_by.is_real() != here.is_real() => {
             Err(WrongDatabase::OtherEnvironment { made_by, here })
@@ -120,6 +132,28 @@ mod tests {
                 assert!(refused.contains(&expected), "{refused}");
                 assert!(check(&store, here).await.is_err());
             }
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn case_40_latin1_database() {
+        let cluster = testkit::postgres::for_tests("encodings of databases").expect("PostgreSQL");
+        let Some(cluster) = cluster else { return };
+        let dir = tempfile::tempdir().expect("a directory");
+        for (encoding, is_right) in [("UTF8", true), ("LATIN1", false), ("SQL_ASCII", false)] {
+            let url = cluster.database_in(encoding, "case_40").expect("a database");
+            let mut config = Config::load(&Sources::default()).expect("the embedded configuration");
+            config.store.url = config::Secret::new(url);
+            let store = open_store(&config, dir.path()).await.expect("opened");
+            let made = migrate(&store, Environment::Test).await.map_err(|it| it.to_string());
+            if is_right {
+                made.expect("migrated");
+                continue;
+            }
+            let refused = made.expect_err(encoding);
+            let expected = format!("the database's encoding is {encoding}, it must be UTF8");
+            assert!(refused.contains(&expected), "{refused}");
+            assert!(store.ready().await.is_err(), "nothing is migrated");
         }
     }
 

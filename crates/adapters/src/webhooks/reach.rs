@@ -190,10 +190,18 @@ mod tests {
         }
     }
 
-    /// `30-urls` of the cases: Azure's functions and many gateways carry their key in the query.
+    /// Azure's functions and many gateways carry their key in the query, which follows the event's path.
     #[test]
-    fn the_bases_query_follows_the_events_path() {
+    fn case_30_urls() {
+        assert_eq!(
+            refusal(Reach::Internet, "https://user:pass@hooks.example.com/in"),
+            UrlFault::Credentials
+        );
         for (base, url) in [
+            (
+                "https://hooks.example.com/corridor",
+                "https://hooks.example.com/corridor/webhooks/wallet/wallet-blocked",
+            ),
             (
                 "https://fn.example.net/api/in?code=abc%3D%3D",
                 "https://fn.example.net/api/in/webhooks/wallet/wallet-blocked?code=abc%3D%3D",

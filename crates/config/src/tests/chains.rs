@@ -102,3 +102,31 @@ fn production_demands_the_same_of_every_chain() {
     }
     assert!(!reasons.contains("chains.base.node_url"), "{reasons}");
 }
+
+#[test]
+fn production_refuses_two_nodes_on_one_host() {
+    let refused = |urls: [&str; 3]| {
+        let env = [
+            ("CORRIDOR_ENVIRONMENT", "production"),
+            ("CORRIDOR_CHAIN__NODE_URL", urls[0]),
+            ("CORRIDOR_CHAIN__SECOND_NODE_URL", urls[1]),
+            ("CORRIDOR_CHAIN__FURTHER_NODE_URLS", urls[2]),
+        ];
+        let reasons = refuse_in_production(&load("", &env, &[]).expect("valid")).join("\n");
+        reasons.contains("several nodes have the same host")
+    };
+    let one = "https://one.example/v2/key";
+    for (second, further) in [
+        ("https://one.example/v2/other-key", ""),
+        ("https://ONE.example.:8545", ""),
+        ("https://two.example", "https://user:key@one.example:443/"),
+        ("https://two.example", "https://three.example https://two.example/b"),
+    ] {
+        assert!(refused([one, second, further]), "{second} {further}");
+    }
+    for (second, further) in
+        [("https://two.example", ""), ("https://eth.one.example", "https://three.example")]
+    {
+        assert!(!refused([one, second, further]), "{second} {further}");
+    }
+}

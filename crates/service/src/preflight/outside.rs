@@ -44,9 +44,6 @@ pub(super) async fn outside(
     }
     findings.extend(nodes(config).await);
     findings.extend(chains::owners(config).await);
-    if let Some(store) = store {
-        findings.push(encoding(store).await);
-    }
     findings.extend(store_tls(config, data_dir));
     findings.extend(rail_disks(config));
     findings.push(backup(config));
@@ -277,19 +274,6 @@ async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Resul
 fn number(value: &Value) -> anyhow::Result<u64> {
     let text = value.as_str().context("not a number")?;
     Ok(u64::from_str_radix(text.strip_prefix("0x").context("not hexadecimal")?, 16)?)
-}
-
-async fn encoding(store: &Store) -> Finding {
-    const NAME: &str = "text encoding";
-    match store.keeps_unicode().await {
-        Ok(true) => Finding::new(NAME, Level::Ok, "the database stores Unicode"),
-        Ok(false) => Finding::new(
-            NAME,
-            Level::Wrong,
-            "the database does not store Unicode: names would be refused; create it with ENCODING 'UTF8'",
-        ),
-        Err(error) => Finding::new(NAME, Level::Wrong, error.to_string()),
-    }
 }
 
 /// Whether the connection to a database on another machine is encrypted.

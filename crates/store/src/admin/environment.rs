@@ -21,15 +21,12 @@ static OTHER_KEYS: Stmt = Stmt::written(
     "SELECT COUNT(*) FROM access_key k WHERE k.revoked_at IS NULL AND SUBSTR(k.use_name, 1, 5) <> $1",
 );
 
-static LENGTH: Stmt = Stmt::written(
-    "environment.length",
-    "SELECT CAST(LENGTH(CAST($1 AS TEXT)) AS BIGINT) AS length",
-);
+static ENCODING: Stmt = Stmt::written("environment.encoding", "SELECT {{encoding}} AS encoding");
 
-/// Names as senders write them: in a database without Unicode they are refused, or counted as bytes.
-const UNICODE: &str = "Ayşe علی राम";
+/// The encoding that keeps senders' names; PostgreSQL has one for each database.
+const UNICODE: &str = "UTF8";
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS, &LENGTH];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS, &ENCODING];
 
 impl Store {
     /// The environment of the service that created the database; `None` = not recorded yet, or not
@@ -57,16 +54,16 @@ impl Store {
             .map(drop)
     }
 
-    /// Whether the database stores Unicode text; PostgreSQL depends on the encoding it was created
-    /// with.
-    pub async fn keeps_unicode(&self) -> Result<bool, StoreError> {
-        let rows = match self.driver().query(&LENGTH, vec![UNICODE.into()]).await {
-            // The text cannot be converted to the database's encoding.
-            Err(DbError::Refused(_) | DbError::Rejected(_)) => return Ok(false),
-            rows => rows?,
-        };
-        let Some(row) = rows.first() else { return Ok(false) };
-        Ok(usize::try_from(row.fields().int()?) == Ok(UNICODE.chars().count()))
+    /// The encoding of a database that does not keep Unicode text, by its name in PostgreSQL (`LATIN1`,
+    /// `SQL_ASCII`); it cannot be changed after the database was created.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn foreign_encoding(&self) -> Result<Option<String>, StoreError> {
+        let rows = self.driver().query(&ENCODING, Vec::new()).await?;
+        let missing = || StoreError::Corrupt("the store has no encoding".to_owned());
+        let encoding = rows.first().ok_or_else(missing)?.fields().text()?.to_owned();
+        Ok(Some(encoding).filter(|encoding| encoding != UNICODE))
     }
 
     /// How many active access keys belong to environments other than `environment`.

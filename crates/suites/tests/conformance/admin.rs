@@ -131,7 +131,7 @@ pub async fn a_brand_is_kept_whole_under_a_version_of_its_own(world: World) {
 pub async fn a_database_belongs_to_one_environment(world: World) {
     let store = &world.store;
     assert_eq!(store.environment().await, Ok(None));
-    assert_eq!(store.keeps_unicode().await, Ok(true));
+    assert_eq!(store.foreign_encoding().await, Ok(None));
     store.note_environment(Environment::Mock).await.expect("noted");
     store.note_environment(Environment::Production).await.expect("recorded already");
     assert_eq!(store.environment().await, Ok(Some(Environment::Mock)), "the first one");

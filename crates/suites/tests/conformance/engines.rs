@@ -287,8 +287,8 @@ fn an_address_of_neither_engine_is_refused() {
 /// Pages left on the disk.
 const PAGES_LEFT: u32 = 8;
 
-async fn full_disk(world: World) {
-    let tenant = world.tenant("demobank", 1_000_000_000).await;
+/// The same database on a disk that is almost full.
+async fn almost_full(world: &World) -> World {
     let Side::File(dir) = &world.side else { panic!("a file") };
     let beside = rusqlite::Connection::open(dir.path().join("corridor.db")).expect("opens");
     let pages: u32 = beside.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a number");
@@ -296,7 +296,32 @@ async fn full_disk(world: World) {
         .reopened(|options| options.sqlite_pages_max = Some(pages + PAGES_LEFT))
         .await
         .expect("a file");
-    let small = World { store: small, ..world.clone() };
+    World { store: small, ..world.clone() }
+}
+
+/// The probe's row finds no place. Reads alone do not show that.
+async fn case_39(world: World) {
+    let small = almost_full(&world).await.store;
+    let mut count = 0;
+    // Names of the probe's length that come just before it.
+    while small.set_meta(&format!("last_write_{count:05}"), "").await.is_ok() {
+        count += 1;
+        assert!(count < 10_000, "the disk never fills");
+    }
+    assert_eq!(small.ready().await, Ok(()));
+    let refused = small.check_write().await.expect_err("full").to_string();
+    assert!(refused.contains("the disk is full"), "{refused}");
+    world.store.check_write().await.expect("space again");
+}
+
+#[test]
+fn case_39_readyz() {
+    on_sqlite_file(case_39);
+}
+
+async fn full_disk(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let small = almost_full(&world).await;
     let quote = async || {
         small.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await
     };

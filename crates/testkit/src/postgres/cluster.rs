@@ -154,6 +154,19 @@ impl Cluster {
         Ok(self.url(&name))
     }
 
+    /// Creates an empty database in another encoding. Returns its URL.
+    ///
+    /// # Errors
+    /// The server refused (it does not know the encoding) or is down.
+    pub fn database_in(&self, encoding: &str, hint: &str) -> Result<String, PostgresFault> {
+        let name = unique_name(hint);
+        let locale = "LC_COLLATE 'C' LC_CTYPE 'C'";
+        self.admin(&format!(
+            "CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' {locale}"
+        ))?;
+        Ok(self.url(&name))
+    }
+
     /// A prepared database to copy from: `prepare` gets its URL on the first request for `name` in
     /// this process, and must close its connections before it returns. Returns the template's
     /// database name.

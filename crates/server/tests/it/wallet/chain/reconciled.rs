@@ -23,6 +23,7 @@ use crate::wallet::acts::{calls, number, word};
 on_both_stores! {
     what_moves_between_two_questions_is_no_break
     what_a_node_keeps_from_the_watcher_is_a_break
+    each_of_several_requests_at_once_is_answered
 }
 
 /// The amount paid straight to the wallet: 5 USDC.
@@ -166,5 +167,20 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
         Some("the chain reports 30.000000 USDC, the ledger 25.000000 USDC")
     );
     assert!(node.alerts().await.contains(&"chain_mismatch"));
+    node.stop().await;
+}
+
+/// As `corridor ledger reconcile`, started by several operators, waits for its report.
+async fn each_of_several_requests_at_once_is_answered(on: On) {
+    const OPERATORS: usize = 8;
+    let node = OwnNode::start(on).await;
+    let store = node.running.store();
+    let answered = async || {
+        let wish = reconcile::want(store).await.expect("asked");
+        let report = async || reconcile::fulfilled(store, wish).await.expect("read").is_some();
+        testkit::wait::until_async(WAIT_MAX, report).await
+    };
+    let all = futures_util::future::join_all((0..OPERATORS).map(|_| answered())).await;
+    assert_eq!(all, [true; OPERATORS]);
     node.stop().await;
 }
