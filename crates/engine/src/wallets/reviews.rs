@@ -30,6 +30,13 @@ pub struct ReviewAsked {
     pub by: Deed,
 }
 
+/// The tokens' blacklists that an approval rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blacklists {
+    Current,
+    AsScreened,
+}
+
 impl Wallets {
     /// A page of the deposits that wait for review, longest waiting first.
     pub async fn reviews(&self, caller: &Caller, page: Page) -> Result<Listed<Deposit>, Denied> {
@@ -56,9 +63,34 @@ impl Wallets {
         asked: ReviewAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Deposit>, Denied> {
+        self.decide_asking(Blacklists::Current, caller, asked, idempotency).await
+    }
+
+    /// The same for commands, which ask no node: an approval rests on the lists, and on the tokens'
+    /// blacklists as of the first screening.
+    ///
+    /// # Errors
+    /// As [`Wallets::decide_review`].
+    pub async fn decide_review_without_node(
+        &self,
+        caller: &Caller,
+        asked: ReviewAsked,
+    ) -> Result<Reply<Deposit>, Denied> {
+        self.decide_asking(Blacklists::AsScreened, caller, asked, None).await
+    }
+
+    async fn decide_asking(
+        &self,
+        blacklists: Blacklists,
+        caller: &Caller,
+        asked: ReviewAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Deposit>, Denied> {
         let ReviewAsked { deposit, seen, verdict, by } = asked;
         let screened = match verdict {
-            ReviewVerdict::Approve => self.screen_before_approval(caller, deposit, &by).await?,
+            ReviewVerdict::Approve => {
+                self.screen_before_approval(blacklists, caller, deposit, &by).await?
+            }
             _ => None,
         };
         let by = Box::new(by);
@@ -69,6 +101,7 @@ impl Wallets {
     /// The result for the sender and the payer, whichever is worse; `None` if it is not in review.
     async fn screen_before_approval(
         &self,
+        blacklists: Blacklists,
         caller: &Caller,
         id: DepositId,
         by: &Deed,
@@ -87,7 +120,7 @@ impl Wallets {
             return refused(DepositRefusal::OlderLists);
         }
         let is_listed = found.iter().any(|screened| screened.verdict() == Verdict::Hit);
-        if let Some(fault) = unknown.filter(|_| !is_listed) {
+        if let Some(fault) = unknown.filter(|_| blacklists == Blacklists::Current && !is_listed) {
             return Err(Denied::Chain(fault));
         }
         let worst = found.iter().max_by_key(|screened| screened.score).cloned();

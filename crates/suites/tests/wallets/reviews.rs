@@ -486,6 +486,12 @@ fn a_payer_that_a_token_blacklisted_since_the_screening_is_not_approved() {
         assert!(engine::console::Denied::Wallets(unseen.expect_err("refused")).is_passing());
         assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::InReview);
         world.chain.silent.store(false, Ordering::SeqCst);
+        let other = in_review(&world).await;
+        world.chain.silent.store(true, Ordering::SeqCst);
+        let by_lists = asked(other.id, ReviewVerdict::Approve);
+        let by_lists = world.wallets.decide_review_without_node(&world.caller(), by_lists).await;
+        assert_eq!(by_lists.expect("commands ask no node").made.state, DepositState::Approved);
+        world.chain.silent.store(false, Ordering::SeqCst);
         world.chain.blacklisted.lock().expect("not poisoned").insert(deposit.from);
         let mut recorded = Vec::new();
         for _ in 0..2 {
