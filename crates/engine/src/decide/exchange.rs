@@ -150,11 +150,12 @@ impl Acting<'_> {
                 let (over, payout) = ((rail, tally.as_ref()), self.case.order.payout);
                 // The rail was chosen for the amount before it was priced.
                 let is_taken = self.rules.corridors.rail(rail).is_none_or(|it| it.takes(payout));
-                let Room::Is(sender) = (if is_taken {
+                let found = if is_taken {
                     room(ws, tenant, over, payout, self.rules, cx.now)
                 } else {
                     Room::LookAgain
-                }) else {
+                };
+                let Room::Is(sender) = found else {
                     look_again(ws, (tenant, subject), JobKind::Payout, cx.now);
                     return Ok(WalletEffects::default());
                 };
