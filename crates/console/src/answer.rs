@@ -112,6 +112,7 @@ impl From<engine::wallets::Denied> for Stop {
             Denied::Store(error) => error.into(),
             Denied::Engine(error) => Stop::failed(&error),
             Denied::Keys(error) => Stop::failed(&error),
+            Denied::Chain(fault) => Stop::failed(&fault),
             denied => Stop::Refused(sentence(&denied.to_string())),
         }
     }

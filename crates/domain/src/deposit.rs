@@ -29,7 +29,7 @@ pub mod states;
 mod token;
 
 pub use case::{Case, DepositRefusal, Terms};
-pub use sent_back::Asking;
+pub use sent_back::{Asking, is_sender_asked};
 pub use token::{Halt, TokenState};
 
 names! {

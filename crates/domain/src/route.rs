@@ -106,12 +106,17 @@ impl Wanted<'_> {
 }
 
 impl RailConfig {
+    /// Whether an amount in the rail's currency is within its limits.
+    pub fn takes(&self, amount: Money) -> bool {
+        (self.min.minor..=self.max.minor).contains(&amount.minor)
+    }
+
     /// Why the rail cannot take the payment, regardless of the hour.
     pub fn unfit(&self, wanted: &Wanted<'_>) -> Option<Unfit> {
         if !self.enabled {
             return Some(Unfit::Disabled);
         }
-        if wanted.amount.minor < self.min.minor || wanted.amount.minor > self.max.minor {
+        if !self.takes(wanted.amount) {
             return Some(Unfit::Amount);
         }
         if let Some(bank) = wanted.bank.filter(|_| !self.banks.is_empty())
@@ -190,7 +195,7 @@ pub fn limits(corridors: &Corridors, country: Country) -> Option<(Money, Money)>
 /// Whether an enabled rail of the country pays out this amount.
 pub fn pays(corridors: &Corridors, country: Country, amount: Money) -> bool {
     let mut on = corridors.rails_of(country).filter(|rail| rail.enabled);
-    on.any(|rail| (rail.min.minor..=rail.max.minor).contains(&amount.minor))
+    on.any(|rail| rail.takes(amount))
 }
 
 /// Result of selecting a rail at an instant.

@@ -108,7 +108,7 @@ async fn decide(
     let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
     let wallets = opened.wallets_with_lists().await?;
-    let decided = wallets.service.decide_review(&caller, asked, None).await;
+    let decided = wallets.service.decide_review_without_node(&caller, asked).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark(match verdict {

@@ -128,10 +128,7 @@ impl Case {
             triggered_by,
         };
         let cause = self.about().deposit;
-        // A frozen wallet stays as it is: no further action is needed.
-        if let Ok(blocked) = self.wallet.block_because_of(cause, order, cx.now) {
-            effects.merge(blocked);
-        }
+        effects.merge(self.wallet.block_because_of(cause, order, cx.now));
     }
 
     /// Records a reviewer's decision.

@@ -1,8 +1,11 @@
 //! Whether to ask a deposit's sender for a refund address. A deposit on legal hold asks like any
 //! other rejected one: its sender must not learn the difference, and the address is only kept.
+//!
+//! What is unusual about a deposit is decided by it and its own sender's other deposits alone: what
+//! others paid with the same link says nothing about it.
 
 use super::{Deposit, DepositState, Pot};
-use crate::payment_request::RequestException;
+use crate::payment_request::{Paid, PaymentRequest, Received, RequestException, RequestMoney};
 
 /// Whether a deposit's sender is asked for a refund address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,24 +27,46 @@ impl Deposit {
             && self.request.is_some()
     }
 
-    /// Whether its sender is asked, given how the request's payments deviate. A deposit in review
-    /// asks only if the sender already knows of the deviation: of no other deposit may they learn
-    /// that it could be rejected.
-    pub const fn asks_where_back(&self, exception: RequestException) -> Asking {
+    /// How it deviates from its request, as its own sender may know: of several, the first of wrong
+    /// asset, late, overpaid. `sent` is what this sender has paid, see [`Deposit::sent_with`].
+    pub fn deviation(&self, request: &PaymentRequest, sent: &Received) -> RequestException {
+        match self.state {
+            DepositState::Seen | DepositState::Orphaned | DepositState::Dust => {
+                RequestException::None
+            }
+            _ if !request.asked.takes(self.coin) => RequestException::WrongAsset,
+            _ if !request.is_in_time(self.paid_at) => RequestException::Late,
+            _ if request.asked.compare(sent) == Paid::Over => RequestException::Overpaid,
+            _ => RequestException::None,
+        }
+    }
+
+    /// Counted amounts of this deposit's sender, out of deposits of its request: those of the same
+    /// submission. Without a submission the sender of others is unknown, and only this one counts.
+    pub fn sent_with<'a>(&self, all: impl IntoIterator<Item = &'a Deposit>) -> Received {
+        let mut money = RequestMoney::default();
+        let is_own = |it: &&Deposit| {
+            it.id == self.id
+                || (self.submission.is_some()
+                    && (it.request, it.submission) == (self.request, self.submission))
+        };
+        for it in all.into_iter().filter(is_own) {
+            money.add((it.state, it.pot), it.coin, it.minor);
+        }
+        money.total()
+    }
+
+    /// Whether its sender is asked, given its own [`Deposit::deviation`]. A deposit in review asks
+    /// only if its sender already knows of the deviation: of no other deposit may they learn that
+    /// it could be rejected.
+    pub const fn asks_where_back(&self, deviation: RequestException) -> Asking {
         if !self.is_held_in_escrow() {
             return Asking::No;
         }
-        let is_unusual = match exception {
-            RequestException::Late | RequestException::WrongAsset | RequestException::Overpaid => {
-                true
-            }
-            // The last three are never reported to a sender.
-            RequestException::None
-            | RequestException::Partial
-            | RequestException::Held
-            | RequestException::Rejected
-            | RequestException::Refunded => false,
-        };
+        let is_unusual = matches!(
+            deviation,
+            RequestException::Late | RequestException::WrongAsset | RequestException::Overpaid
+        );
         match self.state {
             DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Asking::Yes,
             DepositState::Held | DepositState::InReview if is_unusual => Asking::Yes,
@@ -58,4 +83,13 @@ impl Deposit {
             | DepositState::Suspended => Asking::No,
         }
     }
+}
+
+/// Whether the sender of these deposits, which are all of theirs, is asked for a refund address of
+/// one of them.
+pub fn is_sender_asked(request: &PaymentRequest, own: &[&Deposit]) -> bool {
+    own.iter().any(|deposit| {
+        let sent = deposit.sent_with(own.iter().copied());
+        deposit.asks_where_back(deposit.deviation(request, &sent)) == Asking::Yes
+    })
 }

@@ -221,6 +221,10 @@ impl OrderCase {
             }
             Trigger::Refused if attempt.is_retryable(rail) => {
                 if let Some(state) = self.next(OrderTrigger::PayoutRefused) {
+                    // Nothing left at this rate: the next attempt is another processing.
+                    if self.order.locked_until.is_none() {
+                        self.order.priced_at = None;
+                    }
                     self.enter(state, &mut effects, cx);
                 }
             }

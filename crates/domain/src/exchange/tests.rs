@@ -454,11 +454,50 @@ fn a_retryable_refusal_uses_another_rail() {
     let mut world = World::paying();
     world.hears(RailStatus::Rejected, Some("AB08"));
     assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
-    assert!(world.pay_at("300"), "its price is unchanged");
+    assert!(world.pay_at("278.50"));
     assert_eq!(
         world.attempt.as_ref().map(|attempt| (attempt.number, attempt.amount)),
         Some((2, pkr(2_771_075)))
     );
+}
+
+#[test]
+fn each_attempt_of_an_unlocked_order_takes_the_rate_of_its_time() {
+    let refused = |lock| {
+        let mut world = World::with(NewOrder { lock, ..new_order() });
+        world.debited();
+        assert!(world.pay_at("278.50"));
+        let mut attempt = world.attempt.clone().expect("in progress");
+        world.does(|case, cx| case.not_sent(&mut attempt, "connection refused", cx));
+        world.attempt = Some(attempt);
+        assert_eq!(world.state(), ExchangeState::Debited);
+        world
+    };
+    // The band is that of the quote, not of the attempt before.
+    for (mid, paid) in [("279.50", Some(2_781_025)), ("275.80", Some(2_744_210))] {
+        let mut world = refused(false);
+        assert!(world.pay_at(mid), "{mid}");
+        let order = &world.case.order;
+        assert_eq!((order.rate, order.quoted_rate), (dec(mid), dec("278.50")));
+        assert_eq!(world.attempt.as_ref().map(|it| it.amount.minor), paid);
+    }
+    let mut moved = refused(false);
+    assert!(!moved.pay_at("300"));
+    assert_eq!(moved.case.order.failure, Some(OrderFailure::RateMoved));
+    let mut locked = refused(true);
+    assert!(locked.pay_at("300"));
+    assert_eq!(locked.attempt.as_ref().map(|it| it.amount), Some(pkr(2_771_075)));
+}
+
+/// What is unclear may have left at its rate.
+#[test]
+fn an_unclear_attempt_keeps_its_rate() {
+    let mut world = World::paying();
+    let mut attempt = world.attempt.clone().expect("in progress");
+    world.does(|case, cx| case.unclear(&mut attempt, "no answer", cx));
+    assert!(world.case.order.priced_at.is_some());
+    assert!(!world.pay_at("279.50"));
+    assert_eq!(world.case.order.payout, pkr(2_771_075));
 }
 
 #[test]

@@ -44,6 +44,12 @@ impl RequestMoney {
         // The total supply of both stablecoins is far below 64 bits.
         *sum = sum.checked_add(coin, minor).unwrap_or(*sum);
     }
+
+    /// Sum of all of it.
+    pub fn total(&self) -> Received {
+        let RequestMoney { released, under_way, held, rejected, refunded } = *self;
+        [under_way, held, rejected, refunded].into_iter().fold(released, Received::plus)
+    }
 }
 
 impl Received {

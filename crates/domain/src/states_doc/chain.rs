@@ -75,7 +75,7 @@ Starts as `pending`. **409** is CONFLICT with the current status.
 - **Late cancellation.** An order that is cancelled during its debit keeps the reason: if the debit still takes effect, its
   amount returns to the wallet.
 - **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Other orders use the rate at the
-  time of the payout, within 1 % of the quoted one.
+  time of each attempt to pay them out, within 1 % of the quoted one.
 - **Withheld.** An order whose account holder's name matches a sanctions list, or nearly does, stays `pending` without a debit
   until a reviewer releases or rejects it, or until its lock or 24 h expire. The name is screened again at the release; an
   exact match leaves only the rejection.

@@ -187,29 +187,33 @@ impl Wallet {
         order: BlockOrder,
         now: Timestamp,
     ) -> Result<WalletEffects, WalletRefusal> {
-        self.block_because_of(None, order, now)
+        let trigger = match order.triggered_by {
+            TriggeredBy::Manual => WalletTrigger::Block,
+            TriggeredBy::Automatic => WalletTrigger::RiskBlock,
+        };
+        match self.state.on(trigger) {
+            WalletStep::To(state) => Ok(self.blocked(state, order, None, now)),
+            WalletStep::Stays => Ok(WalletEffects::default()),
+            WalletStep::Conflict => Err(WalletRefusal::Conflict(self.state)),
+        }
     }
 
-    /// The same, caused by a deposit that its event names.
-    ///
-    /// # Errors
-    /// [`WalletRefusal::Conflict`]
+    /// Blocks it because of a deposit, which the event names. A reviewer's block replaces an
+    /// earlier one, whose automatic end no longer applies; a blacklisted wallet stays as it is.
     pub fn block_because_of(
         &mut self,
         deposit: Option<AboutDeposit>,
         order: BlockOrder,
         now: Timestamp,
-    ) -> Result<WalletEffects, WalletRefusal> {
+    ) -> WalletEffects {
         let trigger = match order.triggered_by {
-            TriggeredBy::Manual => WalletTrigger::Block,
+            TriggeredBy::Manual => WalletTrigger::ReviewBlock,
             TriggeredBy::Automatic => WalletTrigger::RiskBlock,
         };
-        let state = match self.state.on(trigger) {
-            WalletStep::To(state) => state,
-            WalletStep::Stays => return Ok(WalletEffects::default()),
-            WalletStep::Conflict => return Err(WalletRefusal::Conflict(self.state)),
-        };
-        Ok(self.blocked(state, order, deposit, now))
+        match self.state.on(trigger) {
+            WalletStep::To(state) => self.blocked(state, order, deposit, now),
+            WalletStep::Stays | WalletStep::Conflict => WalletEffects::default(),
+        }
     }
 
     fn blocked(

@@ -13,6 +13,8 @@ names! {
         Block = "block",
         /// The risk system blocks it.
         RiskBlock = "risk system blocks",
+        /// A reviewer of a deposit blocks it: replaces an earlier block.
+        ReviewBlock = "reviewer blocks",
         /// The bank unblocks it.
         Unblock = "unblock",
         /// The bank unblocks it while a blacklist order awaits its effective date.
@@ -51,6 +53,8 @@ impl WalletState {
             (WalletTrigger::Block | WalletTrigger::RiskBlock, Active | Pending) => To(Blocked),
             (WalletTrigger::Block, Blocked | Blacklisted) => Conflict,
             (WalletTrigger::RiskBlock, Blocked | Blacklisted) => Stays,
+            (WalletTrigger::ReviewBlock, Active | Pending | Blocked) => To(Blocked),
+            (WalletTrigger::ReviewBlock, Blacklisted) => Stays,
 
             (WalletTrigger::Unblock | WalletTrigger::BlockRanOut, Blocked) => To(Active),
             (WalletTrigger::Unblock, _) | (WalletTrigger::UnblockUnderOrder, _) => Conflict,

@@ -144,7 +144,7 @@ pub struct RefundAnswer {
     pub to: Address,
     /// The screening result of the address.
     pub screened: Screened,
-    /// The deposits that the sender was asked about; at least one must still need an answer.
+    /// All deposits of the sender; at least one must still need an answer.
     pub deposits: Vec<DepositId>,
     /// Actor and context for the audit log.
     pub by: Deed,

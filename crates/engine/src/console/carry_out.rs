@@ -52,6 +52,8 @@ impl Denied {
                 wallets::Denied::Store(_)
                     | wallets::Denied::Engine(_)
                     | wallets::Denied::Keys(_)
+                    | wallets::Denied::Chain(_)
+                    | wallets::Denied::ChainNotInUse
                     | wallets::Denied::Refused(
                         Refused::Moved
                             | Refused::Exchange(OrderRefusal::OlderLists)
@@ -315,4 +317,20 @@ fn moved(why: &str) -> Denied {
 fn once(approval: &Approval) -> Idempotency {
     let key = IdempotencyKey { scope: SCOPE.to_owned(), key: approval.id.to_string() };
     Idempotency { key, body_hash: [0; 32] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_the_chain_is_tried_again() {
+        let fault = domain::chain::ChainFault::Unreachable("silent".to_owned());
+        for denied in [wallets::Denied::ChainNotInUse, wallets::Denied::Chain(fault)] {
+            assert!(Denied::Wallets(denied).is_passing());
+        }
+        for denied in [wallets::Denied::NotOffered, wallets::Denied::Refused(Refused::NotFound)] {
+            assert!(!Denied::Wallets(denied).is_passing());
+        }
+    }
 }

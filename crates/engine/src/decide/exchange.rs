@@ -147,10 +147,15 @@ impl Acting<'_> {
                 if let Some(effects) = self.case.priced(*mid, cx) {
                     return Ok(effects);
                 }
-                let over = (rail, tally.as_ref());
-                let Room::Is(sender) =
-                    room(ws, tenant, over, self.case.order.payout, self.rules, cx.now)
-                else {
+                let (over, payout) = ((rail, tally.as_ref()), self.case.order.payout);
+                // The rail was chosen for the amount before it was priced.
+                let is_taken = self.rules.corridors.rail(rail).is_none_or(|it| it.takes(payout));
+                let found = if is_taken {
+                    room(ws, tenant, over, payout, self.rules, cx.now)
+                } else {
+                    Room::LookAgain
+                };
+                let Room::Is(sender) = found else {
                     look_again(ws, (tenant, subject), JobKind::Payout, cx.now);
                     return Ok(WalletEffects::default());
                 };

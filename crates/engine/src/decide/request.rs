@@ -2,7 +2,7 @@
 
 use domain::chain_tx::{self, Intent};
 use domain::decision::{Cx, JobChange};
-use domain::deposit::Asking;
+use domain::deposit::is_sender_asked;
 use domain::ids::{PaymentRequestId, TenantId};
 use domain::job::JobKind;
 use domain::payment_request::{PaymentRequest, RefundTo};
@@ -97,16 +97,16 @@ fn sponsor(
     }
 }
 
-/// Stores a sender's answer while at least one of the deposits in question still needs it.
+/// Stores a sender's answer while at least one of their deposits still needs it.
 fn refund_to(
     ws: &WorkingSet,
     request: &PaymentRequest,
     answer: &RefundAnswer,
     cx: &Cx<'_>,
 ) -> Result<RefundTo, Refused> {
-    let (tenant, exception) = (request.tenant, request.exception());
-    let mut asked = answer.deposits.iter().filter_map(|id| ws.deposits.get(&(tenant, *id)));
-    if !asked.any(|deposit| deposit.asks_where_back(exception) == Asking::Yes) {
+    let tenant = request.tenant;
+    let own = answer.deposits.iter().filter_map(|id| ws.deposits.get(&(tenant, *id)));
+    if !is_sender_asked(request, &own.collect::<Vec<_>>()) {
         return Err(Refused::NotAsSeen);
     }
     let RefundAnswer { id, sender, to, screened, .. } = answer.clone();

@@ -176,7 +176,7 @@ impl Wallets {
     /// order that the reviewers looked at; `None` = any.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 if no decision is pending; to a release also
+    /// [`Denied::NotFound`]; [`Denied::ChainNotInUse`]; 409 if no decision is pending; to a release also
     /// [`Denied::ListsStale`], and 422 for a frozen wallet.
     pub async fn review_order(
         &self,
@@ -188,6 +188,7 @@ impl Wallets {
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
+        self.offered_on(order.chain)?;
         let now = self.world.clock.now();
         let release =
             approve.then(|| self.world.screened_holder(&order.bank.holder, order.country, now));

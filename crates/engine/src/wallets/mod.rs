@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::audit::Deed;
-use domain::chain::{Address, ChainNumber, SignFault};
+use domain::chain::{Address, ChainFault, ChainNumber, SignFault};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::fault::Fault;
@@ -82,6 +82,9 @@ pub enum Denied {
         "webhooks are off, so nothing would be sent: set the endpoint or enable webhooks first"
     )]
     WebhooksOff,
+    /// No node answers for what has to be known first, or nodes disagree about it.
+    #[error(transparent)]
+    Chain(#[from] ChainFault),
     /// The tenant's keys are unavailable.
     #[error(transparent)]
     Keys(#[from] SignFault),

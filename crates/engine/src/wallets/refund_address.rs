@@ -2,13 +2,13 @@
 //! link, and they are screened. An answer moves no funds: a refund needs two operators.
 
 use domain::audit::{Deed, Via};
-use domain::chain::{Address, ChainNumber};
-use domain::deposit::{Asking, Deposit};
-use domain::ids::{DepositId, RefundToId, SenderInfoId};
+use domain::chain::{Address, ChainFault, ChainNumber};
+use domain::deposit::{Deposit, is_sender_asked};
+use domain::ids::{DepositId, RefundToId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{Named, PaymentRequest};
 use domain::screening::Screened;
 
-use super::{Caller, Denied, PaySender, Wallets};
+use super::{Caller, Denied, Wallets};
 use crate::batcher::fresh_id;
 use crate::command::wallets::{RefundAnswer, RequestAction};
 use crate::command::{Action, Refused};
@@ -50,15 +50,16 @@ impl Wallets {
             .find(|known| known.id == sender)
             .ok_or(Denied::NotFound("sender"))?;
         let arrived = page.arrivals.iter().map(|arrival| &arrival.deposit);
-        let deposits: Vec<DepositId> =
-            arrived.filter(|it| known.is_asked(it, &page.request)).map(|it| it.id).collect();
-        if deposits.is_empty() || !known.may_answer() {
+        let own: Vec<&Deposit> = arrived.filter(|it| known.may_be_of(it)).collect();
+        if !is_sender_asked(&page.request, &own) || !known.may_answer() {
             return Ok(Answered::NotAsked);
         }
+        let deposits: Vec<DepositId> = own.iter().map(|it| it.id).collect();
         if known.back_to == Some(to) {
             return Ok(Answered::Kept);
         }
-        if self.is_unusable(&page.request, &to).await? {
+        let PaymentRequest { tenant, wallet, chain, .. } = page.request;
+        if self.is_unusable((tenant, wallet, chain), &to).await? {
             return Ok(Answered::Unusable);
         }
         let screened = self.screen_address(page.request.chain, &to).await?;
@@ -96,37 +97,45 @@ impl Wallets {
         chain: ChainNumber,
         address: &Address,
     ) -> Result<Screened, Denied> {
-        let world = self.offered_on(chain)?;
-        let mut screened = world.addresses.screen(address, self.world.clock.now());
-        for token in &world.config.tokens {
-            match self.promptly(world.chain.is_blacklisted(token.address, *address)).await {
-                Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
-                Ok(false) => {}
-                Err(fault) => {
-                    tracing::debug!(%fault, "token blacklist read failed, will be checked before the refund is paid")
-                }
-            }
+        let (screened, fault) = self.screen_with_blacklists(chain, address).await?;
+        if let Some(fault) = fault {
+            tracing::debug!(%fault, "token blacklist read failed, will be checked before the refund is paid");
         }
         Ok(screened)
     }
 
-    async fn is_unusable(&self, request: &PaymentRequest, to: &Address) -> Result<bool, Denied> {
-        let world = self.offered_on(request.chain)?;
-        let wallet = self
-            .store
-            .wallet(request.tenant, request.wallet)
-            .await?
-            .ok_or(Denied::NotFound("token"))?;
+    /// The same, with the node's fault if a contract's blacklist is unknown.
+    pub(super) async fn screen_with_blacklists(
+        &self,
+        chain: ChainNumber,
+        address: &Address,
+    ) -> Result<(Screened, Option<ChainFault>), Denied> {
+        let world = self.offered_on(chain)?;
+        let mut screened = world.addresses.screen(address, self.world.clock.now());
+        let mut unknown = None;
+        for token in &world.config.tokens {
+            match self.promptly(world.chain.is_blacklisted(token.address, *address)).await {
+                Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
+                Ok(false) => {}
+                Err(fault) => unknown = Some(fault),
+            }
+        }
+        Ok((screened, unknown))
+    }
+
+    /// Whether nothing could be returned from an address: it is a precompile, unowned, a token's,
+    /// or our own.
+    pub(super) async fn is_unusable(
+        &self,
+        (tenant, wallet, chain): (TenantId, WalletId, ChainNumber),
+        to: &Address,
+    ) -> Result<bool, Denied> {
+        let world = self.offered_on(chain)?;
+        let wallet =
+            self.store.wallet(tenant, wallet).await?.ok_or(Denied::NotFound("wallet_id"))?;
         let nobodys = to.0.iter().take_while(|byte| **byte == 0).count() >= NOBODYS_ZEROS;
         let is_token = world.config.tokens.iter().any(|token| token.address == *to);
-        let own = [request.escrow, wallet.address, wallet.controller, wallet.implementation];
+        let own = [wallet.address, wallet.controller, wallet.implementation];
         Ok(nobodys || is_token || own.contains(to) || !self.store.watched(&[*to]).await?.is_empty())
-    }
-}
-
-impl PaySender {
-    /// Whether this sender is asked for a refund address of a deposit: only for their own.
-    fn is_asked(&self, deposit: &Deposit, request: &PaymentRequest) -> bool {
-        self.may_be_of(deposit) && deposit.asks_where_back(request.exception()) == Asking::Yes
     }
 }

@@ -30,6 +30,13 @@ pub struct ReviewAsked {
     pub by: Deed,
 }
 
+/// The tokens' blacklists that an approval rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blacklists {
+    Current,
+    AsScreened,
+}
+
 impl Wallets {
     /// A page of the deposits that wait for review, longest waiting first.
     pub async fn reviews(&self, caller: &Caller, page: Page) -> Result<Listed<Deposit>, Denied> {
@@ -44,20 +51,46 @@ impl Wallets {
         self.store.deposit(caller.tenant, id).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// Applies a reviewer's decision. Before an approval, the sender and the payer are screened again:
-    /// a match that the reviewers have not seen is recorded and refuses it.
+    /// Applies a reviewer's decision. Before an approval, the sender and the payer are screened again,
+    /// the payer also against the tokens' blacklists: a match that the reviewers have not seen is
+    /// recorded and refuses it.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 and 422 as defined in `domain::deposit`.
+    /// [`Denied::NotFound`]; [`Denied::Chain`]: no node answers for a blacklist; 409 and 422 as defined in `domain::deposit`.
     pub async fn decide_review(
         &self,
         caller: &Caller,
         asked: ReviewAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Deposit>, Denied> {
+        self.decide_asking(Blacklists::Current, caller, asked, idempotency).await
+    }
+
+    /// The same for commands, which ask no node: an approval rests on the lists, and on the tokens'
+    /// blacklists as of the first screening.
+    ///
+    /// # Errors
+    /// As [`Wallets::decide_review`].
+    pub async fn decide_review_without_node(
+        &self,
+        caller: &Caller,
+        asked: ReviewAsked,
+    ) -> Result<Reply<Deposit>, Denied> {
+        self.decide_asking(Blacklists::AsScreened, caller, asked, None).await
+    }
+
+    async fn decide_asking(
+        &self,
+        blacklists: Blacklists,
+        caller: &Caller,
+        asked: ReviewAsked,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Deposit>, Denied> {
         let ReviewAsked { deposit, seen, verdict, by } = asked;
         let screened = match verdict {
-            ReviewVerdict::Approve => self.screen_before_approval(caller, deposit, &by).await?,
+            ReviewVerdict::Approve => {
+                self.screen_before_approval(blacklists, caller, deposit, &by).await?
+            }
             _ => None,
         };
         let by = Box::new(by);
@@ -68,6 +101,7 @@ impl Wallets {
     /// The result for the sender and the payer, whichever is worse; `None` if it is not in review.
     async fn screen_before_approval(
         &self,
+        blacklists: Blacklists,
         caller: &Caller,
         id: DepositId,
         by: &Deed,
@@ -79,13 +113,16 @@ impl Wallets {
         };
         let refused = |why| Err(Denied::Refused(Refused::Deposit(why)));
         let (world, now) = (&self.world, self.world.clock.now());
-        let payer = self.offered()?.first().addresses.screen(&deposit.from, now);
+        let (payer, unknown) = self.screen_with_blacklists(deposit.chain, &deposit.from).await?;
         let sender = world.screened_sender(&deposit.sender, now);
         let found: Vec<Screened> = sender.into_iter().chain([payer]).collect();
         if found.iter().any(|it| world.is_behind(it, &assessment.list_version, id.0)) {
             return refused(DepositRefusal::OlderLists);
         }
         let is_listed = found.iter().any(|screened| screened.verdict() == Verdict::Hit);
+        if let Some(fault) = unknown.filter(|_| blacklists == Blacklists::Current && !is_listed) {
+            return Err(Denied::Chain(fault));
+        }
         let worst = found.iter().max_by_key(|screened| screened.score).cloned();
         let news = |screened: &Screened| !assessment.covers(screened);
         let found: Vec<Screened> = found.into_iter().filter(news).collect();
@@ -110,8 +147,9 @@ impl Wallets {
         by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
-        let chain = self.find_deposit(caller, deposit).await?.chain;
-        let screened = self.screen_address(chain, &to).await?;
+        let known = self.find_deposit(caller, deposit).await?;
+        self.check_usable(&known, &to).await?;
+        let screened = self.screen_address(known.chain, &to).await?;
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by })
             .await
     }
@@ -131,6 +169,9 @@ impl Wallets {
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         let known = self.find_deposit(caller, deposit).await?;
+        if known.refund.as_ref().is_some_and(|refund| refund.to == seen.to) {
+            self.check_usable(&known, &seen.to).await?;
+        }
         let screened = self.screen_address(known.chain, &seen.to).await?;
         let proposed = known.refund;
         if let Some(proposed) = proposed.filter(Refund::waits_for_approval)
@@ -145,6 +186,13 @@ impl Wallets {
             self.refund_is_listed(caller, deposit, screened, by).await;
         }
         told
+    }
+
+    async fn check_usable(&self, deposit: &Deposit, to: &Address) -> Result<(), Denied> {
+        if self.is_unusable((deposit.tenant, deposit.wallet, deposit.chain), to).await? {
+            return Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressRefused)));
+        }
+        Ok(())
     }
 
     /// Alerts an operator about a proposal to an address that is now listed. The approval is
@@ -225,8 +273,8 @@ impl Wallets {
         id: DepositId,
         action: DepositAction,
     ) -> Result<Reply<Deposit>, Denied> {
-        self.offered()?;
         let deposit = self.find_deposit(caller, id).await?;
+        self.offered_on(deposit.chain)?;
         let named = DepositRef::of(&deposit, caller.policy.wallet.accept_late);
         match self
             .run(caller.tenant, Action::Deposit(named, action))

@@ -117,10 +117,6 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
         return words.with("notice-partial", &values).map(Some);
     }
     let View::Status { notice, .. } = view else { return Ok(None) };
-    let is_open = |it: &Incoming| it.is_own && it.progress != Progress::GivenBack;
-    if !arrived.iter().any(is_open) {
-        return Ok(None);
-    }
     match notice {
         RequestException::Overpaid => words.say("notice-overpaid").map(Some),
         RequestException::Late => words.say("notice-late").map(Some),

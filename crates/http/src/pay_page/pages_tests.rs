@@ -39,11 +39,17 @@ fn frame(request: &PaymentRequest, language: Language) -> Frame {
     Frame::of(request, "Demo Bank", true, Words(language), T0)
 }
 
+fn one(
+    deposit: &Deposit,
+    request: &PaymentRequest,
+    confirmations: Option<(u64, u64)>,
+) -> Option<Incoming> {
+    Incoming::of(deposit, request, &deposit.sent_with([deposit]), confirmations)
+}
+
 fn view(request: &PaymentRequest, deposits: &[Deposit], known: bool) -> View {
-    let arrived = deposits
-        .iter()
-        .filter_map(|deposit| Incoming::of(deposit, request, Some((3, 12))))
-        .collect();
+    let arrived =
+        deposits.iter().filter_map(|deposit| one(deposit, request, Some((3, 12)))).collect();
     View::of(request, arrived, true, known, T0)
 }
 
@@ -105,7 +111,7 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
         usdt: 10_050_000,
     };
     let half = Received { usdc: 12_750_000, usdt: 0 };
-    let double = Received { usdc: 51_000_000, usdt: 0 };
+    let asked = |coin, minor| Asked::Crypto { coin, minor };
     let full = Received { usdc: 25_500_000, usdt: 0 };
     let paid = PaymentRequest { state: RequestState::Paid, received: full, ..request() };
     let expired = PaymentRequest { state: RequestState::Expired, ..request() };
@@ -122,9 +128,9 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
         ("fiat", PaymentRequest { asked: fiat, purpose: None, recipient_name: None, ..request() }),
         ("partial", PaymentRequest { received: half, ..request() }),
         ("paid", paid.clone()),
-        ("overpaid", PaymentRequest { received: double, ..paid.clone() }),
-        ("late", PaymentRequest { late: true, received: full, ..expired.clone() }),
-        ("wrong asset", PaymentRequest { wrong_asset: true, ..paid }),
+        ("overpaid", PaymentRequest { asked: asked(StableCoin::Usdc, 12_750_000), ..paid.clone() }),
+        ("late", PaymentRequest { expires_at: T0, received: full, ..expired.clone() }),
+        ("wrong asset", PaymentRequest { asked: asked(StableCoin::Usdt, 25_500_000), ..paid }),
         ("expired", expired),
         ("cancelled", PaymentRequest { state: RequestState::Cancelled, ..request() }),
     ]
@@ -633,7 +639,7 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_shown_to_its_recipient() 
     let back = TxHash([0x77; 32]);
     let page = |state, refund: Refund, told: Option<TxHash>, language| {
         let deposit = Deposit { refund: Some(refund), ..deposit(state) };
-        let incoming = Incoming::of(&deposit, &paid, None).expect("shown");
+        let incoming = one(&deposit, &paid, None).expect("shown");
         let arrived = vec![Incoming { back_tx: told, ..incoming }];
         let view = View::of(&paid, arrived, true, true, T0);
         (written(&paid, &view, None, Way::Exchange, language), view)

@@ -353,7 +353,9 @@ impl Pages {
             submission.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
         let told = |arrival: &Arrival| {
             let is_own = known.as_ref().is_some_and(|sender| sender.may_be_of(&arrival.deposit));
-            let incoming = Incoming::of(&arrival.deposit, &page.request, arrival.confirmations)?;
+            let sent = arrival.deposit.sent_with(page.arrivals.iter().map(|it| &it.deposit));
+            let confirmations = arrival.confirmations;
+            let incoming = Incoming::of(&arrival.deposit, &page.request, &sent, confirmations)?;
             // Amounts below the minimum are shown to their own sender only.
             if arrival.deposit.state == DepositState::Dust && !is_own {
                 return None;

@@ -26,6 +26,8 @@ pub struct Incoming {
     pub progress: Progress,
     /// The time of its block.
     pub paid_at: Timestamp,
+    /// What is unusual about it, whatever others paid.
+    pub deviation: RequestException,
     /// Whether it may be the visitor's own. Other senders' payments ask nothing of the visitor and
     /// do not block them.
     pub is_own: bool,
@@ -89,10 +91,12 @@ pub enum Progress {
 }
 
 impl Incoming {
-    /// What may be shown of a deposit; `None` if nothing may.
+    /// What may be shown of a deposit; `None` if nothing may. `sent`: what its sender has paid, see
+    /// [`Deposit::sent_with`].
     pub fn of(
         deposit: &Deposit,
         request: &PaymentRequest,
+        sent: &Received,
         confirmations: Option<(u64, u64)>,
     ) -> Option<Incoming> {
         let progress = match deposit.state {
@@ -118,7 +122,8 @@ impl Incoming {
             DepositState::Refunded => Progress::GivenBack,
         };
         let (paid_at, tx) = (deposit.paid_at, deposit.tx);
-        let asking = deposit.asks_where_back(request.exception());
+        let deviation = deposit.deviation(request, sent);
+        let asking = deposit.asks_where_back(deviation);
         let (coin, minor, back_tx) = (deposit.coin, deposit.minor, None);
         let is_accepted = is_accepted(&request.asked, coin);
         Some(Incoming {
@@ -127,6 +132,7 @@ impl Incoming {
             minor,
             progress,
             paid_at,
+            deviation,
             is_own: true,
             tx,
             asking,
@@ -219,7 +225,7 @@ pub enum View {
     Status {
         /// Payments received so far; never empty.
         arrived: Vec<Incoming>,
-        /// Exceptions of the request.
+        /// What is unusual about the visitor's payments.
         notice: RequestException,
         /// The state of the refund question.
         back: Back,
@@ -242,11 +248,7 @@ impl View {
         } else {
             Vec::new()
         };
-        // The sender of a payment that was under way when the bank cancelled the request was not late.
-        let notice = match request.state {
-            RequestState::Cancelled => RequestException::None,
-            _ => request.exception(),
-        };
+        let notice = notice(&arrived, known);
         let back = Back::of(&arrived, known);
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
@@ -391,6 +393,19 @@ impl Back {
             Back::Elsewhere => "-elsewhere",
         }
     }
+}
+
+/// What is unusual about the visitor's payments that were not refunded; of several, the first of
+/// late, overpaid. The page names another token with its amount. Of an unknown visitor's payments
+/// all have to be unusual: some may be another sender's.
+fn notice(arrived: &[Incoming], known: bool) -> RequestException {
+    let open = || arrived.iter().filter(|it| it.is_own && it.progress != Progress::GivenBack);
+    let is = |what: &RequestException| {
+        let has = |it: &Incoming| it.deviation == *what;
+        open().any(has) && (known || open().all(has))
+    };
+    let told = [RequestException::Late, RequestException::Overpaid];
+    told.into_iter().find(is).unwrap_or(RequestException::None)
 }
 
 /// Whether a pending payment replaces the request for another one: the visitor's own does, also in

@@ -5,8 +5,17 @@ use domain::payment_request::Received;
 use super::*;
 use crate::wallet_v1::samples::{T0, deposit, request};
 
+/// The only payment of its sender.
+fn one(
+    deposit: &Deposit,
+    request: &PaymentRequest,
+    confirmations: Option<(u64, u64)>,
+) -> Option<Incoming> {
+    Incoming::of(deposit, request, &deposit.sent_with([deposit]), confirmations)
+}
+
 fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View {
-    let told = |state: &DepositState| Incoming::of(&deposit(*state), request, Some((1, 12)));
+    let told = |state: &DepositState| one(&deposit(*state), request, Some((1, 12)));
     let arrived = arrived.iter().filter_map(told).collect();
     View::of(request, arrived, true, known, T0)
 }
@@ -86,7 +95,7 @@ fn a_payment_in_progress_is_not_requested_again() {
 fn what_another_sends_keeps_no_sender_from_paying_but_what_completes_the_request() {
     let seen = |minor| {
         let deposit = Deposit { minor, ..deposit(DepositState::Seen) };
-        Incoming::of(&deposit, &request(), None).expect("shown").of_another()
+        one(&deposit, &request(), None).expect("shown").of_another()
     };
     let shown = |minor, known| View::of(&request(), vec![seen(minor)], true, known, T0);
     for known in [false, true] {
@@ -103,7 +112,7 @@ fn money_in_another_token_is_not_asked_for_again_while_the_bank_has_it() {
     let asked = PaymentRequest { wrong_asset: true, ..request() };
     let shown = |state, is_own: bool, known| {
         let sent = Deposit { coin: StableCoin::Usdt, ..deposit(state) };
-        let incoming = Incoming::of(&sent, &asked, None).expect("shown");
+        let incoming = one(&sent, &asked, None).expect("shown");
         assert!(!incoming.is_accepted);
         let incoming = if is_own { incoming } else { incoming.of_another() };
         View::of(&asked, vec![incoming], true, known, T0)
@@ -212,8 +221,7 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
             assert_eq!((shown.step(), shown.is_waiting()), (step, waiting), "{state:?}");
         }
     }
-    let late =
-        PaymentRequest { late: true, received: Received { usdc: 25_500_000, usdt: 0 }, ..expired };
+    let late = PaymentRequest { expires_at: T0, late: true, ..expired };
     assert!(matches!(
         view(&late, &[DepositState::Screening], false),
         View::Status { notice: RequestException::Late, .. }
@@ -224,9 +232,8 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
 fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_confirmations_come() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let seen = |have| {
-        let arrived = Incoming::of(&deposit(DepositState::Seen), &paid, Some((have, 12)))
-            .into_iter()
-            .collect();
+        let arrived =
+            one(&deposit(DepositState::Seen), &paid, Some((have, 12))).into_iter().collect();
         View::of(&paid, arrived, true, true, T0).shape()
     };
     assert_eq!(seen(1), seen(11));
@@ -281,38 +288,64 @@ fn only_senders_of_rejected_payments_are_asked_for_a_refund_address() {
     assert_eq!((both.back(), both.coins_asked_about().as_str()), (Back::Asks, "USDC"));
 }
 
+/// Requests for which a payment of the samples is unusual, and how.
+fn unusual() -> [(PaymentRequest, RequestException); 3] {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let asked = |coin, minor| Asked::Crypto { coin, minor };
+    [
+        (
+            PaymentRequest { asked: asked(StableCoin::Usdc, 12_750_000), ..paid },
+            RequestException::Overpaid,
+        ),
+        (
+            PaymentRequest { expires_at: T0, state: RequestState::Expired, ..request() },
+            RequestException::Late,
+        ),
+        (
+            PaymentRequest { asked: asked(StableCoin::Usdt, 25_500_000), ..request() },
+            RequestException::WrongAsset,
+        ),
+    ]
+}
+
 #[test]
 fn held_payments_are_asked_about_only_with_a_visible_reason() {
-    let double = Received { usdc: 51_000_000, usdt: 0 };
-    let paid = PaymentRequest { state: RequestState::Paid, received: double, ..request() };
-    for unusual in [
-        paid.clone(),
-        PaymentRequest { late: true, state: RequestState::Expired, ..request() },
-        PaymentRequest { wrong_asset: true, ..request() },
-    ] {
-        assert_eq!(
-            view(&unusual, &[DepositState::InReview], true).back(),
-            Back::Asks,
-            "{:?}",
-            unusual.exception()
-        );
-        assert_eq!(
-            view(&unusual, &[DepositState::Screening], true).back(),
-            Back::No,
-            "{:?}",
-            unusual.exception()
-        );
+    for (request, exception) in unusual() {
+        let back = |state| view(&request, &[state], true).back();
+        assert_eq!(back(DepositState::InReview), Back::Asks, "{exception:?}");
+        assert_eq!(back(DepositState::Screening), Back::No, "{exception:?}");
+        assert_eq!(back(DepositState::Completed), Back::No, "the recipient has it all");
     }
-    assert_eq!(
-        view(&paid, &[DepositState::Completed], true).back(),
-        Back::No,
-        "the recipient has it all"
-    );
+}
+
+/// What another sender pays with the same link neither asks a sender nor tells them anything.
+#[test]
+fn a_deviation_of_another_s_payment_says_nothing_about_one_s_own() {
+    let double = Received { usdc: 51_000_000, usdt: 25_500_000 };
+    let paid = PaymentRequest {
+        state: RequestState::Paid,
+        received: double,
+        late: true,
+        wrong_asset: true,
+        ..request()
+    };
+    for state in [DepositState::InReview, DepositState::Completed] {
+        let own = one(&deposit(state), &paid, None).expect("shown");
+        for (strange, _) in unusual() {
+            let other = one(&deposit(DepositState::InReview), &strange, None).expect("shown");
+            let shown = View::of(&paid, vec![own, other.of_another()], true, true, T0);
+            let View::Status { notice, back, .. } = shown else { panic!("{shown:?}") };
+            assert_eq!((notice, back), (RequestException::None, Back::No), "{state:?}");
+            let unknown = View::of(&paid, vec![own, other], true, false, T0);
+            let View::Status { notice, .. } = unknown else { panic!("{unknown:?}") };
+            assert_eq!(notice, RequestException::None, "{state:?}");
+        }
+    }
 }
 
 #[test]
 fn a_deposit_from_before_the_visitors_submission_is_not_theirs() {
-    let incoming = Incoming::of(&deposit(DepositState::Rejected), &request(), None).expect("shown");
+    let incoming = one(&deposit(DepositState::Rejected), &request(), None).expect("shown");
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     assert_eq!(View::of(&paid, vec![incoming], true, true, T0).back(), Back::Asks);
     assert_eq!(View::of(&paid, vec![incoming.of_another()], true, true, T0).back(), Back::No);

@@ -97,6 +97,10 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
             tracing::error!(%error, "using a tenant's keys failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
+        Denied::Chain(fault) => {
+            tracing::warn!(%fault, "the chain could not be read");
+            WalletProblem::unavailable(RETRY_AFTER_S)
+        }
         Denied::Store(error) => {
             tracing::error!(%error, "reading from the store failed");
             WalletProblem::store_away(RETRY_AFTER_S)

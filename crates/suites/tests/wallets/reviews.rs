@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use domain::audit::Deed;
 use domain::chain::{Address, BlockHash, ChainNumber, IntentKind, Plan};
 use domain::chain_tx::{IntentState, Mined, Place};
+use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
 use domain::payment_request::PaymentRequest;
@@ -20,7 +21,7 @@ use engine::wallets::{Denied, Page, ReviewAsked};
 use uuid::Uuid;
 
 use crate::outside::{LISTED, NEAR};
-use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
+use crate::world::{COIN, OTHER, Setup, TENANT, World, token, with};
 
 async fn in_review(world: &World) -> Deposit {
     let wallet =
@@ -439,6 +440,73 @@ fn only_refundable_deposits_are_refunded_and_never_to_a_listed_address() {
             kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count(),
             2
         );
+    });
+}
+
+/// Also for an address that an operator enters: nothing could be returned from there.
+#[test]
+fn a_refund_goes_to_no_token_precompile_or_vault() {
+    with(Setup::default(), async |world| {
+        let (caller, refused) = (world.caller(), |answer: &Result<_, Denied>| {
+            matches!(answer, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressRefused))))
+        });
+        let deposit = in_review(&world).await;
+        decide(&world, &deposit, ReviewVerdict::Reject).await;
+        let wallet = world.wallet_now(deposit.wallet).await;
+        let another = world.request(&wallet, COIN).await;
+        let mut precompile = [0; 20];
+        precompile[19] = 1;
+        for to in [
+            token(StableCoin::Usdc),
+            Address(precompile),
+            another.escrow,
+            wallet.controller,
+            wallet.implementation,
+        ] {
+            let told = world.wallets.propose_refund(&caller, deposit.id, to, "officer-1").await;
+            assert!(refused(&told.map(drop)), "{to}");
+        }
+        let to = Address([3; 20]);
+        let told = world.wallets.propose_refund(&caller, deposit.id, to, "officer-1").await;
+        assert_eq!(told.expect("refundable").made.state, DepositState::Refunding);
+    });
+}
+
+#[test]
+fn a_payer_that_a_token_blacklisted_since_the_screening_is_not_approved() {
+    with(Setup::default(), async |world| {
+        let deposit = in_review(&world).await;
+        let approve = async || {
+            let asked = asked(deposit.id, ReviewVerdict::Approve);
+            world.wallets.decide_review(&world.caller(), asked, None).await.map(drop)
+        };
+        world.chain.silent.store(true, Ordering::SeqCst);
+        let unseen = approve().await;
+        assert!(matches!(unseen, Err(Denied::Chain(_))), "{unseen:?}");
+        assert!(engine::console::Denied::Wallets(unseen.expect_err("refused")).is_passing());
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::InReview);
+        world.chain.silent.store(false, Ordering::SeqCst);
+        let other = in_review(&world).await;
+        world.chain.silent.store(true, Ordering::SeqCst);
+        let by_lists = asked(other.id, ReviewVerdict::Approve);
+        let by_lists = world.wallets.decide_review_without_node(&world.caller(), by_lists).await;
+        assert_eq!(by_lists.expect("commands ask no node").made.state, DepositState::Approved);
+        world.chain.silent.store(false, Ordering::SeqCst);
+        world.chain.blacklisted.lock().expect("not poisoned").insert(deposit.from);
+        let mut recorded = Vec::new();
+        for _ in 0..2 {
+            let refused = approve().await;
+            let listed = Denied::Refused(Refused::Deposit(DepositRefusal::Listed));
+            assert!(
+                matches!(&refused, Err(denied) if denied.to_string() == listed.to_string()),
+                "{refused:?}"
+            );
+            let held = world.deposit_now(deposit.id).await;
+            assert_eq!(held.state, DepositState::InReview);
+            recorded.push(held.assessment.expect("assessed").evidence);
+        }
+        assert!(recorded[0].iter().any(|line| line.contains("blacklist of the")), "{recorded:?}");
+        assert_eq!(recorded[0], recorded[1], "recorded once");
     });
 }
 

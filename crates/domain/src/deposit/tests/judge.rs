@@ -164,6 +164,34 @@ fn a_reviewer_approves_rejects_holds_or_blocks() {
 }
 
 #[test]
+fn a_reviewer_s_block_replaces_an_earlier_one_and_has_no_automatic_end() {
+    let mut world = in_review();
+    let earlier = BlockOrder {
+        reason: BlockReason::PendingInvestigation,
+        details: "lost telephone".to_owned(),
+        auto_unblock_hours: Some(1),
+        triggered_by: TriggeredBy::Manual,
+    };
+    world.case.wallet.block(earlier, monday()).expect("active");
+    world.now = monday() + Span::mins(30);
+    review(&mut world, ReviewVerdict::Block).expect("it is in review");
+    let block = world.case.wallet.block.clone().expect("blocked");
+    assert_eq!(
+        (block.reason, block.at, block.auto_unblock_at),
+        (BlockReason::SuspiciousActivity, world.now, None)
+    );
+    assert!(world.kinds().contains(&WalletEventKind::WalletBlocked), "{:?}", world.kinds());
+    world.case.wallet.time_passed(monday() + Span::hours(2));
+    assert_eq!(world.case.wallet.state, WalletState::Blocked);
+
+    let mut listed = in_review();
+    set_wallet(&mut listed, WalletState::Blacklisted);
+    review(&mut listed, ReviewVerdict::Block).expect("it is in review");
+    assert_eq!(listed.case.wallet.state, WalletState::Blacklisted);
+    assert!(!listed.kinds().contains(&WalletEventKind::WalletBlocked), "{:?}", listed.kinds());
+}
+
+#[test]
 fn a_frozen_wallet_gets_no_approval_and_decisions_are_final() {
     let mut world = in_review();
     block_wallet(&mut world.case.wallet);

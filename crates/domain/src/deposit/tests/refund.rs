@@ -3,7 +3,7 @@
 use super::*;
 use crate::chain::{IntentKind, Plan};
 use crate::chain_tx::{Intent, IntentState};
-use crate::payment_request::RequestException;
+use crate::payment_request::{PaymentRequest, RequestException};
 use crate::screening::Screened;
 
 pub(super) const SENDER: Address = Address([0x55; 20]);
@@ -299,4 +299,41 @@ fn a_deposit_in_review_asks_only_senders_who_know_the_deviation() {
     ] {
         assert_eq!(world.case.deposit.asks_where_back(way), asking, "{way:?}");
     }
+}
+
+/// A link can have several senders: what one pays is no reason to ask another, nor to tell them.
+#[test]
+fn what_others_paid_with_the_same_link_is_no_deviation_of_a_deposit() {
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    world.screened(RiskResult::ManualReview, None);
+    let mut request = world.case.request.clone().expect("a request");
+    let own = Deposit { submission: Some(1), ..world.case.deposit.clone() };
+    let id = |number| crate::ids::DepositId(Uuid::from_u128(number));
+    let of = |number, submission| Deposit { id: id(number), submission, ..own.clone() };
+    let told = |request: &PaymentRequest, deposit: &Deposit, all: &[&Deposit]| {
+        deposit.deviation(request, &deposit.sent_with(all.iter().copied()))
+    };
+    // Others paid too much, in another token, and late.
+    let other = Deposit { coin: StableCoin::Usdt, paid_at: request.expires_at, ..of(2, Some(2)) };
+    _ = request.gathered((StableCoin::Usdc, MINOR), request.expires_at, None, monday());
+    (request.late, request.wrong_asset) = (true, true);
+    let all = [&own, &other, &of(3, Some(2)), &of(4, None)];
+    assert_eq!(told(&request, &own, &all), RequestException::None);
+    assert!(!is_sender_asked(&request, &[&own]));
+    assert_eq!(told(&request, &other, &all), RequestException::WrongAsset);
+    // The sender's own, in one or in several payments.
+    let again = of(5, Some(1));
+    assert_eq!(told(&request, &own, &[&own, &again]), RequestException::Overpaid);
+    assert!(is_sender_asked(&request, &[&own, &again]));
+    let late = Deposit { paid_at: request.expires_at, ..own.clone() };
+    assert_eq!(told(&request, &late, &[&late]), RequestException::Late);
+    let unseen = Deposit { state: DepositState::Seen, ..late };
+    assert_eq!(told(&request, &unseen, &[&unseen]), RequestException::None);
+    // Of two payments from unknown senders each may have a sender of its own.
+    let (one, two) = (of(6, None), of(7, None));
+    assert_eq!(told(&request, &one, &[&one, &two]), RequestException::None);
+    let more = Deposit { minor: MINOR + 1, ..one };
+    assert_eq!(told(&request, &more, &[&more]), RequestException::Overpaid);
 }

@@ -2,8 +2,10 @@
 //! was selected.
 
 use domain::attempt::Attempt;
+use domain::chain::Plan;
+use domain::chain_tx::{Intent, IntentState};
 use domain::country::Country;
-use domain::ids::QuoteId;
+use domain::ids::{IntentId, QuoteId};
 use domain::job::{Job, JobKind};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::payment::{Payment, PaymentState, ReviewState, Standing};
@@ -132,6 +134,16 @@ pub(super) fn run(
     action: PaymentAction,
     rails: Vec<RailConfig>,
 ) -> Outcome {
+    let first_id = 1_000 + payment.id.0.as_u128() * 100;
+    run_action(ws, Action::Payment(payment.id, action), rails, first_id)
+}
+
+fn run_action(
+    ws: &mut WorkingSet,
+    action: Action,
+    rails: Vec<RailConfig>,
+    first_id: u128,
+) -> Outcome {
     let corridors = Corridors {
         corridors: BTreeMap::new(),
         rails,
@@ -143,13 +155,7 @@ pub(super) fn run(
     };
     let directory = BankDirectory::default();
     let rules = Rules { corridors: &corridors, directory: &directory, wallet: None };
-    let mut ids = Ids(1_000 + payment.id.0.as_u128() * 100);
-    decide(
-        ws,
-        &Command { tenant: TENANT, action: Action::Payment(payment.id, action) },
-        rules,
-        &mut ids,
-    )
+    decide(ws, &Command { tenant: TENANT, action }, rules, &mut Ids(first_id))
 }
 
 fn tally(customer: &str) -> Tally {
@@ -249,4 +255,64 @@ fn a_payment_that_is_past_routing_keeps_its_job() {
     let outcome = begin(&mut ws, &processing, None);
     assert!(matches!(outcome, Outcome::Refused(Refused::Stale(_))), "{outcome:?}");
     assert_eq!(ws.jobs.get(&(TENANT, processing.id.0)).cloned(), before);
+}
+
+/// The rail was selected for the amount before it was priced.
+#[test]
+fn a_payout_that_its_price_takes_out_of_the_rails_limits_selects_a_rail_again() {
+    let (wallet, debit) = (wallet(), IntentId(Uuid::from_u128(8)));
+    let order = ExchangeOrder {
+        state: ExchangeState::Debited,
+        priced_at: None,
+        debit: Some(debit),
+        attempt: None,
+        unclear_since: None,
+        ..order(&wallet)
+    };
+    let paid = Intent {
+        state: IntentState::Done,
+        ..Intent::new(debit, TENANT, wallet.chain, order.id.0, Plan::Deploy, NOW)
+    };
+    let pkr = |minor| Money::new(minor, Currency::Pkr);
+    let up_to = |max: i64| RailConfig {
+        id: RailId::new("pak-raast"),
+        country: Country::Pak,
+        min: pkr(1),
+        max: pkr(max),
+        sender_limits: None,
+        ..rail()
+    };
+    let job = Job {
+        tenant: TENANT,
+        subject: order.id.0,
+        kind: JobKind::Payout,
+        run_at: NOW - Span::secs(1),
+        fence: 1,
+        leased_until: Some(NOW + Span::secs(60)),
+        tries: 3,
+    };
+    let (key, id) = (OrderKey::of(&order), order.id);
+    let mut ws = WorkingSet::new(NOW);
+    ws.jobs.load((TENANT, id.0), Some(job));
+    ws.wallets.load((TENANT, wallet.id), wallet);
+    ws.intents.load((TENANT, debit), paid);
+    ws.exchanges.load((TENANT, id), order);
+    let begin = |ws: &mut WorkingSet, max| {
+        let action = ExchangeAction::BeginPayout {
+            fence: 1,
+            rail: RailId::new("pak-raast"),
+            tally: None,
+            mid: Decimal::new(27_950, 2),
+        };
+        run_action(ws, Action::Exchange(key.clone(), action), vec![up_to(max)], 2_000)
+    };
+    let outcome = begin(&mut ws, 27_735);
+    assert!(matches!(&outcome, Outcome::Exchange(_)), "{outcome:?}");
+    let now = ws.exchanges.get(&(TENANT, id)).cloned().expect("there");
+    // The next selection is made for the amount that is now fixed.
+    assert_eq!((now.state, now.payout), (ExchangeState::Debited, pkr(27_810)));
+    let job = ws.jobs.get(&(TENANT, id.0)).cloned().flatten().expect("it goes on");
+    assert_eq!((job.kind, job.leased_until, job.tries), (JobKind::Payout, None, 3));
+    ws.jobs.put((TENANT, id.0), Some(Job { leased_until: Some(NOW + Span::secs(60)), ..job }));
+    assert_eq!(begun(begin(&mut ws, 27_810)).amount, pkr(27_810));
 }

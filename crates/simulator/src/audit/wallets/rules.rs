@@ -170,7 +170,8 @@ static ORDERS: Subject = Subject {
         ),
         (
             "I1: an attempt is over another amount than its order",
-            "EXISTS (SELECT 1 FROM attempt n WHERE n.tenant = o.tenant AND n.payment = o.id AND n.amount <> o.payout)",
+            "EXISTS (SELECT 1 FROM attempt n WHERE n.tenant = o.tenant AND n.payment = o.id AND n.state <> 'refused' \
+             AND n.amount <> o.payout)",
         ),
         (
             "I1: an order does not stand as its attempts do",
