@@ -227,7 +227,7 @@ fn resolved(path: &Path) -> PathBuf {
 /// would replace each other.
 pub(super) fn shared(config: &Config, faults: &mut Faults) {
     let mut seen: BTreeMap<PathBuf, &str> = BTreeMap::new();
-    for rail in config.rails.iter().filter(|rail| rail.enabled) {
+    for rail in config.connected_rails() {
         let own = ("directory", resolved(&rail.directory));
         let SftpEntry { user, host, port, .. } = &rail.sftp;
         let server = format!("sftp:{user}@{}:{port}", host.to_ascii_lowercase());

@@ -35,14 +35,21 @@ pub enum RailSetup {
 }
 
 impl Config {
-    /// Connections to the enabled rails, in configuration order.
+    /// Connections to the rails, in configuration order.
     pub fn rail_setups(&self) -> Vec<RailSetup> {
-        self.rails.iter().filter(|rail| rail.enabled).map(|rail| self.rail_setup(rail)).collect()
+        self.connected_rails().map(|rail| self.rail_setup(rail)).collect()
+    }
+
+    /// The enabled rails, and those with a connection of their own: payments that were sent over a
+    /// rail before it was disabled are followed.
+    pub fn connected_rails(&self) -> impl Iterator<Item = &RailEntry> {
+        let is_real = |rail: &RailEntry| rail.transport != Transport::Simulated;
+        self.rails.iter().filter(move |rail| rail.enabled || is_real(rail))
     }
 
     /// Whether any connector sends callbacks.
     pub fn takes_callbacks(&self) -> bool {
-        self.rails.iter().any(|rail| rail.enabled && !rail.callback_secret.is_empty())
+        self.connected_rails().any(|rail| !rail.callback_secret.is_empty())
     }
 
     pub fn list_sources(&self) -> Vec<ListSource> {
@@ -178,6 +185,7 @@ mod tests {
     #[test]
     fn rails_rates_and_lists_reach_the_adapters() {
         let overrides = [
+            ("rails.pak-raast.enabled", "false"),
             ("rails.pak-raast.transport", "https"),
             ("rails.pak-raast.url", "https://bank.example/iso"),
             ("rails.pak-raast.token", "secret"),
@@ -194,6 +202,7 @@ mod tests {
         let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
         let config = Config::load(&Sources { overrides, ..Sources::default() }).expect("valid");
         let setups = config.rail_setups();
+        // A disabled one is followed, unless it was never connected to a bank.
         assert_eq!(setups.len(), config.rails.len() - 1);
         let https: Vec<&Box<HttpsConfig>> = setups
             .iter()

@@ -92,7 +92,7 @@ fn rail_refusals(config: &Config) -> Vec<String> {
             reasons.push(reason);
         }
     };
-    for rail in config.rails.iter().filter(|rail| rail.enabled) {
+    for rail in config.connected_rails() {
         let id = &rail.id;
         refuse(
             rail.transport == Transport::Simulated,

@@ -221,6 +221,7 @@ async fn again(visit: Visit) -> Answer {
     if !visit.user()?.has_any(approval.deed.checkers()) {
         return Err(Stop::Forbidden);
     }
+    visit.note("approval.again", &approval.id.to_string(), "").await?;
     visit.console().desk.carry_out_again(&approval).await?;
     Ok(visit.done(&format!("/console/approvals/{}", approval.id), "Retried."))
 }

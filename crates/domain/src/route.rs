@@ -113,9 +113,10 @@ impl RailConfig {
 
     /// Why the rail cannot take the payment, regardless of the hour.
     pub fn unfit(&self, wanted: &Wanted<'_>) -> Option<Unfit> {
-        if !self.enabled {
-            return Some(Unfit::Disabled);
-        }
+        if self.enabled { self.unfit_if_enabled(wanted) } else { Some(Unfit::Disabled) }
+    }
+
+    fn unfit_if_enabled(&self, wanted: &Wanted<'_>) -> Option<Unfit> {
         if !self.takes(wanted.amount) {
             return Some(Unfit::Amount);
         }
@@ -203,13 +204,19 @@ pub fn pays(corridors: &Corridors, country: Country, amount: Money) -> bool {
 pub enum Choice<'a> {
     /// The best suitable rail that is open and healthy.
     Take(&'a RailConfig),
-    /// None now, but a suitable rail opens or recovers later.
-    Later,
+    /// None now, but a suitable rail opens, recovers or is enabled later.
+    Later {
+        /// Whether one of them is open now: the time until it answers counts towards the submit
+        /// deadline. One that is closed or disabled answers nobody.
+        is_open: bool,
+    },
     /// No suitable rail is left: waiting does not help.
     Never,
 }
 
-/// Selects among the suitable rails that have not refused the payment.
+/// Selects among the suitable rails that have not refused the payment. A payment that was never
+/// refused, and that only disabled rails could take, waits for one of them: it may have been made
+/// before its rail was disabled.
 pub fn choose<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -222,10 +229,16 @@ pub fn choose<'a>(
         .filter(|rail| !refused.contains(&rail.id))
         .collect();
     if left.is_empty() {
-        return Choice::Never;
+        let waits = refused.is_empty()
+            && exhausted(corridors, wanted).is_none()
+            && corridors
+                .rails_of(wanted.country)
+                .any(|rail| !rail.enabled && rail.unfit_if_enabled(wanted).is_none());
+        return if waits { Choice::Later { is_open: false } } else { Choice::Never };
     }
+    let is_open = left.iter().any(|rail| rail.is_open(now));
     let usable = left.into_iter().find(|rail| rail.is_open(now) && !unhealthy.contains(&rail.id));
-    usable.map_or(Choice::Later, Choice::Take)
+    usable.map_or(Choice::Later { is_open }, Choice::Take)
 }
 
 /// All rails of the country with the reason against each, for operators: cheapest first, so that
@@ -276,8 +289,10 @@ pub fn exhausted<'a>(
     corridors.rails_of(wanted.country).filter_map(of).min_by_key(|(rail, _)| rail.cost_minor)
 }
 
-/// End of the tolerance for an outcome that has been unclear since `since`.
-pub fn window_end(rail: &RailConfig, since: Timestamp) -> Timestamp {
+/// End of the tolerance for an outcome that has been unclear since `since`; of two days if the rail
+/// is no longer configured.
+pub fn window_end(rail: Option<&RailConfig>, since: Timestamp) -> Timestamp {
+    let Some(rail) = rail else { return since + Span::days(BATCH_WINDOW_BUSINESS_DAYS) };
     match rail.kind {
         RailKind::Instant => since + rail.window,
         RailKind::Batch => {

@@ -322,7 +322,13 @@ impl Case {
     /// Inquiry number `tries`, from 0, without news.
     pub fn ask_in_vain(&mut self, tries: i32) -> Effects {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
-        report::still_unclear(&mut self.payment, &mut self.attempt, &self.rail, tries, &mut cx)
+        report::still_unclear(
+            &mut self.payment,
+            &mut self.attempt,
+            Some(&self.rail),
+            tries,
+            &mut cx,
+        )
     }
 
     /// Runs another action on it.

@@ -25,6 +25,13 @@ names! {
     }
 }
 
+impl Role {
+    /// Whether the role changes nothing.
+    pub const fn only_reads(self) -> bool {
+        matches!(self, Role::Viewer | Role::Auditor)
+    }
+}
+
 /// Tenants that a user may act for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {

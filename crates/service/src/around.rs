@@ -32,7 +32,7 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
         otel.name = %format_args!("{} {route}", request.method()),
         http.request.method = %request.method(),
         http.route = route,
-        url.path = request.uri().path(),
+        url.path = shown_path(request.uri().path(), route),
         request_id = id.as_str(),
     );
     continue_trace(&span, request.headers());
@@ -62,6 +62,16 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     response
 }
 
+/// A request's path for logs and traces. Who knows the path of a payment page acts for its sender:
+/// only its route is shown.
+fn shown_path<'a>(path: &'a str, route: &'a str) -> &'a str {
+    match (path.starts_with("/pay/"), route) {
+        (false, _) => path,
+        (true, "") => "/pay/",
+        (true, route) => route,
+    }
+}
+
 /// The answer to a request that waits for the store. What it asked for may still be done: a repeat with
 /// its key tells.
 fn too_late(is_wallets: bool, id: &RequestId) -> Response {
@@ -85,6 +95,14 @@ mod tests {
 
     async fn panics() {
         panic!("a handler's panic");
+    }
+
+    #[test]
+    fn no_credential_of_a_payment_page_is_shown() {
+        let route = "/pay/{token}/{submission}";
+        assert_eq!(shown_path("/pay/k3y/0123", route), route);
+        assert_eq!(shown_path("/pay/k3y/not/a/page", ""), "/pay/");
+        assert_eq!(shown_path("/v2/payments/1", "/v2/payments/{id}"), "/v2/payments/1");
     }
 
     #[tokio::test]

@@ -342,7 +342,7 @@ impl OrderCase {
     pub fn still_unclear(
         &mut self,
         attempt: &mut Attempt,
-        rail: &RailConfig,
+        rail: Option<&RailConfig>,
         tries: i32,
         cx: &Cx<'_>,
     ) -> WalletEffects {

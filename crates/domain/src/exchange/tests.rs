@@ -669,7 +669,7 @@ fn an_unclear_payout_is_inquired_about_and_raises_one_alert_beyond_the_window() 
     let rail = world.rail.clone();
     for (minutes, alerts) in [(1, 0), (15, 1), (30, 1)] {
         world.now = monday() + Span::mins(minutes);
-        world.does(|case, cx| case.still_unclear(&mut attempt, &rail, 0, cx));
+        world.does(|case, cx| case.still_unclear(&mut attempt, Some(&rail), 0, cx));
         assert_eq!((world.alerts, world.state()), (alerts, ExchangeState::Paying), "{minutes}");
     }
     world.attempt = Some(attempt);

@@ -33,6 +33,17 @@ pub fn check_route_hints(
     [account.err(), branch.err(), clash].into_iter().flatten().collect()
 }
 
+/// The bank of a quote's `bank_branch_code`, as for an order: the first four letters of the branch's
+/// BIC; `None` if the directory does not know it.
+pub fn bank_of_branch(
+    country: Country,
+    branch: Option<&str>,
+    directory: &BankDirectory,
+) -> Option<String> {
+    let code = BranchCode::read(country, branch?).ok()?;
+    code.resolve(country, directory).bic?.get(..4).map(str::to_owned)
+}
+
 /// A question about an account, by the rules of an order's `beneficiary_account_number` and
 /// `bank_branch_code`.
 ///

@@ -28,7 +28,7 @@ pub use fields::{
     EXTERNAL_ID_MAX_CHARS, FIELDS, Order, TIMESTAMP, member_names,
 };
 pub use forms::{CountryForm, country_forms};
-pub use hints::{account_part, account_question, check_route_hints, same_account};
+pub use hints::{account_part, account_question, bank_of_branch, check_route_hints, same_account};
 
 use crate::fault::Fault;
 

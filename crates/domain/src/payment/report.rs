@@ -234,7 +234,7 @@ pub fn not_sent(
 pub fn still_unclear(
     payment: &mut Payment,
     attempt: &mut Attempt,
-    rail: &RailConfig,
+    rail: Option<&RailConfig>,
     tries: i32,
     cx: &mut Cx<'_>,
 ) -> Effects {

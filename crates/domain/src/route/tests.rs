@@ -186,6 +186,32 @@ fn the_cheapest_comes_first_and_then_the_one_configured_first() {
     assert_eq!(ids(&candidates(&config, &wanted(100))), ["c", "d", "b", "a"]);
 }
 
+const fn later<'a>(is_open: bool) -> Choice<'a> {
+    Choice::Later { is_open }
+}
+
+/// Money may have left over it before it was disabled: nothing is refused for that.
+#[test]
+fn a_payment_waits_for_the_disabled_rail_that_would_take_it() {
+    let off = |id| RailConfig { enabled: false, ..rail(id) };
+    let none = BTreeSet::new();
+    let chosen = |rails: Vec<RailConfig>, amount, refused: &BTreeSet<RailId>| {
+        let config = corridors(rails);
+        match choose(&config, &wanted(amount), refused, &none, monday()) {
+            Choice::Take(rail) => Ok(rail.id.to_string()),
+            Choice::Later { is_open } => Err(Some(is_open)),
+            Choice::Never => Err(None),
+        }
+    };
+    assert_eq!(chosen(vec![off("a")], 100, &none), Err(Some(false)));
+    assert_eq!(chosen(vec![off("a"), rail("b")], 100, &none), Ok("b".to_owned()));
+    let small = RailConfig { max: pkr(50), ..rail("small") };
+    assert_eq!(chosen(vec![off("a"), small], 100, &none), Err(Some(false)));
+    assert_eq!(chosen(vec![off("a")], 0, &none), Err(None), "it takes nothing when enabled either");
+    let refused = BTreeSet::from([RailId::new("b")]);
+    assert_eq!(chosen(vec![off("a"), rail("b")], 100, &refused), Err(None), "refused for good");
+}
+
 #[test]
 fn the_best_open_healthy_rail_that_has_not_refused_is_taken() {
     let closed = RailConfig { cost_minor: 1, hours: Some(office_hours()), ..rail("closed") };
@@ -198,12 +224,13 @@ fn the_best_open_healthy_rail_that_has_not_refused_is_taken() {
         (&[], &[], night, take("first")),
         (&["first"], &[], night, take("second")),
         (&[], &["first"], night, take("second")),
-        (&["first"], &["second"], night, Choice::Later),
-        (&["first", "second"], &[], night, Choice::Later),
+        (&["first"], &["second"], night, later(true)),
+        // One that refused is no route any more, open or not.
+        (&["first", "second"], &[], night, later(false)),
         (&["first", "second"], &[], monday(), take("closed")),
         (&["first", "second", "closed"], &[], monday(), Choice::Never),
         (&["first", "second", "closed"], &["first"], monday(), Choice::Never),
-        (&[], &["first", "second", "closed"], monday(), Choice::Later),
+        (&[], &["first", "second", "closed"], monday(), later(true)),
     ] {
         let chosen = choose(&config, &wanted(100), &set(refused), &set(unhealthy), now);
         assert_eq!(chosen, choice, "refused {refused:?}, unhealthy {unhealthy:?} at {now}");
@@ -233,7 +260,9 @@ fn a_countrys_limits_are_those_of_its_enabled_rails() {
 fn the_window_of_a_batch_rail_without_business_days_ends() {
     let never = Hours { days: [].into(), ..office_hours() };
     let rail = RailConfig { kind: RailKind::Batch, hours: Some(never), ..rail("never") };
-    assert_eq!(window_end(&rail, monday()), monday() + Span::days(MAX_REST_DAYS));
+    assert_eq!(window_end(Some(&rail), monday()), monday() + Span::days(MAX_REST_DAYS));
+    // A payment over a rail that is no longer configured does not stay in flight for ever.
+    assert_eq!(window_end(None, monday()), monday() + Span::days(2));
 }
 
 #[test]
@@ -307,7 +336,7 @@ fn a_rail_with_an_exceeded_sender_limit_is_skipped() {
     ] {
         let wanted = Wanted { spent: before.as_ref(), ..wanted(amount) };
         let expected = expected
-            .map_or(Choice::Later, |id| Choice::Take(config.rail(&RailId::new(id)).expect(id)));
+            .map_or(later(false), |id| Choice::Take(config.rail(&RailId::new(id)).expect(id)));
         assert_eq!(
             choose(&config, &wanted, &none, &none, now),
             expected,
@@ -315,7 +344,7 @@ fn a_rail_with_an_exceeded_sender_limit_is_skipped() {
         );
         let explained = explain(&config, &wanted, &none, &none, now);
         let first = explained.iter().find(|(_, unfit)| unfit.is_none()).map(|(rail, _)| *rail);
-        assert_eq!(first.map_or(Choice::Later, Choice::Take), expected, "{before:?} and {amount}");
+        assert_eq!(first.map_or(later(false), Choice::Take), expected, "{before:?} and {amount}");
     }
 }
 

@@ -368,8 +368,8 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], or [`Denied::Refused`]
-    /// if its maker can no longer sign in. A proposal that is approved but cannot be executed now
-    /// stays approved and is retried.
+    /// if its maker can no longer sign in, or may only read by now. A proposal that is approved but
+    /// cannot be executed now stays approved and is retried.
     pub async fn decide(
         &self,
         id: ApprovalId,
@@ -389,9 +389,14 @@ impl Console {
             return Err(Denied::NotAllowed);
         }
         let maker = store.user(approval.maker.id).await?;
-        if approve && maker.is_none_or(|maker| maker.disabled_at.is_some()) {
+        let is_trusted = |maker: StoredUser| {
+            maker.disabled_at.is_none()
+                && maker.user.scope.covers_all_of(scope_of(&approval))
+                && maker.user.roles.iter().any(|role| !role.only_reads())
+        };
+        if approve && !maker.is_some_and(is_trusted) {
             return Err(Denied::Refused(
-                "the user who proposed it can no longer sign in".to_owned(),
+                "the user who proposed it can no longer sign in, or may no longer propose anything there".to_owned(),
             ));
         }
         let by = by.together_with(&approval.maker.login);

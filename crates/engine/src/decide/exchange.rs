@@ -1,12 +1,11 @@
 //! Commands about exchange orders.
 
 use domain::attempt::Attempt;
-use domain::decision::{Cx, JobChange};
+use domain::decision::Cx;
 use domain::exchange::{ExchangeState, NewOrder, OrderCase, create};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
-use domain::payment::report::inquiry_delay;
 use domain::rail::{InquiryAnswer, RailReport, Submission};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::WalletEffects;
@@ -262,24 +261,15 @@ impl Acting<'_> {
     ) -> WalletEffects {
         let corridors = self.rules.corridors;
         let rail = corridors.rail(&attempt.rail);
-        let effects = match (answer, rail) {
-            (InquiryAnswer::Reported(report), _) => {
-                let mut effects = self.heard(attempt, report, cx);
-                let id = self.case.order.id.0;
-                if effects.jobs.iter().all(|(subject, _)| *subject != id) {
-                    self.case.ask_later(tries, &mut effects, cx);
-                }
-                return effects;
+        if let InquiryAnswer::Reported(report) = answer {
+            let mut effects = self.heard(attempt, report, cx);
+            let id = self.case.order.id.0;
+            if effects.jobs.iter().all(|(subject, _)| *subject != id) {
+                self.case.ask_later(tries, &mut effects, cx);
             }
-            (_, Some(rail)) => self.case.still_unclear(&mut attempt, rail, tries, cx),
-            (_, None) => {
-                let job = JobChange::Set(JobKind::InquirePayout, cx.now + inquiry_delay(tries));
-                WalletEffects {
-                    jobs: vec![(self.case.order.id.0, job)],
-                    ..WalletEffects::default()
-                }
-            }
-        };
+            return effects;
+        }
+        let effects = self.case.still_unclear(&mut attempt, rail, tries, cx);
         self.attempt = Some(attempt);
         effects
     }

@@ -279,9 +279,7 @@ impl Case<'_> {
         cx: &mut Cx<'_>,
     ) -> Effects {
         let tries = self.job.as_ref().map_or(0, |job| job.tries + 1);
-        let Some(rail) = self.rules.corridors.rail(&attempt.rail) else {
-            return later(report::inquiry_delay(tries), cx.now);
-        };
+        let rail = self.rules.corridors.rail(&attempt.rail);
         match answer {
             InquiryAnswer::Reported(said) => {
                 let mut effects = self.reported(attempt, said, cx);

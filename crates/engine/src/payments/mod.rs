@@ -15,7 +15,7 @@ use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId, RecallId, TenantId};
 use domain::order::{Order, UncheckedOrder};
 use domain::payment::Payment;
-use domain::payment::accept::Submission;
+use domain::payment::accept::{Refusal, Submission};
 use domain::policy::{Environment, TenantPolicy};
 use domain::quote::Quote;
 use domain::rail::Finding;
@@ -161,6 +161,9 @@ impl Payments {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
         allowed(caller, order.0.country)?;
+        // Without a faulty field it may be the repetition of an order.
+        let repeats =
+            Some((order.0.quote, order.0.external_id.clone())).filter(|_| shape.is_empty());
         let checked =
             self.checked(order, shape).and_then(|order| self.open(order.country).map(|()| order));
         let checked = match checked {
@@ -177,7 +180,10 @@ impl Payments {
             Ok(submission) => {
                 self.run(caller, Action::AcceptPayment { submission, idempotency }).await?
             }
-            Err(denied) => self.made_before(caller.tenant, idempotency, denied).await?,
+            Err(denied) => match self.made_before(caller.tenant, idempotency, denied).await {
+                Ok(outcome) => outcome,
+                Err(denied) => return Err(self.repeated(caller.tenant, repeats, denied).await?),
+            },
         };
         match outcome {
             Outcome::Accepted(payment) => Ok(Reply { made: *payment, replayed: false }),
@@ -198,6 +204,28 @@ impl Payments {
     ) -> Result<Outcome, Denied> {
         let now = self.world.clock.now();
         made_before(&self.store, now, (tenant, idempotency), denied, Denied::Refused).await
+    }
+
+    /// The answer to an order that cannot be accepted now: if it was accepted before, that, and not
+    /// why a new one is denied. A client that believes it was never accepted pays another way.
+    async fn repeated(
+        &self,
+        tenant: TenantId,
+        order: Option<(QuoteId, Option<String>)>,
+        denied: Denied,
+    ) -> Result<Denied, Denied> {
+        let Some((quote, external_id)) = order else { return Ok(denied) };
+        let used = self.store.quote(tenant, quote).await?.and_then(|quote| quote.payment);
+        let Some(payment) = used else { return Ok(denied) };
+        let accepted = self.store.payment_record(tenant, payment).await?;
+        if accepted.is_none_or(|it| it.order.external_id != external_id) {
+            return Ok(denied);
+        }
+        let refusal = match external_id {
+            Some(_) => Refusal::ExternalIdConflict(payment),
+            None => Refusal::QuoteUsed(payment),
+        };
+        Ok(Denied::Refused(Refused::Order(refusal)))
     }
 
     fn submission(&self, order: Order) -> Submission {

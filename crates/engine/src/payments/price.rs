@@ -1,6 +1,6 @@
 //! Prices a quote request from the rate book, the tenant's policy and the corridor's rails.
 
-use domain::order::check_route_hints;
+use domain::order::{bank_of_branch, check_route_hints};
 use domain::quote::{Offer, Pricing};
 use domain::route::{self, Wanted};
 use domain::time::Span;
@@ -39,7 +39,7 @@ impl Payments {
             account: request.beneficiary_account_number.map(|text| text.trim().to_owned()),
             branch: request.bank_branch_code.map(|text| text.trim().to_ascii_uppercase()),
         };
-        let bank = pricing.branch.as_deref().and_then(|branch| branch.get(..4)).map(str::to_owned);
+        let bank = bank_of_branch(country, pricing.branch.as_deref(), &world.directory);
         let cost = |amount| {
             let wanted = Wanted {
                 country,

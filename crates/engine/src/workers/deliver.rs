@@ -69,11 +69,24 @@ impl Workers {
         let message = self.message(&record.event, body);
         failpoint::reach(Failpoint::BeforeDelivery);
         let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
-        let answer = receiver.deliver(endpoint, &message).instrument(span).await;
+        let mut answer = receiver.deliver(endpoint, &message).instrument(span).await;
         failpoint::reach(Failpoint::AfterDelivery);
+        if answer.result == DeliveryResult::Gone && self.has_moved(tenant, endpoint).await {
+            let why = "410, from the address before the present one".to_owned();
+            answer.result = DeliveryResult::NotReceived(why);
+        }
         count(&answer);
         let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
         self.report(tenant, job.subject, Action::Delivery(named, action)).await;
+    }
+
+    /// Whether the tenant's endpoint has another address by now.
+    async fn has_moved(&self, tenant: TenantId, asked: &Endpoint) -> bool {
+        match self.store.webhook(tenant).await {
+            Ok(webhook) => webhook.is_some_and(|webhook| webhook.url != asked.url),
+            // It can be tried again; an endpoint that was disabled has to be enabled by a person.
+            Err(_) => true,
+        }
     }
 
     /// The endpoint of an event, its transport, and its body; `None` = no endpoint, or no

@@ -173,9 +173,7 @@ impl Workers {
                 }
                 ScreenedAgain::OlderLists => put_off(false),
             },
-            Choice::Later => {
-                put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now)))
-            }
+            Choice::Later { is_open } => put_off(is_open),
             Choice::Never => {
                 if let Some((rail, exceeded)) = route::exhausted(corridors, &wanted) {
                     tracing::info!(order = %order.id, rail = %rail.id, %exceeded, "no route, customer limit exceeded");

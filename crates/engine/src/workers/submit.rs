@@ -296,15 +296,11 @@ impl Workers {
         let now = self.clock().now();
         match route::choose(corridors, wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone(), None),
-            Choice::Later => {
-                let open =
-                    route::candidates(corridors, wanted).iter().any(|rail| rail.is_open(now));
-                Plan::Tell(PaymentAction::PutOff {
-                    fence: job.fence,
-                    until: now + ROUTE_DELAY,
-                    open,
-                })
-            }
+            Choice::Later { is_open } => Plan::Tell(PaymentAction::PutOff {
+                fence: job.fence,
+                until: now + ROUTE_DELAY,
+                open: is_open,
+            }),
             Choice::Never => match attempts.last() {
                 Some(last) => {
                     let reason = last.reason.clone().unwrap_or_else(|| "refused".to_owned());

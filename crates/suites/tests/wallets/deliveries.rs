@@ -141,6 +141,25 @@ fn gone_disables_the_endpoint_and_the_rest_waits_for_a_replay() {
 }
 
 #[test]
+fn gone_from_the_address_before_disables_no_other_one() {
+    with(Setup::default(), async |world| {
+        two_events(&world).await;
+        let store = world.store.clone();
+        let moved = async move {
+            let to = "https://bank.example/moved";
+            store.set_webhook_url(TENANT, to, "test").await.expect("set");
+        };
+        *world.bank.before_answer.lock().expect("not poisoned") = Some(Box::pin(moved));
+        world.bank.say(&[DeliveryResult::Gone]);
+        world.work().await;
+        let webhook = world.store.webhook(TENANT).await.expect("readable").expect("there");
+        assert_eq!(webhook.disabled, None);
+        world.later(Span::secs(7)).await;
+        assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
+    });
+}
+
+#[test]
 fn without_an_endpoint_the_log_is_written_and_can_be_delivered_later() {
     with(Setup { webhook: false, ..Setup::default() }, async |world| {
         two_events(&world).await;

@@ -319,6 +319,8 @@ impl AddressScreen for Lists {
 pub struct Bank {
     pub got: Mutex<Vec<Message>>,
     pub answers: Mutex<Vec<DeliveryAnswer>>,
+    /// What happens once, while a message is on its way.
+    pub before_answer: Mutex<Option<Answer<'static, ()>>>,
 }
 
 pub fn answer(result: DeliveryResult) -> DeliveryAnswer {
@@ -359,7 +361,13 @@ impl Receiver for Bank {
     fn deliver<'a>(&'a self, _: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer> {
         self.got.lock().expect("not poisoned").push(message.clone());
         let said = self.answers.lock().expect("not poisoned").pop();
-        ready(said.unwrap_or_else(|| answer(DeliveryResult::Received)))
+        let before = self.before_answer.lock().expect("not poisoned").take();
+        Box::pin(async move {
+            if let Some(before) = before {
+                before.await;
+            }
+            said.unwrap_or_else(|| answer(DeliveryResult::Received))
+        })
     }
 }
 

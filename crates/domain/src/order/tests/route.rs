@@ -285,6 +285,21 @@ fn hints_of_a_quote_obey_the_same_patterns() {
 }
 
 #[test]
+fn a_quotes_branch_names_the_bank_that_the_payment_goes_to() {
+    for (country, branch, bank) in [
+        (Country::Egy, "NBEGEGCX", Some("NBEG")),
+        (Country::Egy, "00030001", Some("NBEG")),
+        (Country::Egy, "99990001", None),
+        (Country::Pak, "SCBL", Some("SCBL")),
+        (Country::Ind, "hdfc0000001", Some("HDFC")),
+    ] {
+        let found = bank_of_branch(country, Some(branch), &directory());
+        assert_eq!(found.as_deref(), bank, "{branch}");
+    }
+    assert_eq!(bank_of_branch(Country::Egy, None, &directory()), None);
+}
+
+#[test]
 fn a_payment_is_compared_with_its_quotes_account_and_branch() {
     assert!(same_account("PK36SCBL0000001123456702", "pk36 scbl 0000 0011 2345 6702"));
     assert!(!same_account("0123", "123"));

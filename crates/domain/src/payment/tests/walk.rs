@@ -281,7 +281,7 @@ impl World {
         } else if !self.attempts[at].state.is_refused() {
             let config = rail("any");
             self.run(|payment, attempts, cx| {
-                report::still_unclear(payment, &mut attempts[at], &config, 4, cx)
+                report::still_unclear(payment, &mut attempts[at], Some(&config), 4, cx)
             });
         }
     }
