@@ -82,9 +82,14 @@ fn kept_as_text(cell: String) -> String {
     format!("=\"{}\"", cell.replace('"', "\"\""))
 }
 
-/// The links to a page's file: its address, and the filters as a query.
-pub fn links(file: &str, asked: &str) -> [(String, String); 2] {
-    [
+/// The links to a tenant's list as a file, with the filters as a query; none for users who may not
+/// download it.
+pub fn links(visit: &Visit, list: &str, asked: &str) -> Vec<(String, String)> {
+    if !visit.may_use("GET", &format!("/console/t/{{tenant}}/{list}/export.csv")) {
+        return Vec::new();
+    }
+    let file = visit.href(&format!("/{list}/export.csv"));
+    vec![
         (format!("{file}?{asked}"), "Download as CSV".to_owned()),
         (format!("{file}?form={EXCEL}&{asked}"), "Download for Excel".to_owned()),
     ]

@@ -319,9 +319,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         let latest = format!("{}?{asked}", visit.href("/payments"));
         links.push((latest, "Back to the latest".to_owned()));
     }
-    if visit.may_use("GET", "/console/t/{tenant}/payments/export.csv") {
-        links.extend(export::links(&visit.href("/payments/export.csv"), &asked));
-    }
+    links.extend(export::links(&visit, "payments", &asked));
     page(
         &visit,
         "Payments",

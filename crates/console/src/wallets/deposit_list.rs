@@ -54,7 +54,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
     let table = Table::new("Deposits", &HEAD, rows).or("No deposits match.").paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
-    let links = export::links(&visit.href("/deposits/export.csv"), &query(&visit, &NAMES)).to_vec();
+    let links = export::links(&visit, "deposits", &query(&visit, &NAMES));
     page(
         &visit,
         "Deposits",

@@ -57,7 +57,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
     let table = Table::new("Exchange orders", &HEAD, rows).or("No orders match.").paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
-    let links = export::links(&visit.href("/orders/export.csv"), &query(&visit, &NAMES)).to_vec();
+    let links = export::links(&visit, "orders", &query(&visit, &NAMES));
     page(
         &visit,
         "Exchange orders",

@@ -47,8 +47,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
-    let links =
-        export::links(&visit.href("/requests/export.csv"), &query(&visit, &FILTERS)).to_vec();
+    let links = export::links(&visit, "requests", &query(&visit, &FILTERS));
     page(
         &visit,
         "Payment requests",

@@ -59,8 +59,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
             .as_asked(visit.query()),
         Field::line("customer", "Customer id").optional().as_asked(visit.query()),
     ]);
-    let links =
-        export::links(&visit.href("/wallets/export.csv"), &query(&visit, &FILTERS)).to_vec();
+    let links = export::links(&visit, "wallets", &query(&visit, &FILTERS));
     page(
         &visit,
         "Wallets",
