@@ -61,6 +61,10 @@ async fn wallets_are_found_by_filters_and_saved_without_formulas(on: On) {
         "{file}"
     );
     assert_eq!(file.lines().count(), 3);
+    let viewer = Officer::of(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/wallets").await.page();
+    assert!(page.contains(&one) && !page.contains("export.csv"), "{page}");
+    viewer.get("/wallets/export.csv").await.refused(403);
     for empty in ["/requests", "/orders", "/deposits"] {
         assert!(officer.get(empty).await.page().contains(" match."), "{empty}");
         assert_eq!(
