@@ -26,6 +26,7 @@ on_both_stores! {
     a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced
     a_lagging_node_is_alerted
     case_22_rpc_proxy_a_payment_that_a_node_forgot_once_is_seen
+    nothing_counts_while_one_node_of_two_forgets_a_payment
     a_payment_that_a_node_forgot_and_its_header_denied_is_seen_at_depth
     a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan
     what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation
@@ -316,6 +317,34 @@ async fn case_22_rpc_proxy_a_payment_that_a_node_forgot_once_is_seen(on: On) {
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
+}
+
+async fn nothing_counts_while_one_node_of_two_forgets_a_payment(on: On) {
+    for forgetful_is_first in [true, false] {
+        let (first, second) = (Tricks::default(), Tricks::default());
+        let node = OwnNode::with_tricks(on, &first, &second).await;
+        let wallet = node.wallet("forgetful").await;
+        let request = node.bank.request(&wallet, "25.00", "USDC").await;
+        node.by_hand();
+        node.taken_in().await;
+        let forgetful = if forgetful_is_first { &first } else { &second };
+        forgets(forgetful, u32::MAX);
+        // A receipt of both would do.
+        forgetful.twist(|method, _, answer| match method {
+            "eth_getBlockReceipts" => no_such_method(answer),
+            "eth_getTransactionReceipt" => answer["result"] = Value::Null,
+            _ => {}
+        });
+        pays(&node, &request).await;
+        node.mine(DEPOSIT_DEPTH + 8);
+        alerted(&node, AlertKind::ChainMismatch).await;
+        assert_untold(&node, &request);
+        assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
+        forgetful.replace();
+        node.steady();
+        has_25_once(&node, &wallet, &request).await;
+        node.finish().await;
+    }
 }
 
 async fn a_payment_that_a_node_forgot_and_its_header_denied_is_seen_at_depth(on: On) {
