@@ -33,6 +33,7 @@ impl Lines {
         let call = headers.iter().fold(call, |call, (name, value)| call.header(name, value));
         let response = call.open().await;
         assert_eq!(response.status().as_u16(), 200);
+        assert_eq!(response.headers()["x-accel-buffering"], "no", "nginx would hold it back");
         Lines { response, rest: Vec::new() }
     }
 

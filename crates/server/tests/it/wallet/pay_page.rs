@@ -63,6 +63,7 @@ impl<'a> Link<'a> {
         let response = self.get(&format!("{below}/stream")).open().await;
         assert_eq!(response.status().as_u16(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["x-accel-buffering"], "no", "nginx would hold it back");
         let first = response.bytes_stream().next().await.expect("an event").expect("readable");
         String::from_utf8(first.to_vec()).expect("text")
     }

@@ -45,7 +45,7 @@ fn env_gives_a_shell_what_the_commands_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn minted_tokens_are_taken_and_inspected() {
     let (installation, sandbox) = running();
-    let token = installation.ok(&["token", "mint", "--ttl", "60"]).trim().to_owned();
+    let token = installation.ok(&["token", "mint", "--ttl", "3600"]).trim().to_owned();
     // Installs the TLS provider that every client needs.
     let api = Api::of(sandbox.text("base_url"), &sandbox.printed, "payment_");
     let url = format!("{}{LIST}", sandbox.text("base_url"));
