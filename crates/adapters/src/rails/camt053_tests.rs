@@ -235,6 +235,19 @@ fn uncountable_entries_are_reported() {
 }
 
 #[test]
+fn every_version_is_read_alike() {
+    let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
+    let text = message(&stmt("", &entry("379.12", "DBIT", &refs, "")));
+    let usual = one(&text);
+    assert_eq!(usual.entries.len(), 1);
+    for version in 2..=13 {
+        let other = one(&text.replace("053.001.08", &format!("053.001.{version:02}")));
+        assert_eq!(other.entries, usual.entries, "{version}");
+        assert_eq!((other.opening, other.closing), (usual.opening, usual.closing), "{version}");
+    }
+}
+
+#[test]
 fn foreign_namespaces_and_entities_are_rejected() {
     let foreign = stmt("", "<x:Ntry xmlns:x=\"urn:x\"><x:Amt Ccy=\"PKR\">1.00</x:Amt></x:Ntry>");
     assert_eq!(one(&message(&foreign)).entries, []);

@@ -709,14 +709,30 @@ fn every_version_is_read_alike() {
         "<OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts>\
          </OrgnlPmtInfAndSts>"
     );
-    for (name, root, body, versions) in [
-        ("pain.002", "CstmrPmtStsRpt", status, 3..=14),
-        ("camt.054", "BkToCstmrDbtCdtNtfctn", format!("<Ntfctn>{booking}</Ntfctn>"), 2..=13),
-        ("camt.052", "BkToCstmrAcctRpt", format!("<Rpt>{booking}</Rpt>"), 2..=13),
+    let id = format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>");
+    let between = format!("<TxInfAndSts>{id}<TxSts>ACSC</TxSts></TxInfAndSts>");
+    let back =
+        format!("<TxInf>{id}<RtrdIntrBkSttlmAmt Ccy=\"PKR\">379.12</RtrdIntrBkSttlmAmt></TxInf>");
+    let resolved =
+        format!("<CxlDtls><TxInfAndSts>{id}<TxCxlSts>ACCR</TxCxlSts></TxInfAndSts></CxlDtls>");
+    let asked = format!(
+        "<Undrlyg><TxInf>{id}<CxlRsnInf><Rsn><Cd>FRAD</Cd></Rsn></CxlRsnInf></TxInf></Undrlyg>"
+    );
+    let accepted = RailStatus::Recall(domain::rail::RecallAnswer::Accepted);
+    let request = RailStatus::Unrecognised("request to return the payment (FRAD)".into());
+    let booked = |account: &str| format!("<{account}>{booking}</{account}>");
+    for (name, root, body, versions, expected) in [
+        ("pain.002", "CstmrPmtStsRpt", status, 3..=14, RailStatus::Settled),
+        ("pacs.002", "FIToFIPmtStsRpt", between, 3..=15, RailStatus::Settled),
+        ("pacs.004", "PmtRtr", back, 2..=14, RailStatus::Returned),
+        ("camt.029", "RsltnOfInvstgtn", resolved, 3..=13, accepted),
+        ("camt.052", "BkToCstmrAcctRpt", booked("Rpt"), 2..=13, RailStatus::Settled),
+        ("camt.054", "BkToCstmrDbtCdtNtfctn", booked("Ntfctn"), 2..=13, RailStatus::Settled),
+        ("camt.056", "FIToFIPmtCxlReq", asked, 1..=11, request),
     ] {
         for version in versions {
             let text = message(&format!("{name}.001.{version:02}"), root, &body);
-            assert_eq!(statuses(&text), [(true, RailStatus::Settled)], "{name} {version}");
+            assert_eq!(statuses(&text), [(true, expected.clone())], "{name} {version}");
         }
     }
 }
