@@ -8,34 +8,124 @@ use super::payments::masked;
 use super::visit::Visit;
 use http_api::spreadsheet::guarded;
 
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// UTF-8 with commas (RFC 4180).
+    Plain,
+    /// UTF-16 with tabs, which Excel reads alike in every country.
+    Excel,
+}
+
+/// The value of `form` for Excel.
+const EXCEL: &str = "excel";
+/// Excel shows longer whole numbers rounded (`1.1E+15`).
+const EXCEL_WHOLE_DIGITS_MAX: usize = 11;
+/// Excel computes with no more digits than these.
+const EXCEL_DIGITS_MAX: usize = 15;
+/// Excel reads no longer text in a formula.
+const EXCEL_TEXT_MAX: usize = 255;
+
+impl Form {
+    fn asked(visit: &Visit) -> Form {
+        if visit.query().given("form") == Some(EXCEL) { Form::Excel } else { Form::Plain }
+    }
+
+    const fn content_type(self) -> &'static str {
+        match self {
+            Form::Plain => "text/csv; charset=utf-8",
+            Form::Excel => "text/csv; charset=utf-16",
+        }
+    }
+
+    fn cell(self, cell: String) -> String {
+        match self {
+            Form::Plain => guarded(cell),
+            Form::Excel if is_number(&cell) => cell,
+            Form::Excel => kept_as_text(guarded(cell)),
+        }
+    }
+
+    fn bytes(self, text: Vec<u8>) -> Vec<u8> {
+        match self {
+            Form::Plain => text,
+            Form::Excel => {
+                let text = String::from_utf8_lossy(&text);
+                "\u{feff}"
+                    .encode_utf16()
+                    .chain(text.encode_utf16())
+                    .flat_map(u16::to_le_bytes)
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Whether Excel shows the text as it is although it takes it for a number.
+fn is_number(cell: &str) -> bool {
+    let digits = cell.strip_prefix('-').unwrap_or(cell);
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(a, b)| (a, Some(b)));
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let most = if fraction.is_some() { EXCEL_DIGITS_MAX } else { EXCEL_WHOLE_DIGITS_MAX };
+    is_digits(whole)
+        && fraction.is_none_or(is_digits)
+        && (whole == "0" || !whole.starts_with('0'))
+        && whole.len() + fraction.map_or(0, str::len) <= most
+}
+
+/// A formula of the text where Excel could take it for a number or a date.
+fn kept_as_text(cell: String) -> String {
+    let is_safe = !cell.contains(char::is_numeric);
+    if is_safe || cell.contains(char::is_control) || cell.encode_utf16().count() > EXCEL_TEXT_MAX {
+        return cell;
+    }
+    format!("=\"{}\"", cell.replace('\x22', "\"\""))
+}
+
+/// The links to a page's file: its address, and the filters as a query.
+pub fn links(file: &str, asked: &str) -> [(String, String); 2] {
+    [
+        (format!("{file}?{asked}"), "Download as CSV".to_owned()),
+        (format!("{file}?form={EXCEL}&{asked}"), "Download for Excel".to_owned()),
+    ]
+}
+
 /// A CSV file with a header row.
 #[derive(Debug)]
 pub struct Csv {
     writer: Writer<Vec<u8>>,
+    form: Form,
     rows: i64,
 }
 
 impl Csv {
-    /// A file with these columns.
-    pub fn new(head: &[&str]) -> Csv {
+    /// A file with these columns, in the form that was asked for.
+    pub fn new(visit: &Visit, head: &[&str]) -> Csv {
+        Csv::of(Form::asked(visit), head)
+    }
+
+    fn of(form: Form, head: &[&str]) -> Csv {
+        let delimiter = if form == Form::Excel { b'\t' } else { b',' };
         let writer = WriterBuilder::new()
             .flexible(true)
+            .delimiter(delimiter)
             .terminator(Terminator::CRLF)
             .from_writer(Vec::new());
         // The header does not count as a row.
-        let mut csv = Csv { writer, rows: -1 };
+        let mut csv = Csv { writer, form, rows: -1 };
         csv.row(head.iter().map(|name| (*name).to_owned()));
         csv
     }
 
     /// Adds a row; cells are guarded, and quoted where necessary.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.writer.write_record(cells.into_iter().map(guarded)).expect("memory takes every row");
+        let cells = cells.into_iter().map(|cell| self.form.cell(cell));
+        self.writer.write_record(cells).expect("memory takes every row");
         self.rows += 1;
     }
 
     fn into_bytes(self) -> Vec<u8> {
-        self.writer.into_inner().expect("memory takes what is left")
+        self.form.bytes(self.writer.into_inner().expect("memory takes what is left"))
     }
 
     /// The file as a download with this name; the download is recorded in the audit log first.
@@ -45,7 +135,7 @@ impl Csv {
     pub async fn taken(self, visit: &Visit, name: &str) -> Answer {
         let facts = Facts::new().number("rows", self.rows).text("asked", asked(visit));
         visit.took(Note::new("export.csv", "file", name).after(facts)).await?;
-        Ok(download(name, "text/csv; charset=utf-8", self.into_bytes().into()))
+        Ok(download(name, self.form.content_type(), self.into_bytes().into()))
     }
 }
 
@@ -67,12 +157,53 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_and_run_nothing() {
-        let mut csv = Csv::new(&["a", "b"]);
+        let mut csv = Csv::of(Form::Plain, &["a", "b"]);
         csv.row(["=HYPERLINK(\"x\")".to_owned(), "Ali, \"Jr\"\nKhan".to_owned()]);
         csv.row(["+971".to_owned(), "-1".to_owned()]);
         csv.row(["@x".to_owned(), "\tx".to_owned()]);
         csv.row(["plain".to_owned(), String::new()]);
         let expected = "a,b\r\n\"'=HYPERLINK(\"\"x\"\")\",\"Ali, \"\"Jr\"\"\nKhan\"\r\n'+971,'-1\r\n'@x,'\tx\r\nplain,\r\n";
         assert_eq!(String::from_utf8(csv.into_bytes()).expect("text"), expected);
+    }
+
+    #[test]
+    fn excel_opens_it_as_it_is() {
+        let mut csv = Csv::of(Form::Excel, &["näme", "b"]);
+        csv.row(["علی, \"Jr\"".to_owned(), "379.12".to_owned()]);
+        let bytes = csv.into_bytes();
+        assert_eq!(bytes[..8], [0xff, 0xfe, b'n', 0, 0xe4, 0, b'm', 0]);
+        assert_eq!(bytes.len() % 2, 0);
+        let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        let text = String::from_utf16(&units.collect::<Vec<_>>()).expect("UTF-16");
+        assert_eq!(text, "\u{feff}näme\tb\r\n\"علی, \"\"Jr\"\"\"\t379.12\r\n");
+    }
+
+    #[test]
+    fn excel_keeps_identifiers_and_computes_with_amounts() {
+        for amount in ["0", "0.50", "379.12", "-12.5", "99999999999", "1234567890123.45"] {
+            assert_eq!(Form::Excel.cell(amount.to_owned()), amount);
+        }
+        for text in [
+            "1100000000000000",
+            "123456789012",
+            "00112233",
+            "12E5",
+            "1-2",
+            "3 Mar",
+            "PK36SCBL0000001123456702",
+            "2026-11-28T10:00:00Z",
+            "1234567890123456.7",
+            "1,5",
+            ".5",
+            "١٢",
+        ] {
+            assert_eq!(Form::Excel.cell(text.to_owned()), format!("=\"{text}\""));
+        }
+        let long = format!("1{}", "x".repeat(EXCEL_TEXT_MAX));
+        for text in ["", "Ali", "line 1\nline 2", long.as_str()] {
+            assert_eq!(Form::Excel.cell(text.to_owned()), text);
+        }
+        assert_eq!(Form::Excel.cell("=1+\"a\"".to_owned()), "=\"'=1+\"\"a\"\"\"");
+        assert_eq!(Form::Excel.cell("=a()".to_owned()), "'=a()");
     }
 }

@@ -15,7 +15,7 @@ use engine::office::{LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, Payment
 use engine::payments::Record;
 
 use super::{day, masked, people_state};
-use crate::export::Csv;
+use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, views, with_columns};
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page, query};
@@ -320,10 +320,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         links.push((latest, "Back to the latest".to_owned()));
     }
     if visit.may_use("GET", "/console/t/{tenant}/payments/export.csv") {
-        links.push((
-            format!("{}?{asked}", visit.href("/payments/export.csv")),
-            "Download as CSV".to_owned(),
-        ));
+        links.extend(export::links(&visit.href("/payments/export.csv"), &asked));
     }
     page(
         &visit,
@@ -380,7 +377,7 @@ fn line(record: &Record) -> PaymentLine {
 }
 
 pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
-    let mut csv = Csv::new(COLUMNS);
+    let mut csv = Csv::new(&visit, COLUMNS);
     let (mut count, mut from) = (0, None);
     loop {
         let page = found(&visit, EXPORT_ROWS, from).await?;

@@ -5,7 +5,7 @@ use domain::deposit::{Deposit, DepositState};
 use engine::wallets::Wanted;
 
 use super::{deposit_people, deposit_tone};
-use crate::export::Csv;
+use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
@@ -54,12 +54,12 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
     let table = Table::new("Deposits", &HEAD, rows).or("No deposits match.").paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
-    let file = format!("{}?{}", visit.href("/deposits/export.csv"), query(&visit, &NAMES));
+    let links = export::links(&visit.href("/deposits/export.csv"), &query(&visit, &NAMES)).to_vec();
     page(
         &visit,
         "Deposits",
         vec![Section {
-            links: vec![(file, "Download as CSV".to_owned())],
+            links,
             views: views(&visit, &path, &NAMES[..3], &VIEWS),
             saved,
             filters: Some(dated_filters(&visit, state, "Seen from")),
@@ -87,7 +87,7 @@ pub(super) async fn export(visit: Visit) -> Answer {
         "credited_at",
         "completed_at",
     ];
-    let mut csv = Csv::new(&head);
+    let mut csv = Csv::new(&visit, &head);
     let store = visit.console().store();
     super::every_page(
         |page| Box::pin(store.office_deposits(tenant, &wanted, page)),

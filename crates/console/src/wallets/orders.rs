@@ -5,7 +5,7 @@ use domain::exchange::{ExchangeOrder, ExchangeState};
 use engine::wallets::Wanted;
 
 use super::{order_people, order_tone};
-use crate::export::Csv;
+use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
@@ -57,12 +57,12 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
     let table = Table::new("Exchange orders", &HEAD, rows).or("No orders match.").paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
-    let file = format!("{}?{}", visit.href("/orders/export.csv"), query(&visit, &NAMES));
+    let links = export::links(&visit.href("/orders/export.csv"), &query(&visit, &NAMES)).to_vec();
     page(
         &visit,
         "Exchange orders",
         vec![Section {
-            links: vec![(file, "Download as CSV".to_owned())],
+            links,
             views: views(&visit, &path, &NAMES[..3], &VIEWS),
             saved,
             filters: Some(dated_filters(&visit, state, "Created from")),
@@ -91,7 +91,7 @@ pub(super) async fn export(visit: Visit) -> Answer {
         "created_at",
         "settled_at",
     ];
-    let mut csv = Csv::new(&head);
+    let mut csv = Csv::new(&visit, &head);
     let store = visit.console().store();
     super::every_page(
         |page| Box::pin(store.office_orders(tenant, &wanted, page)),

@@ -11,7 +11,7 @@ use super::{
     asked_for, asked_text, both_coins, deposit_row, money_of, request_row, request_state, wanted,
 };
 use crate::audit;
-use crate::export::Csv;
+use crate::export::{self, Csv};
 use crate::parts::grouped;
 use crate::view::{
     Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
@@ -47,8 +47,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
-    let file = format!("{}?{}", visit.href("/requests/export.csv"), query(&visit, &FILTERS));
-    let links = vec![(file, "Download as CSV".to_owned())];
+    let links =
+        export::links(&visit.href("/requests/export.csv"), &query(&visit, &FILTERS)).to_vec();
     page(
         &visit,
         "Payment requests",
@@ -81,7 +81,7 @@ pub(super) async fn export(visit: Visit) -> Answer {
         "released_usdc",
         "released_usdt",
     ];
-    let mut csv = Csv::new(&head);
+    let mut csv = Csv::new(&visit, &head);
     let store = visit.console().store();
     super::every_page(
         |page| {

@@ -3,7 +3,7 @@
 use domain::wallet::{KycLevel, Wallet, WalletState};
 use engine::wallets::WalletFilter;
 
-use crate::export::Csv;
+use crate::export::{self, Csv};
 use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, saved_views};
 
@@ -59,8 +59,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
             .as_asked(visit.query()),
         Field::line("customer", "Customer id").optional().as_asked(visit.query()),
     ]);
-    let file = format!("{}?{}", visit.href("/wallets/export.csv"), query(&visit, &FILTERS));
-    let links = vec![(file, "Download as CSV".to_owned())];
+    let links =
+        export::links(&visit.href("/wallets/export.csv"), &query(&visit, &FILTERS)).to_vec();
     page(
         &visit,
         "Wallets",
@@ -76,14 +76,10 @@ pub(super) async fn list(visit: Visit) -> Answer {
 
 pub(super) async fn export(visit: Visit) -> Answer {
     let (tenant, filter) = (visit.tenant_id()?, filter(&visit)?);
-    let mut csv = Csv::new(&[
-        "wallet_id",
-        "customer_id",
-        "status",
-        "kyc_level",
-        "created_at",
-        "last_activity_at",
-    ]);
+    let mut csv = Csv::new(
+        &visit,
+        &["wallet_id", "customer_id", "status", "kyc_level", "created_at", "last_activity_at"],
+    );
     let store = visit.console().store();
     super::every_page(
         |page| Box::pin(store.office_wallets(tenant, &filter, page)),

@@ -293,6 +293,8 @@ async fn a_file_of_payments_runs_nothing_and_masks(on: On) {
     assert_eq!(lines.next(), Some(""), "one payment only");
     let none = treasury.get("/payments/export.csv?country=IND").await.page();
     assert_eq!(none.lines().count(), 1);
+    let excel = treasury.get("/payments/export.csv?form=excel").await;
+    assert_eq!(excel.headers["content-type"], "text/csv; charset=utf-16");
     officer(&bank, &[Role::Viewer]).await.get("/payments/export.csv").await.refused(403);
 }
 
