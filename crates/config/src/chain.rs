@@ -173,6 +173,7 @@ pub struct Chain {
     pub gas_coin: String,
     pub gas_coin_usd: Exact,
     pub max_tip_gwei: Exact,
+    pub min_tip_gwei: Exact,
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
@@ -303,6 +304,7 @@ impl Config {
             max_fee_cap: wei(&chain.max_fee_gwei),
             release_min: self.release_min(),
             max_tip_cap: wei(&chain.max_tip_gwei),
+            min_tip: wei(&chain.min_tip_gwei).min(wei(&chain.max_tip_gwei)),
             gas_coin: self.gas_coin(),
             sponsor: self.sponsor(),
             sweep: SweepTerms {
@@ -506,11 +508,14 @@ fn chain_faults(config: &Config, faults: &mut Faults) {
     );
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
-    let caps =
-        [("chain.max_fee_gwei", &chain.max_fee_gwei), ("chain.max_tip_gwei", &chain.max_tip_gwei)];
-    for (key, cap) in caps {
+    let fees = [
+        ("chain.max_fee_gwei", &chain.max_fee_gwei),
+        ("chain.max_tip_gwei", &chain.max_tip_gwei),
+        ("chain.min_tip_gwei", &chain.min_tip_gwei),
+    ];
+    for (key, fee) in fees {
         let rule = "must be more than 0 and at most 100000, with at most 9 decimals";
-        faults.check(key, exact_wei(cap).is_some(), rule);
+        faults.check(key, exact_wei(fee).is_some(), rule);
     }
     faults.check(
         "chain.release_min",

@@ -99,6 +99,8 @@ pub struct ChainConfig {
     pub max_fee_cap: u128,
     /// Upper limit of the priority fee, in wei per gas.
     pub max_tip_cap: u128,
+    /// Lower limit of the priority fee, in wei per gas: blocks may show none at all.
+    pub min_tip: u128,
     /// When the controllers' tokens are swept to the treasuries.
     pub sweep: SweepTerms,
     /// Smallest amount that is worth a release.

@@ -59,6 +59,7 @@ pub fn config(random: &mut Random, wishes: &Wishes) -> ChainConfig {
         replace_after_s: random.pick(&[3, 10, 60]),
         max_fee_cap: FEE_CAP,
         max_tip_cap: FEE_CAP,
+        min_tip: 1,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
         sweep: SweepTerms {

@@ -27,6 +27,8 @@ fn every_preset_is_a_valid_chain_with_usdc() {
         assert_eq!(chain.name, *name);
         assert!(chain.token(StableCoin::Usdc).is_some(), "{name}");
         assert!(chain.max_tip_cap < chain.max_fee_cap, "{name}");
+        // A first transaction offers at most half of the cap.
+        assert!(chain.min_tip <= chain.max_tip_cap / 2, "{name}");
         for depth in [chain.small_depth, chain.settled_depth] {
             // Deeper reorganizations are not tracked.
             assert!(matches!(depth, Depth::Blocks(2..=128)), "{name}: {depth:?}");
@@ -114,6 +116,19 @@ fn fee_caps_are_bounded_and_exact_to_a_wei() {
     }
     let message = refused("[chain]\nmax_tip_gwei = 0.5", &[]);
     assert!(message.contains("in quotes"), "{message}");
+}
+
+#[test]
+fn the_lowest_tip_is_that_of_the_network_and_never_above_the_cap() {
+    let least =
+        |config: Config| config.chain_config(ChainNumber::FIRST, &[], String::new()).min_tip;
+    assert_eq!(least(load("", &[], &[]).expect("valid")), 100_000_000);
+    assert_eq!(least(of("base", &[])), 1_000_000);
+    assert_eq!(least(of("polygon", &[])), 25_000_000_000);
+    assert_eq!(least(of("base", &[("chain.min_tip_gwei", "0.02")])), 20_000_000);
+    assert_eq!(least(of("ethereum", &[("chain.max_tip_gwei", "0.05")])), 50_000_000);
+    let message = load("", &[], &[("chain.min_tip_gwei", "0")]).expect_err("wrong").to_string();
+    assert!(message.contains("chain.min_tip_gwei"), "{message}");
 }
 
 #[test]

@@ -52,6 +52,7 @@ pub fn config() -> ChainConfig {
         replace_after_s: 30,
         max_fee_cap: 1_000_000_000_000,
         max_tip_cap: 1_000_000_000_000,
+        min_tip: 1,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },

@@ -157,6 +157,7 @@ pub(crate) mod tests {
             replace_after_s: 1,
             max_fee_cap: 1,
             max_tip_cap: 1,
+            min_tip: 1,
             gas_coin: "ETH".to_owned(),
             sponsor: None,
             sweep: domain::chain::SweepTerms {

@@ -107,6 +107,7 @@ fn chain_config(release_min: i64) -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: 1_000,
         max_tip_cap: 1_000,
+        min_tip: 1,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },

@@ -14,13 +14,11 @@ use crate::evm::wire::FeeHistory;
 const BLOCKS: u128 = 10;
 /// Percentile of the tips in each block: the median.
 const PERCENTILE: u8 = 50;
-/// Wei per gas. A lower tip does not attract validators, and empty blocks show no tip at all.
-const TIP_MIN: u128 = 100_000_000;
 
 impl EvmChain {
     /// The lowest fees that any node reports: if they are too low, a replacement pays more.
     pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
-        let all = self.every(|node| Box::pin(fees_of(node))).await.any()?;
+        let all = self.every(|node| Box::pin(fees_of(node, self.min_tip))).await.any()?;
         let lowest = all.into_iter().reduce(|one, other| Fees {
             max_fee: one.max_fee.min(other.max_fee),
             max_priority_fee: one.max_priority_fee.min(other.max_priority_fee),
@@ -29,10 +27,10 @@ impl EvmChain {
     }
 }
 
-async fn fees_of(node: &Endpoint) -> Result<Fees, RpcFault> {
+async fn fees_of(node: &Endpoint, min_tip: u128) -> Result<Fees, RpcFault> {
     let params = json!([quantity(BLOCKS), "latest", [PERCENTILE]]);
     let history = match node.ask::<FeeHistory>("eth_feeHistory", params).await {
-        Ok(history) => fees(&history)
+        Ok(history) => fees(&history, min_tip)
             .ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned())),
         Err(fault) => Err(fault),
     };
@@ -40,13 +38,14 @@ async fn fees_of(node: &Endpoint) -> Result<Fees, RpcFault> {
         // Its price is what a block would ask for, tip included.
         Err(fault @ (RpcFault::Node(_) | RpcFault::Malformed(_))) if !fault.is_pause() => {
             let price = node.ask::<Hex<u128>>("eth_gasPrice", json!([])).await;
-            price.map(|Hex(price)| bounded(price, TIP_MIN)).map_err(|_| fault)
+            price.map(|Hex(price)| bounded(price, min_tip)).map_err(|_| fault)
         }
         history => history,
     }
 }
 
-fn fees(history: &FeeHistory) -> Option<Fees> {
+/// A lower tip than the network's minimum attracts no validator, and empty blocks show none at all.
+fn fees(history: &FeeHistory, min_tip: u128) -> Option<Fees> {
     // The last entry belongs to the next block.
     let base = history.base_fee_per_gas.last()?.0;
     let mut tips: Vec<u128> =
@@ -54,7 +53,7 @@ fn fees(history: &FeeHistory) -> Option<Fees> {
     tips.retain(|tip| *tip > 0);
     tips.sort_unstable();
     let median = tips.get(tips.len() / 2).copied().unwrap_or_default();
-    let max_priority_fee = median.max(TIP_MIN);
+    let max_priority_fee = median.max(min_tip);
     Some(bounded(base, max_priority_fee))
 }
 
@@ -69,6 +68,7 @@ mod tests {
 
     #[test]
     fn the_middle_tip_of_blocks_that_have_one_and_twice_the_base_fee() {
+        const TIP_MIN: u128 = 100_000_000;
         const GWEI: u128 = 1_000_000_000;
         for (history, expected) in [
             (
@@ -85,12 +85,23 @@ mod tests {
         ] {
             let history: FeeHistory = serde_json::from_str(history).expect("history");
             let (max_fee, max_priority_fee) = expected;
-            assert_eq!(fees(&history), Some(Fees { max_fee, max_priority_fee }), "{history:?}");
+            let read = fees(&history, TIP_MIN);
+            assert_eq!(read, Some(Fees { max_fee, max_priority_fee }), "{history:?}");
         }
         let empty: FeeHistory = serde_json::from_str(r#"{"baseFeePerGas":[]}"#).expect("history");
-        assert_eq!(fees(&empty), None);
+        assert_eq!(fees(&empty, TIP_MIN), None);
         for wrong in [r#"{}"#, r#"{"baseFeePerGas":[null]}"#, r#"{"baseFeePerGas":null}"#] {
             assert!(serde_json::from_str::<FeeHistory>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// On Base 0.1 gwei is the whole cap.
+    #[test]
+    fn a_network_has_its_own_lowest_tip() {
+        let history = r#"{"baseFeePerGas":["0x0"],"reward":[["0x1e8480"]]}"#;
+        let history: FeeHistory = serde_json::from_str(history).expect("history");
+        for (least, tip) in [(1_000_000, 2_000_000), (25_000_000_000, 25_000_000_000)] {
+            assert_eq!(fees(&history, least).map(|fees| fees.max_priority_fee), Some(tip));
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct EvmChain {
     nodes: Vec<Endpoint>,
     tokens: Vec<Token>,
     chain_id: u64,
+    /// Wei per gas.
+    min_tip: u128,
     contracts: Arc<EvmContracts>,
     /// Blooms of the newest headers.
     blooms: Mutex<VecDeque<(Block, Option<Bloom>)>>,
@@ -60,7 +62,8 @@ impl EvmChain {
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         let (tokens, chain_id) = (config.tokens.clone(), config.chain_id);
-        EvmChain { nodes, tokens, chain_id, contracts, blooms: Mutex::default() }
+        let min_tip = config.min_tip;
+        EvmChain { nodes, tokens, chain_id, min_tip, contracts, blooms: Mutex::default() }
     }
 
     const fn ours<'a>(&'a self, controllers: &'a [Address]) -> Ours<'a> {

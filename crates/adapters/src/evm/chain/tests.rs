@@ -127,6 +127,7 @@ fn config() -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
+        min_tip: 100_000_000,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
         release_min: domain::chain::ReleaseMin::Fixed(0),
