@@ -69,6 +69,23 @@ describe('a sender pays', { concurrency: AT_ONCE }, () => {
     const reference = request.payment_request_id.slice(0, 8);
     for (const part of ['25.00 USDC', 'Rent', 'Ethereum', reference]) assert.ok(receipt.includes(part), receipt);
     assert.equal(await page.locator('#steps [aria-current]').textContent(), 'Done');
+    // A phone's share sheet gets the receipt's own link; closing it is no error.
+    await page.evaluate(() => {
+      const share = (data) => {
+        window.shared = data;
+        return Promise.reject(new DOMException('closed', 'AbortError'));
+      };
+      Object.defineProperty(navigator, 'share', { value: share, configurable: true });
+    });
+    const permanent = await page.locator('.share').getAttribute('data-link');
+    await page.click('.share');
+    const shared = await page.evaluate(() => window.shared);
+    assert.equal(shared.url, permanent);
+    assert.ok(permanent.startsWith(new URL(sandbox.url).origin) && !permanent.includes(request.payment_link), permanent);
+    for (const part of ['25.00 USDC', reference]) assert.ok(shared.text.includes(part), shared.text);
+    const visited = await open(permanent);
+    assert.ok((await visited.page.locator('.receipt').textContent()).includes(reference));
+    await visited.close();
     await close();
   });
 
