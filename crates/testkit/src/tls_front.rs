@@ -2,15 +2,19 @@
 //! certificate. The certificates are the test's own.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::time_provider::TimeProvider;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 /// PEM texts.
@@ -24,8 +28,26 @@ pub struct FrontCertificates<'a> {
 /// A running front. Dropping it stops listening.
 pub struct TlsFront {
     address: SocketAddr,
-    clients: Arc<Mutex<Vec<Vec<u8>>>>,
+    shared: Arc<Shared>,
     task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    clients: Mutex<Vec<Vec<u8>>>,
+    /// Handshakes that failed.
+    refused: AtomicU64,
+    /// How far its clock is ahead, in seconds.
+    ahead_s: AtomicU64,
+    hang_up: Notify,
+}
+
+impl TimeProvider for Shared {
+    fn current_time(&self) -> Option<UnixTime> {
+        let now = Duration::from_secs(UnixTime::now().as_secs());
+        let ahead = Duration::from_secs(self.ahead_s.load(Ordering::SeqCst));
+        Some(UnixTime::since_unix_epoch(now + ahead))
+    }
 }
 
 impl TlsFront {
@@ -34,18 +56,19 @@ impl TlsFront {
         certificates: &FrontCertificates<'_>,
         upstream: SocketAddr,
     ) -> std::io::Result<TlsFront> {
-        let config = server_config(certificates).map_err(std::io::Error::other)?;
+        let shared = Arc::<Shared>::default();
+        let mut config = server_config(certificates).map_err(std::io::Error::other)?;
+        config.time_provider = shared.clone();
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let clients = Arc::new(Mutex::default());
-        let seen = Arc::clone(&clients);
+        let of_task = Arc::clone(&shared);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(forward(stream, acceptor.clone(), upstream, Arc::clone(&seen)));
+                tokio::spawn(forward(stream, acceptor.clone(), upstream, Arc::clone(&of_task)));
             }
         });
-        Ok(TlsFront { address, clients, task })
+        Ok(TlsFront { address, shared, task })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -54,7 +77,18 @@ impl TlsFront {
 
     /// The client certificates of the connections so far, in DER.
     pub fn clients(&self) -> Vec<Vec<u8>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The number of handshakes that failed.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::SeqCst)
+    }
+
+    /// Advances its clock, by which it judges certificates, and closes all connections.
+    pub fn pass(&self, time: Duration) {
+        self.shared.ahead_s.fetch_add(time.as_secs(), Ordering::SeqCst);
+        self.shared.hang_up.notify_waiters();
     }
 }
 
@@ -94,16 +128,27 @@ async fn forward(
     stream: TcpStream,
     acceptor: TlsAcceptor,
     upstream: SocketAddr,
-    clients: Arc<Mutex<Vec<Vec<u8>>>>,
+    shared: Arc<Shared>,
 ) {
-    // A client that fails its handshake sees why; there is nothing to forward.
-    let Ok(mut stream) = acceptor.accept(stream).await else { return };
+    let hang_up = shared.hang_up.notified();
+    let mut stream = match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => stream,
+        Err((_, mut refused)) => {
+            shared.refused.fetch_add(1, Ordering::SeqCst);
+            // The client sees why: a connection closed with unread bytes would lose the alert.
+            let _ended = tokio::io::copy(&mut refused, &mut tokio::io::sink()).await;
+            return;
+        }
+    };
     let (_, connection) = stream.get_ref();
     if let Some(client) = connection.peer_certificates().and_then(|chain| chain.first()) {
-        clients.lock().unwrap_or_else(PoisonError::into_inner).push(client.to_vec());
+        shared.clients.lock().unwrap_or_else(PoisonError::into_inner).push(client.to_vec());
     }
     if let Ok(mut upstream) = TcpStream::connect(upstream).await {
-        // Either side may hang up.
-        let _ended = tokio::io::copy_bidirectional(&mut stream, &mut upstream).await;
+        tokio::select! {
+            // Either side may hang up.
+            _ = tokio::io::copy_bidirectional(&mut stream, &mut upstream) => {}
+            () = hang_up => {}
+        }
     }
 }

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -22,6 +23,7 @@ use crate::harness::{Bank, On, Setup, brisk, on_both_stores};
 
 on_both_stores! {
     a_bank_behind_a_proxy_knows_us_by_our_certificate
+    a_payment_waits_while_the_bank_takes_our_certificate_for_expired
     a_bank_with_oauth2_gets_each_payment_once
 }
 
@@ -102,6 +104,48 @@ async fn a_bank_behind_a_proxy_knows_us_by_our_certificate(on: On) {
         front.clients().iter().any(|client| !known.contains(client))
     });
     assert!(is_new.await);
+    bank.finish().await;
+}
+
+async fn a_payment_waits_while_the_bank_takes_our_certificate_for_expired(on: On) {
+    const A_DAY: Duration = Duration::from_secs(86_400);
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str, text: &str| written(directory.path(), name, text);
+    let (of_bank, ours) = (Authority::new(), Authority::new());
+    let server = of_bank.server(&["localhost"]);
+    let certificates = FrontCertificates {
+        certificate: &server.certificate,
+        key: &server.key,
+        client_authority: Some(&ours.pem),
+    };
+    let simulated = bank().await;
+    let front = TlsFront::start(&certificates, simulated.address().expect("it listens")).await;
+    let front = front.expect("a front");
+    let short = ours.client_for("corridor", A_DAY);
+    let table = [
+        ("certificate_file", at("client.pem", &short.certificate)),
+        ("key_file", at("client.key", &short.key)),
+        ("authority_file", at("bank.pem", &of_bank.pem)),
+        ("system_authorities", "false".to_owned()),
+    ];
+    let table = table.each_ref().map(|(key, value)| (*key, value.as_str()));
+    let url = format!("https://localhost:{}/{RAIL}", front.address().port());
+    let bank = Bank::alone(on, connected(&url, &table)).await;
+    let first = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &first, "succeeded").await;
+    front.pass(2 * A_DAY);
+    let second = bank.paid(Country::Pak, |order| order).await;
+    let before = front.refused();
+    let refused = || std::future::ready(front.refused() > before + 1);
+    assert!(testkit::wait::until_async(WAIT_MAX, refused).await, "it is tried again");
+    assert!(simulated.book(&second.replace('-', "")).expect("its book").is_empty());
+    let long = ours.client_for("renewed", 30 * A_DAY);
+    at("client.pem", &long.certificate);
+    at("client.key", &long.key);
+    bank.reaches(Country::Pak, &second, "succeeded").await;
+    for id in [first, second] {
+        assert_eq!(simulated.book(&id.replace('-', "")).expect("its book").len(), 1, "{id}");
+    }
     bank.finish().await;
 }
 
