@@ -79,7 +79,7 @@ fn kept_as_text(cell: String) -> String {
     if is_safe || cell.contains(char::is_control) || cell.encode_utf16().count() > EXCEL_TEXT_MAX {
         return cell;
     }
-    format!("=\"{}\"", cell.replace('"', "\"\""))
+    format!("=\"{}\"", cell.replace('\x22', "\"\""))
 }
 
 /// The links to a tenant's list as a file, with the filters as a query; none for users who may not

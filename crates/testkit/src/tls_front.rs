@@ -131,10 +131,14 @@ async fn forward(
     shared: Arc<Shared>,
 ) {
     let hang_up = shared.hang_up.notified();
-    // A client that fails its handshake sees why; there is nothing to forward.
-    let Ok(mut stream) = acceptor.accept(stream).await else {
-        shared.refused.fetch_add(1, Ordering::SeqCst);
-        return;
+    let mut stream = match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => stream,
+        Err((_, mut refused)) => {
+            shared.refused.fetch_add(1, Ordering::SeqCst);
+            // The client sees why: a connection closed with unread bytes would lose the alert.
+            let _ended = tokio::io::copy(&mut refused, &mut tokio::io::sink()).await;
+            return;
+        }
     };
     let (_, connection) = stream.get_ref();
     if let Some(client) = connection.peer_certificates().and_then(|chain| chain.first()) {
