@@ -282,7 +282,7 @@ impl Walk<'_, '_> {
     }
 
     /// The time of the root, else of a part of the document that has no rates, such as `meta`. An
-    /// earlier day that such a part states is that of the rates, as in [`Walk::time_of`].
+    /// earlier day which it states is that of the rates, as in [`Walk::time_of`].
     fn time_beside(&self, root: &Node) -> Option<Timestamp> {
         let Node::Object(members) = root else { return None };
         let has_none = |node: &Node| {
