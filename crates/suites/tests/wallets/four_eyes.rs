@@ -173,7 +173,8 @@ fn an_approval_is_retried_once_its_executor_must_have_ended() {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
         let approval = approved(&world, id).await;
-        let early = world.desk.carry_out_again(&approval).await;
+        let again = || world.desk.carry_out_again(&approval, audit::Deed::from("sara"));
+        let early = again().await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
         assert_eq!(
@@ -183,7 +184,8 @@ fn an_approval_is_retried_once_its_executor_must_have_ended() {
         );
         world.clock.pass(Span::mins(1));
         assert!(world.desk.is_left(&approval));
-        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        again().await.expect("executed");
+        assert_eq!(noted(&world, id).await[..2], ["approval.done", "approval.again"]);
         assert_eq!(found(&world, id).await.state, ApprovalState::Done);
         assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
     });
