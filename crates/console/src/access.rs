@@ -50,6 +50,8 @@ pub(super) const fn with_file(row: AccessRow) -> AccessRow {
 /// Roles that may view a tenant's business.
 pub(super) const LOOK: Who =
     Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
+/// Roles that may download lists.
+pub(super) const TAKE: Who = Who::Roles(&[Operator, Compliance, Treasury, Auditor]);
 /// Roles that work with payments and wallets.
 pub(super) const WORK: Who = Who::Roles(&[Operator, Compliance]);
 

@@ -570,6 +570,16 @@ pub fn pager(visit: &Visit, path: &str, names: &[&str], rows: usize, more: bool)
     }
 }
 
+/// The link that downloads a list with its filters, for users who may.
+pub fn downloads(visit: &Visit, list: &str, names: &[&str]) -> Vec<(String, String)> {
+    let route = format!("/console/t/{{tenant}}{list}/export.csv");
+    if !visit.may_use("GET", &route) {
+        return Vec::new();
+    }
+    let file = format!("{}?{}", visit.href(&format!("{list}/export.csv")), query(visit, names));
+    vec![(file, "Download as CSV".to_owned())]
+}
+
 /// The given fields of the query, as entered.
 pub fn query(visit: &Visit, names: &[&str]) -> String {
     let pair =

@@ -2,12 +2,10 @@
 
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury, Viewer};
 
-use crate::access::{AccessRow, WORK, Who, all_tenants, get, post};
+use crate::access::{AccessRow, TAKE, WORK, Who, all_tenants, get, post};
 
 /// Roles that may view a tenant's business.
 const LOOK: Who = Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
-/// Roles that may download lists.
-const TAKE: Who = Who::Roles(&[Operator, Compliance, Treasury, Auditor]);
 /// Roles that look after money.
 const BOOKS: Who = Who::Roles(&[Operator, Approver, Compliance, Treasury, Admin, Auditor]);
 /// Roles that may start a reconciliation.

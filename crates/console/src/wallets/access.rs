@@ -2,7 +2,7 @@
 
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury};
 
-use crate::access::{AccessRow, LOOK, WORK, Who, all_tenants, get, post, with_file};
+use crate::access::{AccessRow, LOOK, TAKE, WORK, Who, all_tenants, get, post, with_file};
 use crate::cases::WORKERS;
 use crate::payments::search::FIND_PEOPLE;
 
@@ -32,17 +32,17 @@ const TRY: Who = Who::Roles(&[Operator, Compliance, Treasury, Admin]);
 /// One row per route.
 pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/wallets", LOOK),
-    get("/console/t/{tenant}/wallets/export.csv", LOOK),
+    get("/console/t/{tenant}/wallets/export.csv", TAKE),
     get("/console/t/{tenant}/wallets/{id}", LOOK),
     post("/console/t/{tenant}/wallets/{id}/block", WORK),
     post("/console/t/{tenant}/wallets/{id}/unblock", WORK),
     post("/console/t/{tenant}/wallets/{id}/blacklist", WORK),
     get("/console/t/{tenant}/requests", LOOK),
-    get("/console/t/{tenant}/requests/export.csv", LOOK),
+    get("/console/t/{tenant}/requests/export.csv", TAKE),
     get("/console/t/{tenant}/requests/{id}", LOOK),
     post("/console/t/{tenant}/requests/{id}/cancel", WORK),
     get("/console/t/{tenant}/orders", LOOK),
-    get("/console/t/{tenant}/orders/export.csv", LOOK),
+    get("/console/t/{tenant}/orders/export.csv", TAKE),
     get("/console/t/{tenant}/orders/{id}", LOOK),
     get("/console/t/{tenant}/orders/{id}/decide", DECIDE),
     post("/console/t/{tenant}/orders/{id}/decide", DECIDE),
@@ -59,7 +59,7 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     with_file(post("/console/t/{tenant}/cases/{kind}/{id}/files", Who::Roles(&WORKERS))),
     get("/console/t/{tenant}/cases/{kind}/{id}/files/{file}", Who::Roles(&FIND_PEOPLE)),
     get("/console/t/{tenant}/deposits", LOOK),
-    get("/console/t/{tenant}/deposits/export.csv", LOOK),
+    get("/console/t/{tenant}/deposits/export.csv", TAKE),
     get("/console/t/{tenant}/deposits/{id}", LOOK),
     get("/console/t/{tenant}/deposits/{id}/decide", DECIDE),
     post("/console/t/{tenant}/deposits/{id}/decide", DECIDE),

@@ -9,7 +9,7 @@ use crate::export::Csv;
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
-use crate::view::{Field, Section, asked, coins_text, page, pager, query, sheet};
+use crate::view::{Field, Section, asked, coins_text, downloads, page, pager, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 
 const FILTERS: [(&str, &str); 3] = [("state", "State"), ("from", "Seen from"), ("to", "Seen to")];
@@ -54,12 +54,12 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
     let table = Table::new("Deposits", &HEAD, rows).or("No deposits match.").paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
-    let file = format!("{}?{}", visit.href("/deposits/export.csv"), query(&visit, &NAMES));
+    let links = downloads(&visit, "/deposits", &NAMES);
     page(
         &visit,
         "Deposits",
         vec![Section {
-            links: vec![(file, "Download as CSV".to_owned())],
+            links,
             views: views(&visit, &path, &NAMES[..3], &VIEWS),
             saved,
             filters: Some(dated_filters(&visit, state, "Seen from")),

@@ -9,7 +9,7 @@ use crate::export::Csv;
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
-use crate::view::{Field, Section, amount_text, asked, coins, page, pager, query, sheet};
+use crate::view::{Field, Section, amount_text, asked, coins, downloads, page, pager, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 use http_api::wallet_v1::render::money;
 
@@ -57,12 +57,12 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
     let table = Table::new("Exchange orders", &HEAD, rows).or("No orders match.").paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
-    let file = format!("{}?{}", visit.href("/orders/export.csv"), query(&visit, &NAMES));
+    let links = downloads(&visit, "/orders", &NAMES);
     page(
         &visit,
         "Exchange orders",
         vec![Section {
-            links: vec![(file, "Download as CSV".to_owned())],
+            links,
             views: views(&visit, &path, &NAMES[..3], &VIEWS),
             saved,
             filters: Some(dated_filters(&visit, state, "Created from")),

@@ -14,7 +14,7 @@ use crate::audit;
 use crate::export::Csv;
 use crate::parts::grouped;
 use crate::view::{
-    Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
+    Field, FormView, Section, asked, downloads, instant, page, page_about, pager, sheet,
 };
 use crate::{Answer, Cell, Headline, Stop, Table, Visit, saved_views};
 
@@ -47,8 +47,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
-    let file = format!("{}?{}", visit.href("/requests/export.csv"), query(&visit, &FILTERS));
-    let links = vec![(file, "Download as CSV".to_owned())];
+    let links = downloads(&visit, "/requests", &FILTERS);
     page(
         &visit,
         "Payment requests",

@@ -4,7 +4,7 @@ use domain::wallet::{KycLevel, Wallet, WalletState};
 use engine::wallets::WalletFilter;
 
 use crate::export::Csv;
-use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
+use crate::view::{Field, FormView, Section, asked, downloads, page, pager, sheet};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, saved_views};
 
 const FILTERS: [&str; 3] = ["status", "level", "customer"];
@@ -59,8 +59,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
             .as_asked(visit.query()),
         Field::line("customer", "Customer id").optional().as_asked(visit.query()),
     ]);
-    let file = format!("{}?{}", visit.href("/wallets/export.csv"), query(&visit, &FILTERS));
-    let links = vec![(file, "Download as CSV".to_owned())];
+    let links = downloads(&visit, "/wallets", &FILTERS);
     page(
         &visit,
         "Wallets",
