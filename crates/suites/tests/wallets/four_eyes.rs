@@ -18,9 +18,9 @@ use engine::command::Refused;
 use engine::console::{Denied, NewUser, Person, Proposal, deed_of};
 use engine::payments::AuditFilter;
 use engine::wallets;
-use store::HeldRole;
 use store::need::Need;
 use store::working_set::WorkingSet;
+use store::{HeldRole, UserChange};
 use uuid::Uuid;
 
 use crate::orders;
@@ -164,6 +164,28 @@ fn an_unreviewed_block_is_not_lifted() {
         assert_eq!(decided.state, ApprovalState::Done);
         assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
         assert_eq!(noted(&world, id).await[0], "approval.done");
+    });
+}
+
+#[test]
+fn a_proposal_whose_maker_lost_the_role_or_the_tenant_is_not_approved() {
+    with(Setup::default(), async |world| {
+        let blocked = block(&world, &world.wallet().await).await;
+        let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
+        let omar = person(&world, "omar").await;
+        let other = Scope::Tenant(TenantId(Uuid::new_v4()));
+        for (role, scope) in [(Role::Treasury, Scope::All), (Role::Operator, other)] {
+            let maker = world.store.user_by_login("ayesha").await.expect("read").expect("there");
+            let change = UserChange::Access { roles: [role].into(), scope, version: maker.version };
+            let now = world.clock.now();
+            world.store.change_user(&maker.user, &change, now, "test").await.expect("changed");
+            let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await;
+            assert!(matches!(decided, Err(Denied::Refused(_))), "{decided:?}");
+        }
+        let by = audit::Deed::from("omar");
+        let decided = world.desk.decide(id, false, &omar, by).await.expect("rejected");
+        assert_eq!(decided.state, ApprovalState::Rejected);
+        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked);
     });
 }
 
