@@ -221,7 +221,6 @@ async fn again(visit: Visit) -> Answer {
     if !visit.user()?.has_any(approval.deed.checkers()) {
         return Err(Stop::Forbidden);
     }
-    visit.note("approval.again", &approval.id.to_string(), "").await?;
-    visit.console().desk.carry_out_again(&approval).await?;
+    visit.console().desk.carry_out_again(&approval, visit.deed("")).await?;
     Ok(visit.done(&format!("/console/approvals/{}", approval.id), "Retried."))
 }

@@ -110,4 +110,13 @@ mod tests {
         let missing: Vec<_> = routes.symmetric_difference(&rows).collect();
         assert!(missing.is_empty(), "only in one of routes and table: {missing:?}");
     }
+
+    #[test]
+    fn lists_are_downloaded_by_the_same_users() {
+        let list = access::row("GET", "/console/t/{tenant}/payments/export.csv").expect("a row");
+        let exports = access::rows().filter(|row| row.path.ends_with("/export.csv"));
+        let exports = exports.filter(|row| row.path.starts_with("/console/t/{tenant}/"));
+        let other: Vec<_> = exports.filter(|row| row.who != list.who).map(|row| row.path).collect();
+        assert!(other.is_empty(), "{other:?}");
+    }
 }

@@ -206,6 +206,29 @@ impl Deed {
         matches!(self, Deed::SetUserAccess { user, .. } if *user == id)
     }
 
+    /// Roles that may propose the action. Its maker must still have one of them when it is approved.
+    pub const fn makers(&self) -> &'static [Role] {
+        match self {
+            Deed::UnblockWallet { .. } | Deed::BlacklistWallet { .. } => {
+                &[Role::Operator, Role::Compliance]
+            }
+            Deed::ReleaseDeposit { .. }
+            | Deed::ReleaseOrder { .. }
+            | Deed::ReleasePayment { .. }
+            | Deed::LiftHold { .. } => &[Role::Compliance],
+            Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } => {
+                &[Role::Operator, Role::Compliance, Role::Treasury]
+            }
+            Deed::SetPricing(_) => &[Role::Treasury],
+            Deed::SetPolicy { .. } | Deed::AcceptCoinCode { .. } => {
+                &[Role::Compliance, Role::Admin]
+            }
+            Deed::SetWebhookUrl { .. }
+            | Deed::SetPaymentWebhooks { .. }
+            | Deed::SetUserAccess { .. } => &[Role::Admin],
+        }
+    }
+
     /// Roles that may approve the action, in addition to approvers.
     pub const fn checkers(&self) -> &'static [Role] {
         match self {

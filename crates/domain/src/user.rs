@@ -25,13 +25,6 @@ names! {
     }
 }
 
-impl Role {
-    /// Whether the role changes nothing.
-    pub const fn only_reads(self) -> bool {
-        matches!(self, Role::Viewer | Role::Auditor)
-    }
-}
-
 /// Tenants that a user may act for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {

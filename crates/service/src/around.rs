@@ -32,7 +32,7 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
         otel.name = %format_args!("{} {route}", request.method()),
         http.request.method = %request.method(),
         http.route = route,
-        url.path = shown_path(request.uri().path(), route),
+        url.path = recorded_path(request.uri().path(), route),
         request_id = id.as_str(),
     );
     continue_trace(&span, request.headers());
@@ -62,14 +62,11 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// A request's path for logs and traces. Who knows the path of a payment page acts for its sender:
-/// only its route is shown.
-fn shown_path<'a>(path: &'a str, route: &'a str) -> &'a str {
-    match (path.starts_with("/pay/"), route) {
-        (false, _) => path,
-        (true, "") => "/pay/",
-        (true, route) => route,
-    }
+/// The path as traces and logs may have it. A path of the payment page contains the only credential of
+/// a link or a receipt, so its route stands for it.
+fn recorded_path<'a>(path: &'a str, route: &'a str) -> &'a str {
+    let first = path.split('/').find(|part| !part.is_empty());
+    if first.is_some_and(|first| first.eq_ignore_ascii_case("pay")) { route } else { path }
 }
 
 /// The answer to a request that waits for the store. What it asked for may still be done: a repeat with
@@ -85,6 +82,9 @@ fn too_late(is_wallets: bool, id: &RequestId) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::sync::{Arc, Mutex};
+
     use axum::Router;
     use axum::body::Body;
     use axum::routing::get;
@@ -93,16 +93,59 @@ mod tests {
 
     use super::*;
 
-    async fn panics() {
-        panic!("a handler's panic");
+    #[test]
+    fn a_link_of_the_payment_page_is_in_no_span() {
+        let route = "/pay/{token}/{submission}";
+        for path in ["/pay/AAAA/1", "//pay/AAAA/1", "/PAY/AAAA/1"] {
+            assert_eq!(recorded_path(path, route), route, "{path}");
+        }
+        assert_eq!(recorded_path("/pay/a/b/c/d/e", ""), "", "no route");
+        for path in ["/", "/v2/payments/1", "/payments/pay"] {
+            assert_eq!(recorded_path(path, "/other"), path);
+        }
     }
 
-    #[test]
-    fn no_credential_of_a_payment_page_is_shown() {
-        let route = "/pay/{token}/{submission}";
-        assert_eq!(shown_path("/pay/k3y/0123", route), route);
-        assert_eq!(shown_path("/pay/k3y/not/a/page", ""), "/pay/");
-        assert_eq!(shown_path("/v2/payments/1", "/v2/payments/{id}"), "/v2/payments/1");
+    /// What is logged, with the spans of each line.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("the log").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    async fn warns() {
+        tracing::warn!("a handler's warning");
+    }
+
+    #[tokio::test]
+    async fn a_warning_within_a_request_of_the_payment_page_is_logged_without_its_link() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber =
+            tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+        let _guard = tracing::subscriber::set_default(subscriber);
+        let app = Router::new()
+            .route("/pay/{token}/{submission}", get(warns))
+            .route("/pay/receipt/{tenant}/{request}/{code}", get(warns))
+            .layer(axum::middleware::from_fn(layer));
+        for path in ["/pay/SECRET/SECRET", "/pay/receipt/bank/1/SECRET"] {
+            let request = Request::get(path).body(Body::empty()).expect("a request");
+            app.clone().oneshot(request).await.expect("an answer");
+        }
+        let logged = String::from_utf8(log.0.lock().expect("the log").clone()).expect("text");
+        assert_eq!(logged.matches("a handler's warning").count(), 2, "{logged}");
+        assert!(logged.contains("/pay/{token}/{submission}"), "{logged}");
+        assert!(!logged.contains("SECRET"), "{logged}");
+    }
+
+    async fn panics() {
+        panic!("a handler's panic");
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ use crate::view::{clock, day_words};
 /// the action, or before it. A part in square brackets is left out if its value is missing.
 const ACTIONS: &[(&str, &str)] = &[
     ("alert.close", "closed the alert “{what}”"),
-    ("approval.again", "executed {} again"),
+    ("approval.again", "had {} executed again"),
     ("approval.approve", "approved {}: {kind}"),
     ("approval.done", "executed {}: {kind}"),
     ("approval.failed", "could not execute {}: {kind}[. {why_not}]"),

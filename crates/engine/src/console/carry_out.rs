@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use domain::approval::{Approval, ApprovalState, Change, Deed};
 use domain::attempt::evidence_of;
-use domain::audit::{self, Via};
+use domain::audit::{self, INSTALLATION, Note, Via};
 use domain::deposit::{DepositRefusal, ReviewVerdict};
 use domain::exchange::OrderRefusal;
 use domain::ids::TenantId;
@@ -88,8 +88,15 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::Refused`] if it is too early; otherwise as [`Console::carry_out`].
-    pub async fn carry_out_again(&self, approval: &Approval) -> Result<(), Denied> {
+    pub async fn carry_out_again(
+        &self,
+        approval: &Approval,
+        by: audit::Deed,
+    ) -> Result<(), Denied> {
         if self.is_left(approval) {
+            let tenant = approval.tenant.unwrap_or(INSTALLATION);
+            let note = Note::new("approval.again", "approval", approval.id);
+            self.payments.store().note_deed(tenant, by, note).await?;
             return self.carry_out(approval).await;
         }
         Err(Denied::Refused("this approval is being executed: try again in a minute".to_owned()))

@@ -368,8 +368,8 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], or [`Denied::Refused`]
-    /// if its maker can no longer sign in, or may only read by now. A proposal that is approved but
-    /// cannot be executed now stays approved and is retried.
+    /// if its maker can no longer sign in, or may no longer propose it. A proposal that is approved but cannot be executed now
+    /// stays approved and is retried.
     pub async fn decide(
         &self,
         id: ApprovalId,
@@ -388,16 +388,20 @@ impl Console {
         {
             return Err(Denied::NotAllowed);
         }
-        let maker = store.user(approval.maker.id).await?;
-        let is_trusted = |maker: StoredUser| {
-            maker.disabled_at.is_none()
-                && maker.user.scope.covers_all_of(scope_of(&approval))
-                && maker.user.roles.iter().any(|role| !role.only_reads())
-        };
-        if approve && !maker.is_some_and(is_trusted) {
-            return Err(Denied::Refused(
-                "the user who proposed it can no longer sign in, or may no longer propose anything there".to_owned(),
-            ));
+        if approve {
+            let maker = store.user(approval.maker.id).await?;
+            let Some(maker) = maker.filter(|maker| maker.disabled_at.is_none()) else {
+                return Err(Denied::Refused(
+                    "the user who proposed it can no longer sign in".to_owned(),
+                ));
+            };
+            if !maker.user.has_any(approval.deed.makers())
+                || !maker.user.scope.covers_all_of(scope_of(&approval))
+            {
+                return Err(Denied::Refused(
+                    "the user who proposed it may no longer propose it".to_owned(),
+                ));
+            }
         }
         let by = by.together_with(&approval.maker.login);
         let note = by.why.clone();

@@ -22,11 +22,9 @@ use super::visit::Here;
 use super::way::{BROWSER, Way};
 use super::words::{Markup, Words};
 
-/// Reload interval in seconds, without a script, of a page that waits for money: leaves time to
-/// copy the details.
+/// Reload interval in seconds, without a script, of a page that waits for money or follows it: leaves
+/// time to copy the details, or to enter a transaction that is not shown.
 const REFRESH_SENDING_S: u32 = 60;
-/// Reload interval in seconds, without a script, of a page that follows a payment.
-const REFRESH_STATUS_S: u32 = 10;
 /// Reload interval in seconds, without a script, of a page that follows a refund, which operators
 /// decide.
 const REFRESH_BACK_S: u32 = 60;
@@ -447,7 +445,8 @@ impl Page<'_> {
         let followed = self.view.is_followed();
         let again = followed.then(|| self.here.link("", self.here.carried(), None));
         let refresh_s = match (waiting, followed) {
-            (true, _) => self.refresh(REFRESH_STATUS_S),
+            // A payment may be looked up: leaves time to enter its transaction.
+            (true, _) => self.refresh(REFRESH_SENDING_S),
             (false, true) => self.refresh(REFRESH_BACK_S),
             (false, false) => None,
         };
@@ -457,9 +456,9 @@ impl Page<'_> {
     }
 
     /// Reload interval in seconds without a script; `None` while the visitor may be filling in an
-    /// address.
+    /// address, or has looked up a transaction.
     fn refresh(&self, seconds: u32) -> Option<u32> {
-        (self.view.back() != Back::Asks).then_some(seconds)
+        (self.view.back() != Back::Asks && self.sought.is_none()).then_some(seconds)
     }
 
     fn back(&self) -> askama::Result<Option<BackForm<'_>>> {

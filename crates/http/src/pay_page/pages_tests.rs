@@ -616,6 +616,21 @@ fn a_status_shows_the_progress_and_refreshes_until_the_end() {
     );
 }
 
+#[test]
+fn a_page_where_a_transaction_is_looked_up_is_not_reloaded_away() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let incoming = Incoming::of(&deposit(DepositState::Screening), &paid, None).expect("shown");
+    let status = View::of(&paid, vec![incoming], true, true, T0);
+    for (request, view) in [(&paid, status), (&request(), view(&request(), &[], true))] {
+        let page = |sought| written(request, &view, sought, Way::Exchange, Language::English);
+        assert!(page(None).contains("id=\"help\""));
+        assert!(page(None).contains("http-equiv=\"refresh\" content=\"60\""), "time to enter it");
+        for sought in every_answer() {
+            assert!(!page(Some(sought)).contains("http-equiv"), "{sought:?}");
+        }
+    }
+}
+
 /// A refund in progress to the address that the sender entered.
 fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
     let screened =

@@ -168,12 +168,35 @@ fn an_unreviewed_block_is_not_lifted() {
 }
 
 #[test]
+fn a_proposal_whose_maker_lost_the_role_or_the_tenant_is_not_approved() {
+    with(Setup::default(), async |world| {
+        let blocked = block(&world, &world.wallet().await).await;
+        let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
+        let omar = person(&world, "omar").await;
+        let other = Scope::Tenant(TenantId(Uuid::new_v4()));
+        for (role, scope) in [(Role::Treasury, Scope::All), (Role::Operator, other)] {
+            let maker = world.store.user_by_login("ayesha").await.expect("read").expect("there");
+            let change = UserChange::Access { roles: [role].into(), scope, version: maker.version };
+            let now = world.clock.now();
+            world.store.change_user(&maker.user, &change, now, "test").await.expect("changed");
+            let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await;
+            assert!(matches!(decided, Err(Denied::Refused(_))), "{decided:?}");
+        }
+        let by = audit::Deed::from("omar");
+        let decided = world.desk.decide(id, false, &omar, by).await.expect("rejected");
+        assert_eq!(decided.state, ApprovalState::Rejected);
+        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked);
+    });
+}
+
+#[test]
 fn an_approval_is_retried_once_its_executor_must_have_ended() {
     with(Setup::default(), async |world| {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
         let approval = approved(&world, id).await;
-        let early = world.desk.carry_out_again(&approval).await;
+        let again = || world.desk.carry_out_again(&approval, audit::Deed::from("sara"));
+        let early = again().await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
         assert_eq!(
@@ -183,7 +206,8 @@ fn an_approval_is_retried_once_its_executor_must_have_ended() {
         );
         world.clock.pass(Span::mins(1));
         assert!(world.desk.is_left(&approval));
-        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        again().await.expect("executed");
+        assert_eq!(noted(&world, id).await[..2], ["approval.done", "approval.again"]);
         assert_eq!(found(&world, id).await.state, ApprovalState::Done);
         assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
     });
