@@ -9,7 +9,7 @@ use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
-use crate::view::{Field, Section, asked, coins_text, downloads, page, pager, sheet};
+use crate::view::{Field, Section, asked, coins_text, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 
 const FILTERS: [(&str, &str); 3] = [("state", "State"), ("from", "Seen from"), ("to", "Seen to")];

@@ -9,7 +9,7 @@ use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
-use crate::view::{Field, Section, amount_text, asked, coins, downloads, page, pager, sheet};
+use crate::view::{Field, Section, amount_text, asked, coins, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 use http_api::wallet_v1::render::money;
 

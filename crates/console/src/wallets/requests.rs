@@ -14,7 +14,7 @@ use crate::audit;
 use crate::export::{self, Csv};
 use crate::parts::grouped;
 use crate::view::{
-    Field, FormView, Section, asked, downloads, instant, page, page_about, pager, sheet,
+    Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
 };
 use crate::{Answer, Cell, Headline, Stop, Table, Visit, saved_views};
 

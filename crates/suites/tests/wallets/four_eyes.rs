@@ -453,29 +453,6 @@ fn an_unreviewed_hold_is_not_lifted() {
 }
 
 #[test]
-fn a_proposal_falls_with_its_makers_roles_and_scope() {
-    with(Setup::default(), async |world| {
-        let wallet = world.wallet().await;
-        let deed = unblocking(&block(&world, &wallet).await);
-        let id = propose(&world, deed).await.expect("proposed");
-        let omar = person(&world, "omar").await;
-        let decide =
-            async |approve| world.desk.decide(id, approve, &omar, audit::Deed::from("omar")).await;
-        let elsewhere = Scope::Tenant(TenantId(Uuid::from_u128(9)));
-        for (role, scope) in [(Role::Viewer, Scope::All), (Role::Operator, elsewhere)] {
-            let maker = world.store.user_by_login("ayesha").await.expect("read").expect("there");
-            let roles = [role].into_iter().collect();
-            let change = UserChange::Access { roles, scope, version: maker.version };
-            let now = world.clock.now();
-            world.store.change_user(&maker.user, &change, now, "test").await.expect("changed");
-            let refused = decide(true).await;
-            assert!(matches!(refused, Err(Denied::Refused(_))), "{role:?} {refused:?}");
-        }
-        assert_eq!(decide(false).await.expect("rejected").state, ApprovalState::Rejected);
-    });
-}
-
-#[test]
 fn a_withheld_order_is_released_once_by_two_unless_it_was_decided_or_is_listed_now() {
     with(Setup::default(), async |world| {
         let (wallet, caller) = (world.wallet().await, world.caller());
