@@ -368,8 +368,8 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], or [`Denied::Refused`]
-    /// if its maker can no longer sign in, or may no longer propose it. A proposal that is approved but cannot be executed now
-    /// stays approved and is retried.
+    /// if its maker can no longer sign in, or may no longer propose it. A proposal that is approved
+    /// but cannot be executed now stays approved and is retried.
     pub async fn decide(
         &self,
         id: ApprovalId,
