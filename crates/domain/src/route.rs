@@ -207,7 +207,7 @@ pub enum Choice<'a> {
     /// None now, but a suitable rail opens, recovers or is enabled later.
     Later {
         /// Whether one of them is open now: the time until it answers counts towards the submit
-        /// deadline. One that is closed or disabled answers nobody.
+        /// deadline, that until one opens or is enabled does not.
         is_open: bool,
     },
     /// No suitable rail is left: waiting does not help.

@@ -181,9 +181,9 @@ async fn a_payment_is_repeated_though_its_document_has_expired_by_now(on: On) {
         .fault("body.sender_identity_doc_exp", "document_expired");
     let again = keyed(bank.pay_call(&order), "k").send().await;
     assert_eq!((is_replay(&again), again.status, &again.body), (true, 200, &first.body));
-    // A client without a key, or with another one, is told that it was accepted.
-    let told = bank.pay(&order).await.refused(400, "quote_used");
-    assert_eq!(told["payment_id"], first.ok()["id"]);
+    // A client without a key, or with another one, learns that it was accepted.
+    let refused = bank.pay(&order).await.refused(400, "quote_used");
+    assert_eq!(refused["payment_id"], first.ok()["id"]);
     keyed(bank.pay_call(&order), "third").send().await.refused(400, "quote_used");
     let other = order.text("external_id", "of-another-order");
     bank.pay(&other).await.fault("body.sender_identity_doc_exp", "document_expired");
