@@ -82,7 +82,6 @@ fn too_late(is_wallets: bool, id: &RequestId) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
     use std::sync::{Arc, Mutex};
 
     use axum::Router;

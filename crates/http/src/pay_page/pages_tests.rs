@@ -619,7 +619,7 @@ fn a_status_shows_the_progress_and_refreshes_until_the_end() {
 #[test]
 fn a_page_where_a_transaction_is_looked_up_is_not_reloaded_away() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
-    let incoming = Incoming::of(&deposit(DepositState::Screening), &paid, None).expect("shown");
+    let incoming = one(&deposit(DepositState::Screening), &paid, None).expect("shown");
     let status = View::of(&paid, vec![incoming], true, true, T0);
     for (request, view) in [(&paid, status), (&request(), view(&request(), &[], true))] {
         let page = |sought| written(request, &view, sought, Way::Exchange, Language::English);
