@@ -47,7 +47,9 @@ async fn an_order_shows_its_attempts(on: On) {
     assert!(listed.contains(order["order_id"].text()));
     assert!(officer.get("/orders?state=failed").await.page().contains("No orders match."));
     assert!(officer.get("/orders?to=2020-01-01").await.page().contains("No orders match."));
-    let file = officer.get("/orders/export.csv").await.page();
+    officer.get("/orders/export.csv").await.refused(403);
+    let operator = Officer::of(&bank, &[Role::Operator]).await;
+    let file = operator.get("/orders/export.csv").await.page();
     assert!(
         file.contains(&format!(
             "{},{wallet},SETTLED,settled,10.00,USDC,",
