@@ -214,9 +214,9 @@ pub enum Choice<'a> {
     Never,
 }
 
-/// Selects among the suitable rails that have not refused the payment. A payment that was never
-/// refused, and that only disabled rails could take, waits for one of them: it may have been made
-/// before its rail was disabled.
+/// Selects among the suitable rails that have not refused the payment. While all rails of the
+/// country are disabled, a payment that was never refused waits for one that would take it: it may
+/// have been made before.
 pub fn choose<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -229,11 +229,11 @@ pub fn choose<'a>(
         .filter(|rail| !refused.contains(&rail.id))
         .collect();
     if left.is_empty() {
-        let waits = refused.is_empty()
-            && exhausted(corridors, wanted).is_none()
-            && corridors
-                .rails_of(wanted.country)
-                .any(|rail| !rail.enabled && rail.unfit_if_enabled(wanted).is_none());
+        let mut rails = corridors.rails_of(wanted.country);
+        let is_closed = corridors.rails_of(wanted.country).all(|rail| !rail.enabled);
+        let waits = is_closed
+            && refused.is_empty()
+            && rails.any(|rail| rail.unfit_if_enabled(wanted).is_none());
         return if waits { Choice::Later { is_open: false } } else { Choice::Never };
     }
     let is_open = left.iter().any(|rail| rail.is_open(now));

@@ -68,8 +68,8 @@ fn is_empty(path: &Path) -> bool {
     )
 }
 
-/// Whether an empty database was not always so: a log of SQLite remains, or the file was changed after
-/// the start that generated its key.
+/// Whether an empty database was not always so: a log of SQLite remains, or the file was not written by
+/// the start that generated its key. A configured key has no file: nothing shows a first start then.
 fn is_emptied(path: &Path, data_dir: &Path) -> bool {
     let modified = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
     let has_log = ["-wal", "-journal"].iter().any(|end| {
@@ -77,15 +77,17 @@ fn is_emptied(path: &Path, data_dir: &Path) -> bool {
         log.push(end);
         std::fs::metadata(PathBuf::from(log)).is_ok_and(|about| about.len() > 0)
     });
-    let is_later =
-        |file: SystemTime, key| file.duration_since(key).is_ok_and(|after| after > FIRST_START);
+    let is_apart = |file: SystemTime, key| {
+        file.duration_since(key).unwrap_or_else(|before| before.duration()) > FIRST_START
+    };
     let changed = modified(path).zip(modified(&config::kek_path(data_dir)));
-    has_log || changed.is_some_and(|(file, key)| is_later(file, key))
+    has_log || changed.is_none_or(|(file, key)| is_apart(file, key))
 }
 
 /// Whether a first start ended before it wrote anything to the database's file: the next one does.
-pub fn is_begun(path: &Path, data_dir: &Path) -> bool {
-    path.exists() && is_empty(path) && !is_emptied(path, data_dir)
+pub fn is_begun(config: &Config, data_dir: &Path, path: &Path) -> bool {
+    let is_first = || !has_key(config, data_dir) || !is_emptied(path, data_dir);
+    path.exists() && is_empty(path) && is_first()
 }
 
 /// Checks that opening the store creates no key beside a database that is sealed with another one.
@@ -99,7 +101,7 @@ pub(crate) async fn check(config: &Config, data_dir: &Path) -> anyhow::Result<()
         && path.exists()
         && is_empty(&path)
     {
-        if !is_begun(&path, data_dir) {
+        if !is_begun(config, data_dir, &path) {
             return Err(NotInstalled::EmptyDatabase(path.display().to_string()).into());
         }
         tracing::warn!(file = %path.display(), "the database file is empty (0 bytes): an installation begins");
@@ -173,6 +175,12 @@ mod tests {
         std::fs::write(&log, b"pages").expect("written");
         assert_eq!(refusal(dir.path()).await, lost);
         assert_eq!(std::fs::metadata(&file).expect("there").len(), 0);
+        // A configured key has no file that would show a first start.
+        std::fs::remove_file(&log).expect("removed");
+        let elsewhere = tempfile::tempdir().expect("a directory");
+        assert!(is_emptied(&file, elsewhere.path()));
+        assert!(!is_emptied(&file, dir.path()));
+        std::fs::write(&log, b"pages").expect("written");
         // A first start that ended before it wrote anything.
         std::fs::remove_file(&log).expect("removed");
         let store = open_store(&config(), dir.path()).await.expect("as a new one");

@@ -43,8 +43,16 @@ const UNIT_WORDS: [&str; 9] = [
     "faktor",
     "denomination",
 ];
-/// Words of names of prices, limits and forms of numbers.
-const NO_UNIT: [&str; 15] = [
+/// Words of names of prices, limits, forms of numbers, and sizes of orders and trades.
+const NO_UNIT: [&str; 23] = [
+    "ask",
+    "bid",
+    "conversion",
+    "last",
+    "order",
+    "trade",
+    "traded",
+    "volume",
     "price",
     "rate",
     "cost",

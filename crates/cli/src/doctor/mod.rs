@@ -228,7 +228,7 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
 fn database(config: &Config, data_dir: &Path) -> Finding {
     const NAME: &str = "database";
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
-        && (!path.exists() || is_begun(&path, data_dir))
+        && (!path.exists() || is_begun(config, data_dir, &path))
     {
         return Finding::new(
             NAME,

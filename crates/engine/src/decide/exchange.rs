@@ -155,6 +155,10 @@ impl Acting<'_> {
                     Room::LookAgain
                 };
                 let Room::Is(sender) = found else {
+                    // The next attempt may begin days later.
+                    if self.case.order.locked_until.is_none() {
+                        self.case.order.priced_at = None;
+                    }
                     look_again(ws, (tenant, subject), JobKind::Payout, cx.now);
                     return Ok(WalletEffects::default());
                 };

@@ -86,7 +86,7 @@ fn a_base_and_its_rates_are_found_in_any_publishers_shape() {
     let day = "2026-11-20T00:00:00Z";
     assert_read((source, Form::Rates, &["USD/PKR 278.75"], day), &usd);
     // One unit, and names that are of no units.
-    let one = r#"{"base":"USD","time":"2026-11-20","currencyUnit":"1 USD","quantity_precision":8,"unit_price":2,"per_page":50,
+    let one = r#"{"base":"USD","time":"2026-11-20","currencyUnit":"1 USD","quantity_precision":8,"bidQuantity":"1200","units_traded":7,"unit_price":2,"per_page":50,
         "rates":{"PKR":278.75}}"#;
     assert_read((one, Form::Rates, &["USD/PKR 278.75"], day), &JsonShape::default());
     let euro = r#"{"amount":1.0,"base":"EUR","date":"2026-11-20","rates":{"USD":1.0495}}"#;
