@@ -114,7 +114,11 @@ async fn reorganisations_while_a_release_is_under_way_release_once(on: On) {
         node.taken_in().await;
         node.steady();
         has_25_once(&node, &wallet, &request).await;
-        assert_eq!(now(&node, &release).await.state, TxState::Succeeded, "{depth} blocks");
+        // A transaction that was final is looked at again when its block is replaced.
+        let state = || async { now(&node, &release).await.state };
+        let is_over =
+            testkit::wait::until_async(WAIT_MAX, || async { state().await == TxState::Succeeded });
+        assert!(is_over.await, "{depth} blocks: {:?}", state().await);
     }
     node.finish().await;
 }
