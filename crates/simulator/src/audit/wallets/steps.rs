@@ -56,7 +56,9 @@ impl Kind {
             (Kind::Order, "debited") => &["paying", "returning", "failed"],
             (Kind::Order, "paying") => &["settled", "debited", "returning"],
             (Kind::Order, "returning") => &["failed"],
-            (Kind::Intent, "waiting") => &["assigned", "failed", "cancelled"],
+            // A reorganization restores the transaction in which it takes effect.
+            (Kind::Intent, "failed" | "cancelled") => &["done"],
+            (Kind::Intent, "waiting") => &["assigned", "done", "failed", "cancelled"],
             (Kind::Intent, "assigned") => &["waiting", "done", "failed"],
             // A reorganisation undid it.
             (Kind::Intent, "done") => &["waiting"],
