@@ -102,6 +102,14 @@ impl Installation {
         done.stdout
     }
 
+    /// Creates these users of the console, for decisions that take two.
+    pub fn create_users(&self, logins: &[&str]) {
+        for login in logins {
+            let roles = ["--role", "admin", "--role", "compliance", "--all-tenants"];
+            self.ok(&[&["users", "create", login][..], &roles].concat());
+        }
+    }
+
     /// Runs a command that must succeed with `--output json`, and returns the printed values, one
     /// per line.
     pub fn json(&self, args: &[&str]) -> Vec<Value> {

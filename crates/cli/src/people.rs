@@ -1,13 +1,16 @@
 //! The acting users named in a command. Dual control requires the names of two different users.
 
 use clap::Args;
+use domain::approval::DualControl;
 use domain::attempt::evidence_of;
 use domain::audit::Deed;
 use domain::coin_amount;
+use domain::ids::TenantId;
+use domain::user::{Role, Scope, is_same_user, login_name};
 use domain::wallet_policy::WalletPolicy;
-use unicode_normalization::UnicodeNormalization as _;
 
 use super::failure::Failure;
+use super::store_commands::Opened;
 
 /// The acting user and the reason.
 #[derive(Args, Debug)]
@@ -49,18 +52,31 @@ impl OnePerson {
     pub fn deed(&self, user: &Deed) -> Deed {
         user.clone().on_behalf_of(&self.by).because(&self.why)
     }
+
+    /// The same for one part of an action that takes two: this user, who must be an enabled user of
+    /// the console with one of `roles` for the tenant.
+    pub async fn deed_as(
+        &self,
+        opened: &Opened,
+        tenant: TenantId,
+        roles: &[Role],
+    ) -> Result<Deed, Failure> {
+        let login = one_of(opened, ("--by", &self.by), Scope::Tenant(tenant), roles).await?;
+        Ok(opened.by.clone().on_behalf_of(login).because(&self.why))
+    }
 }
 
 impl Deciders {
     /// The actor of the audit entry: the users, through the machine's user. `release` is the amount
-    /// that the decision releases.
-    pub fn deed(
+    /// that the decision on a case of the tenant releases.
+    pub async fn deed(
         &self,
-        user: &Deed,
+        opened: &Opened,
+        tenant: TenantId,
         release: Option<i64>,
         policy: &WalletPolicy,
     ) -> Result<Deed, Failure> {
-        let deed = self.person.deed(user);
+        let by = &self.person.by;
         let Some(checker) = &self.checker else {
             if release.is_some_and(|minor| policy.needs_second(minor)) {
                 let limit = coin_amount::show(policy.second_person_above);
@@ -68,24 +84,80 @@ impl Deciders {
                     "--checker: required; releasing more than {limit} needs a second user"
                 )));
             }
-            return Ok(deed);
+            return Ok(self.person.deed(&opened.by));
         };
-        must_differ(checker, &self.person.by, "--by")?;
-        Ok(deed.together_with(checker))
+        let two = Two { maker: ("--by", by), checker: ("--checker", checker) };
+        let deed = two.deed(opened, Scope::Tenant(tenant), DualControl::RELEASE).await?;
+        Ok(deed.because(&self.person.why))
     }
 }
 
 impl TwoPeople {
     /// The actor of the audit entry: both users, through the machine's user.
-    pub fn deed(&self, user: &Deed) -> Deed {
-        user.clone().on_behalf_of(&self.maker).together_with(&self.checker).because(&self.why)
+    pub async fn deed(
+        &self,
+        opened: &Opened,
+        scope: Scope,
+        control: DualControl,
+    ) -> Result<Deed, Failure> {
+        let two = Two { maker: ("--maker", &self.maker), checker: ("--checker", &self.checker) };
+        Ok(two.deed(opened, scope, control).await?.because(&self.why))
     }
 
     /// The evidence, with both names.
-    pub fn evidence(&self) -> Result<String, Failure> {
-        must_differ(&self.checker, &self.maker, "--maker")?;
-        Ok(evidence_of(&self.why, &self.maker, &self.checker))
+    pub fn evidence(&self) -> String {
+        evidence_of(&self.why, &self.maker, &self.checker)
     }
+}
+
+/// The two users of an action that takes two, each with the option that names them.
+pub struct Two<'a> {
+    pub maker: (&'static str, &'a str),
+    pub checker: (&'static str, &'a str),
+}
+
+impl Two<'_> {
+    /// The actor of the audit entry: both users, through the machine's user. As in the console,
+    /// they are different enabled users with the roles and the scope that the action takes.
+    pub async fn deed(
+        &self,
+        opened: &Opened,
+        scope: Scope,
+        control: DualControl,
+    ) -> Result<Deed, Failure> {
+        if is_same_user(self.checker.1, self.maker.1) {
+            let (option, other) = (self.checker.0, self.maker.0);
+            let message = format!("{option}: must be a different user than {other}");
+            return Err(Failure::Refused(message));
+        }
+        let maker = one_of(opened, self.maker, scope, control.makers).await?;
+        let checker = one_of(opened, self.checker, scope, control.checkers).await?;
+        Ok(opened.by.clone().on_behalf_of(maker).together_with(checker))
+    }
+}
+
+/// The login name of an enabled user of the console with one of these roles and this scope.
+async fn one_of(
+    opened: &Opened,
+    (option, name): (&str, &str),
+    scope: Scope,
+    roles: &[Role],
+) -> Result<String, Failure> {
+    let login = login_name(name).unwrap_or_default();
+    let found = opened.store.user_by_login(&login).await.map_err(Failure::of_store)?;
+    let why = match &found {
+        None => "is not a user of the console; see `corridor users list`".to_owned(),
+        Some(found) if found.disabled_at.is_some() => "is disabled".to_owned(),
+        Some(found) if !found.user.scope.covers_all_of(scope) => {
+            "may not act for this tenant".to_owned()
+        }
+        Some(found) if !found.user.has_any(roles) => {
+            let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+            format!("needs the role {}", names.join(" or "))
+        }
+        Some(_) => return Ok(login),
+    };
+    Err(Failure::Refused(format!("{option}: {name} {why}")))
 }
 
 /// Parses a user's name.
@@ -99,19 +171,6 @@ pub fn reason(text: &str) -> Result<String, String> {
     if why.is_empty() { Err("must not be blank".to_owned()) } else { Ok(why.to_owned()) }
 }
 
-fn must_differ(checker: &str, other: &str, option: &str) -> Result<(), Failure> {
-    if is_same(checker, other) {
-        return Err(Failure::Refused(format!("--checker: must be a different user than {option}")));
-    }
-    Ok(())
-}
-
-/// Whether two names denote the same user, in any spelling (NFC, case-insensitive).
-pub fn is_same(one: &str, other: &str) -> bool {
-    let plain = |name: &str| name.trim().nfc().collect::<String>().to_lowercase();
-    plain(one) == plain(other)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,15 +180,5 @@ mod tests {
         assert_eq!(person(" ayesha "), Ok("ayesha".to_owned()));
         assert!(person("").is_err() && person(" \t").is_err());
         assert!(reason(" ").is_err() && reason("asked by e-mail").is_ok());
-    }
-
-    #[test]
-    fn two_spellings_are_one_user() {
-        for other in ["Ayesha", "AYESHA", " ayesha "] {
-            assert!(is_same("ayesha", other), "{other}");
-        }
-        assert!(is_same("Élodie", "élodie"));
-        assert!(is_same("\u{c9}lodie", "e\u{301}lodie"), "composed or not");
-        assert!(!is_same("ayesha", "omar"));
     }
 }

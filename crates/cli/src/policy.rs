@@ -2,12 +2,14 @@
 //! log. A change requires two users, as in the console.
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::policy::fields::{self, Field};
+use domain::user::Scope;
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::{is_same, person, reason};
+use super::people::{Two, person, reason};
 use super::store_commands::open;
 use super::tenants::StoreArgs;
 use super::{Context, pair};
@@ -92,11 +94,6 @@ async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
 }
 
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
-    if is_same(&args.by, &args.approved_by) {
-        return Err(Failure::Refused(
-            "--approved-by: must be a different user than --by".to_owned(),
-        ));
-    }
     let opened = open(&args.store, context).await?;
     let tenant = opened.tagged(&args.tenant).await?;
     let policy = &tenant.policy;
@@ -113,12 +110,9 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     if changes.is_empty() {
         return Err(Failure::Refused("no change: the policy already has these values".to_owned()));
     }
-    let by = opened
-        .by
-        .clone()
-        .on_behalf_of(&args.by)
-        .together_with(&args.approved_by)
-        .because(&args.why);
+    let two = Two { maker: ("--by", &args.by), checker: ("--approved-by", &args.approved_by) };
+    let by = two.deed(&opened, Scope::Tenant(tenant.id), DualControl::POLICY).await?;
+    let by = by.because(&args.why);
     // A concurrent change makes this one fail: two users approved a change of the reviewed version.
     let done = opened.store.set_tenant_policy_as_seen(tenant.id, policy, &wanted, by).await;
     done.map_err(Failure::of_store)?;

@@ -12,9 +12,11 @@ mod outcome;
 mod refund;
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::ids::{PaymentId, TenantId};
 use domain::payment::PaymentState;
 use domain::payment::report::Stale;
+use domain::user::Scope;
 use engine::command::Refused;
 use serde_json::json;
 use store::{Found, Record};
@@ -242,7 +244,7 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let payment = record.ok_or_else(|| Failure::refused(Refused::NotFound))?.payment;
     let release = approve.then_some(payment.charge.amount.minor);
-    let by = args.people.deed(&opened.by, release, &tenant.policy.wallet)?;
+    let by = args.people.deed(&opened, tenant.id, release, &tenant.policy.wallet).await?;
     payments.service.review(tenant.id, id, approve, seen, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     let sentence = if approve { "approved; the payment continues" } else { "rejected" };
@@ -254,7 +256,7 @@ async fn close_recall(args: &DecideArgs, context: &Context) -> Result<(), Failur
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let id = payment_id(&opened, tenant.id, &args.payment).await?;
-    let by = args.people.deed(&opened.by, None, &tenant.policy.wallet)?;
+    let by = args.people.deed(&opened, tenant.id, None, &tenant.policy.wallet).await?;
     let payments = opened.payments()?;
     let recalls = opened.store.recalls(tenant.id, id).await.map_err(Failure::of_store)?;
     let newest = recalls.first().ok_or_else(|| Failure::refused(Refused::NotFound))?.id;
@@ -267,12 +269,12 @@ async fn close_recall(args: &DecideArgs, context: &Context) -> Result<(), Failur
 }
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
-    let evidence = args.people.evidence()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let id = payment_id(&opened, tenant.id, &args.payment).await?;
     let payments = opened.payments()?;
-    let by = args.people.deed(&opened.by);
+    let scope = Scope::Tenant(tenant.id);
+    let by = args.people.deed(&opened, scope, DualControl::OUTCOME).await?;
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let record = record.ok_or_else(|| Failure::refused(Refused::NotFound))?;
     let finding = args.outcome.finding(record.payment.amount)?;
@@ -280,7 +282,7 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let seen = seen.ok_or_else(|| Failure::refused(Stale::State(record.payment.standing.state)))?;
     payments
         .service
-        .resolve(tenant.id, id, seen, finding, evidence, by)
+        .resolve(tenant.id, id, seen, finding, args.people.evidence(), by)
         .await
         .map_err(Failure::refused)?;
     payments.finish().await;

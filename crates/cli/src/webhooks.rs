@@ -2,10 +2,12 @@
 //! its audit log. Secrets are shown once.
 
 use clap::{Args, Subcommand, ValueEnum};
+use domain::approval::DualControl;
 use domain::audit::Deed;
 use domain::ids::TenantId;
 use domain::ports::Clock as _;
 use domain::time::Span;
+use domain::user::Scope;
 use domain::wallet_event::{Subscriptions, WalletEventKind};
 use domain::webhook::shown_url;
 use secrecy::SecretString;
@@ -14,7 +16,7 @@ use store::Webhook;
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::{is_same, person};
+use super::people::{Two, person};
 use super::store_commands::{Opened, open};
 use super::tenants::TenantArgs;
 use super::{Context, run_async, webhook_secret};
@@ -86,21 +88,21 @@ fn subscriptions(text: &str) -> Result<Subscriptions, String> {
 }
 
 /// The actor of a change: the machine's user, or the two named users where dual control applies.
-fn deed(
+async fn deed(
     by: Option<&str>,
     other: Option<&str>,
-    user: &Deed,
+    (opened, tenant): (&Opened, TenantId),
     what_takes_two: Option<&str>,
 ) -> Result<Deed, Failure> {
     match (by, other, what_takes_two) {
-        (Some(by), Some(other), _) if is_same(by, other) => {
-            Err(Failure::Refused("--approved-by: must be a different user than --by".to_owned()))
+        (Some(by), Some(other), _) => {
+            let two = Two { maker: ("--by", by), checker: ("--approved-by", other) };
+            two.deed(opened, Scope::Tenant(tenant), DualControl::CONNECTION).await
         }
-        (Some(by), Some(other), _) => Ok(user.clone().on_behalf_of(by).together_with(other)),
         (_, _, Some(what)) => {
             Err(Failure::Usage(format!("--by, --approved-by: {what} requires two users")))
         }
-        (_, _, None) => Ok(user.clone()),
+        (_, _, None) => Ok(opened.by.clone()),
     }
 }
 
@@ -269,7 +271,8 @@ async fn set_url(
     // A sandbox's tenant starts with a secret but without an endpoint.
     let is_change = known.is_some_and(|known| !known.url.is_empty() && known.url != url);
     let takes_two = is_change.then_some("changing the endpoint");
-    let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
+    let (by, other) = (args.by.as_deref(), args.approved_by.as_deref());
+    let by = deed(by, other, (opened, tenant), takes_two).await?;
     if known.is_some() {
         let done = opened.store.set_webhook_url(tenant, url, &by).await;
         done.map_err(Failure::of_store)?;
@@ -286,7 +289,8 @@ async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure>
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let on = args.to == Switch::On;
     let takes_two = on.then_some("sending payment events");
-    let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
+    let (by, other) = (args.by.as_deref(), args.approved_by.as_deref());
+    let by = deed(by, other, (&opened, tenant.id), takes_two).await?;
     opened.store.set_payment_webhooks(tenant.id, on, &by).await.map_err(Failure::of_store)?;
     let sentence = match args.to {
         Switch::On => {

@@ -128,7 +128,7 @@ async fn found(visit: &Visit) -> Result<Approval, Stop> {
 fn may(approval: &Approval, user: &User, visit: &Visit) -> May {
     let open = approval.is_open(visit.console().desk.now());
     let own = approval.maker.id == user.id;
-    let role = user.has_any(approval.deed.checkers());
+    let role = user.has_any(approval.deed.control().checkers);
     May {
         decide: open && !own && role && !approval.deed.is_about_user(user.id),
         withdraw: open && own,
@@ -218,7 +218,7 @@ async fn withdraw(visit: Visit) -> Answer {
 
 async fn again(visit: Visit) -> Answer {
     let approval = found(&visit).await?;
-    if !visit.user()?.has_any(approval.deed.checkers()) {
+    if !visit.user()?.has_any(approval.deed.control().checkers) {
         return Err(Stop::Forbidden);
     }
     visit.console().desk.carry_out_again(&approval, visit.deed("")).await?;

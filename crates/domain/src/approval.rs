@@ -206,48 +206,64 @@ impl Deed {
         matches!(self, Deed::SetUserAccess { user, .. } if *user == id)
     }
 
-    /// Roles that may propose the action. Its maker must still have one of them when it is approved.
-    pub const fn makers(&self) -> &'static [Role] {
+    /// Who may propose and who may approve the action.
+    pub const fn control(&self) -> DualControl {
         match self {
-            Deed::UnblockWallet { .. } | Deed::BlacklistWallet { .. } => {
-                &[Role::Operator, Role::Compliance]
-            }
+            Deed::UnblockWallet { .. } | Deed::BlacklistWallet { .. } => DualControl::WALLET,
             Deed::ReleaseDeposit { .. }
             | Deed::ReleaseOrder { .. }
             | Deed::ReleasePayment { .. }
-            | Deed::LiftHold { .. } => &[Role::Compliance],
-            Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } => {
-                &[Role::Operator, Role::Compliance, Role::Treasury]
-            }
-            Deed::SetPricing(_) => &[Role::Treasury],
-            Deed::SetPolicy { .. } | Deed::AcceptCoinCode { .. } => {
-                &[Role::Compliance, Role::Admin]
-            }
+            | Deed::LiftHold { .. } => DualControl::RELEASE,
+            Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } => DualControl::OUTCOME,
+            Deed::SetPricing(_) => DualControl::PRICING,
+            Deed::SetPolicy { .. } => DualControl::POLICY,
+            Deed::AcceptCoinCode { .. } => DualControl::TOKEN_CODE,
             Deed::SetWebhookUrl { .. }
             | Deed::SetPaymentWebhooks { .. }
-            | Deed::SetUserAccess { .. } => &[Role::Admin],
+            | Deed::SetUserAccess { .. } => DualControl::CONNECTION,
         }
     }
+}
 
-    /// Roles that may approve the action, in addition to approvers.
-    pub const fn checkers(&self) -> &'static [Role] {
-        match self {
-            Deed::UnblockWallet { .. }
-            | Deed::BlacklistWallet { .. }
-            | Deed::ReleaseDeposit { .. }
-            | Deed::ReleaseOrder { .. }
-            | Deed::ReleasePayment { .. }
-            | Deed::LiftHold { .. }
-            | Deed::SetPolicy { .. } => &[Role::Approver, Role::Compliance],
-            Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } | Deed::SetPricing(_) => {
-                &[Role::Approver, Role::Treasury]
-            }
-            Deed::SetWebhookUrl { .. }
-            | Deed::SetPaymentWebhooks { .. }
-            | Deed::AcceptCoinCode { .. }
-            | Deed::SetUserAccess { .. } => &[Role::Approver, Role::Admin],
-        }
-    }
+/// Roles of the two users of an action that takes two, in the console and on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DualControl {
+    /// Roles that may propose the action. Its maker must still have one of them when it is approved.
+    pub makers: &'static [Role],
+    /// Roles that may approve the action, approvers among them.
+    pub checkers: &'static [Role],
+}
+
+impl DualControl {
+    /// Unblocking and blacklisting wallets.
+    pub const WALLET: DualControl = DualControl {
+        makers: &[Role::Operator, Role::Compliance],
+        checkers: &[Role::Approver, Role::Compliance],
+    };
+    /// Releasing what was held for review, lifting legal holds, refunds.
+    pub const RELEASE: DualControl =
+        DualControl { makers: &[Role::Compliance], checkers: &[Role::Approver, Role::Compliance] };
+    /// Recording outcomes of payments and payouts.
+    pub const OUTCOME: DualControl = DualControl {
+        makers: &[Role::Operator, Role::Compliance, Role::Treasury],
+        checkers: &[Role::Approver, Role::Treasury],
+    };
+    /// Fees, margins and spreads.
+    pub const PRICING: DualControl =
+        DualControl { makers: &[Role::Treasury], checkers: &[Role::Approver, Role::Treasury] };
+    /// Tenants' policies.
+    pub const POLICY: DualControl = DualControl {
+        makers: &[Role::Compliance, Role::Admin],
+        checkers: &[Role::Approver, Role::Compliance],
+    };
+    /// New contract code of a token.
+    pub const TOKEN_CODE: DualControl = DualControl {
+        makers: &[Role::Compliance, Role::Admin],
+        checkers: &[Role::Approver, Role::Admin],
+    };
+    /// Webhook endpoints and users.
+    pub const CONNECTION: DualControl =
+        DualControl { makers: &[Role::Admin], checkers: &[Role::Approver, Role::Admin] };
 }
 
 /// One line of a proposal's changes.

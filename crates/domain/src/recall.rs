@@ -178,6 +178,20 @@ pub fn request(
 }
 
 impl Recall {
+    /// The recall as it was when it was requested: the response that a repeated request gets.
+    #[must_use]
+    pub fn as_requested(self) -> Recall {
+        Recall {
+            state: RecallState::Requested,
+            state_at: self.created_at,
+            sent_at: None,
+            bank_reason: None,
+            bank_text: None,
+            source: None,
+            ..self
+        }
+    }
+
     /// The payment shows the newest recall's state.
     fn show(&self, payment: &mut Payment, effects: &mut RecallEffects) {
         if payment.recall == Some(self.id) {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::ids::{TenantId, UserId};
 
 names! {
@@ -50,6 +52,13 @@ impl Scope {
             Scope::Tenant(tenant) => self.covers(tenant),
         }
     }
+}
+
+/// Whether two names denote the same user, in any spelling (NFC, case-insensitive). Dual control
+/// requires two different users.
+pub fn is_same_user(one: &str, other: &str) -> bool {
+    let plain = |name: &str| name.trim().nfc().collect::<String>().to_lowercase();
+    plain(one) == plain(other)
 }
 
 /// A user as pages know them.
@@ -126,5 +135,15 @@ mod tests {
         {
             assert_eq!(login_name(wrong), None, "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn two_spellings_are_one_user() {
+        for other in ["Ayesha", "AYESHA", " ayesha "] {
+            assert!(is_same_user("ayesha", other), "{other}");
+        }
+        assert!(is_same_user("Élodie", "élodie"));
+        assert!(is_same_user("\u{c9}lodie", "e\u{301}lodie"), "composed or not");
+        assert!(!is_same_user("ayesha", "omar"));
     }
 }

@@ -183,6 +183,7 @@ fn name(index: usize) -> String {
 async fn endpoint(installation: &Installation) -> anyhow::Result<(SimulatedReceiver, Api)> {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await?;
     let url = receiver.url();
+    installation.create_users(&[MAKER, CHECKER]);
     let two = ["--by", MAKER, "--approved-by", CHECKER];
     let set = ["webhooks", "set", "--tenant", TENANT, "--url", &url, "--events", "all"];
     let told = installation.json(&[&set[..], &two[..]].concat());

@@ -2,9 +2,11 @@
 //! their contract code. Two users accept new code; only the issuer ends a pause.
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::deposit::TokenState;
+use domain::user::Scope;
 use serde_json::json;
 use service::world;
 
@@ -63,8 +65,8 @@ pub async fn run(command: &CoinCommand, context: &Context) -> Result<(), Failure
 }
 
 async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
-    args.people.evidence()?;
     let opened = open(&args.store, context).await?;
+    let by = args.people.deed(&opened, Scope::All, DualControl::TOKEN_CODE).await?;
     let states = opened.store.token_states().await.map_err(Failure::of_store)?;
     let chain = opened.chain(&args.blockchain).await?;
     let seen = known(&states, chain, args.coin);
@@ -79,11 +81,7 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
         seen.at_block
     ));
     // Refused if the contract changes again before the decision is recorded.
-    opened
-        .store
-        .accept_token_code(&seen, args.people.deed(&opened.by))
-        .await
-        .map_err(Failure::of_store)?;
+    opened.store.accept_token_code(&seen, by).await.map_err(Failure::of_store)?;
     output::remark(match seen.paused {
         true => "accepted; the token stays suspended because its issuer paused it",
         false => "accepted; the running service resumes it within a minute",

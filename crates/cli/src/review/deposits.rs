@@ -105,7 +105,7 @@ async fn decide(
         return Err(Failure::refused(Refused::NotAsSeen));
     }
     let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
-    let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
+    let by = args.people.deed(&opened, caller.tenant, release, &caller.policy.wallet).await?;
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
     let wallets = opened.wallets_with_lists().await?;
     let decided = wallets.service.decide_review_without_node(&caller, asked).await;

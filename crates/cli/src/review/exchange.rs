@@ -3,9 +3,11 @@
 //! the wallet.
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::coin_amount;
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{ExchangeId, TenantId};
+use domain::user::Scope;
 use serde_json::json;
 use store::Found;
 
@@ -200,7 +202,7 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let wallets = opened.wallets_with_lists().await?;
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let release = approve.then_some(order.minor);
-    let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
+    let by = args.people.deed(&opened, caller.tenant, release, &caller.policy.wallet).await?;
     let decided = wallets.service.review_order(&caller, id, approve, seen, by).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
@@ -213,18 +215,19 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
 }
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
-    let evidence = args.people.evidence()?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = order_id(&opened, caller.tenant, &args.order).await?;
     let wallets = opened.wallets()?;
-    let by = args.people.deed(&opened.by);
+    let scope = Scope::Tenant(caller.tenant);
+    let by = args.people.deed(&opened, scope, DualControl::OUTCOME).await?;
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let finding = args.outcome.finding(order.payout)?;
     let seen = order
         .open_to(&finding)
         .ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
-    let resolved = wallets.service.resolve_order(&caller, id, seen, finding, evidence, by).await;
+    let resolved =
+        wallets.service.resolve_order(&caller, id, seen, finding, args.people.evidence(), by).await;
     let resolved = resolved.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("resolved");

@@ -2,9 +2,11 @@
 //! Lifting one requires two users; the running service lifts it on chain.
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::coin_amount;
 use domain::deposit::Deposit;
 use domain::payment_request::EscrowHold;
+use domain::user::Scope;
 use serde_json::json;
 
 use super::super::Context;
@@ -68,7 +70,6 @@ pub async fn run(command: &HoldCommand, context: &Context) -> Result<(), Failure
 }
 
 async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
-    args.people.evidence()?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
@@ -77,7 +78,9 @@ async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
         return Err(Failure::refused(deposit.refused()));
     }
     let wallets = opened.wallets_with_lists().await?;
-    let (seen, by) = (Some(deposit.state_at), args.people.deed(&opened.by));
+    let scope = Scope::Tenant(caller.tenant);
+    let by = args.people.deed(&opened, scope, DualControl::RELEASE).await?;
+    let seen = Some(deposit.state_at);
     let lifted = wallets.service.lift_hold(&caller, id, seen, by, None).await;
     let lifted = lifted.map_err(Failure::refused)?.made;
     wallets.finish().await;

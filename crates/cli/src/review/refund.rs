@@ -2,6 +2,7 @@
 //! approves; the running service executes both halves, each with its own key.
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::chain::Address;
 use domain::coin_amount;
 use domain::deposit::{Deposit, SeenRefund};
@@ -13,7 +14,7 @@ use store::Found;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{OnePerson, is_same};
+use super::super::people::OnePerson;
 use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 
@@ -130,9 +131,9 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let wanted = wanted(&opened, &found(&opened, caller.tenant, id).await?).await?;
     let to = if args.to_senders_address { None } else { args.to };
     let to = to.map_or_else(|| wanted.only(), Ok)?;
+    let by = args.person.deed_as(&opened, caller.tenant, DualControl::RELEASE.makers).await?;
     let wallets = opened.wallets_with_lists().await?;
-    let proposed =
-        wallets.service.propose_refund(&caller, id, to, args.person.deed(&opened.by)).await;
+    let proposed = wallets.service.propose_refund(&caller, id, to, by).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("proposed; another user approves it with `corridor review refund approve`");
@@ -143,17 +144,9 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
-    // The engine compares names exactly as written.
-    let mut by = args.person.deed(&opened.by);
+    let mut by = args.person.deed_as(&opened, caller.tenant, DualControl::RELEASE.checkers).await?;
     if let Some(refund) = found(&opened, caller.tenant, id).await?.refund {
         by = by.together_with(&refund.proposed_by);
-        if is_same(&refund.proposed_by, &args.person.by) {
-            let message = format!(
-                "--by: must be a different user than {}, who proposed it",
-                refund.proposed_by
-            );
-            return Err(Failure::Refused(message));
-        }
     }
     let seen = SeenRefund { to: args.to, minor: args.amount };
     let wallets = opened.wallets_with_lists().await?;

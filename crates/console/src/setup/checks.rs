@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use domain::approval::DualControl;
 use domain::country::Country;
 use domain::delivery::DeliveryState;
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
-use domain::user::{Role, User};
+use domain::user::User;
 use domain::webhook::shown_url;
 use engine::office::PaymentsWanted;
 use engine::payments::{AuditFilter, KeyRow};
@@ -377,25 +378,19 @@ async fn payment(visit: &Visit) -> Result<Check, Stop> {
 }
 
 /// What two users decide on: its name, who proposes it, who approves it.
-const PAIRS: [(&str, &[Role], &[Role]); 3] = [
-    (
-        "cases and policy",
-        &[Role::Operator, Role::Compliance, Role::Admin],
-        &[Role::Approver, Role::Compliance],
-    ),
-    (
-        "prices and outcomes",
-        &[Role::Operator, Role::Compliance, Role::Treasury],
-        &[Role::Approver, Role::Treasury],
-    ),
-    ("connections and access", &[Role::Admin], &[Role::Approver, Role::Admin]),
+const PAIRS: [(&str, DualControl); 5] = [
+    ("cases", DualControl::RELEASE),
+    ("policy", DualControl::POLICY),
+    ("outcomes", DualControl::OUTCOME),
+    ("prices", DualControl::PRICING),
+    ("connections and access", DualControl::CONNECTION),
 ];
 
 /// Whether one user can propose and another one approve.
-fn has_pair(users: &[User], makers: &[Role], checkers: &[Role]) -> bool {
+fn has_pair(users: &[User], control: DualControl) -> bool {
     let is_pair = |maker: &User| {
         let mut others = users.iter().filter(|other| other.id != maker.id);
-        maker.has_any(makers) && others.any(|other| other.has_any(checkers))
+        maker.has_any(control.makers) && others.any(|other| other.has_any(control.checkers))
     };
     users.iter().any(is_pair)
 }
@@ -407,7 +402,7 @@ async fn users(visit: &Visit) -> Result<Check, Stop> {
     let users: Vec<User> = users.filter(|user| user.scope.covers(tenant)).collect();
     let lacking: Vec<&str> = PAIRS
         .into_iter()
-        .filter(|(_, makers, checkers)| !has_pair(&users, makers, checkers))
+        .filter(|(_, control)| !has_pair(&users, *control))
         .map(|(name, ..)| name)
         .collect();
     let found = match lacking.is_empty() {
@@ -508,14 +503,13 @@ mod tests {
     #[test]
     fn two_users_are_needed_for_every_decision() {
         let lacking = |users: &[User]| {
-            let pairs =
-                PAIRS.iter().filter(|(_, makers, checkers)| !has_pair(users, makers, checkers));
+            let pairs = PAIRS.iter().filter(|(_, control)| !has_pair(users, *control));
             pairs.map(|(name, ..)| *name).collect::<Vec<_>>()
         };
         let all = [Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Admin];
-        assert_eq!(lacking(&[user(1, &all)]).len(), 3, "one user is never two");
+        assert_eq!(lacking(&[user(1, &all)]).len(), PAIRS.len(), "one user is never two");
         assert_eq!(lacking(&[user(1, &all), user(2, &[Role::Approver])]), [""; 0]);
         let of_compliance = [user(1, &[Role::Compliance]), user(2, &[Role::Compliance])];
-        assert_eq!(lacking(&of_compliance), ["prices and outcomes", "connections and access"]);
+        assert_eq!(lacking(&of_compliance), ["outcomes", "prices", "connections and access"]);
     }
 }

@@ -10,6 +10,7 @@ use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
 use crate::screening::{Screened, Verdict};
+use crate::user::is_same_user;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 
 impl Case {
@@ -99,7 +100,7 @@ impl Case {
         if !refund.proposed {
             return Err(DepositRefusal::NotProposed);
         }
-        if refund.proposed_by == by {
+        if is_same_user(&refund.proposed_by, by) {
             return Err(DepositRefusal::SamePerson);
         }
         if held {

@@ -322,13 +322,37 @@ impl Wallet {
         order: BlacklistOrder,
         now: Timestamp,
     ) -> Result<Option<WalletEffects>, WalletRefusal> {
+        self.take_order(order, true, now)
+    }
+
+    /// The same while the wallet's chain is not in use: it is blocked now, and blacklisted when the
+    /// chain is used (again).
+    ///
+    /// # Errors
+    /// As [`Wallet::blacklist`]
+    pub fn blacklist_with_chain(
+        &mut self,
+        order: BlacklistOrder,
+        now: Timestamp,
+    ) -> Result<Option<WalletEffects>, WalletRefusal> {
+        self.take_order(order, false, now)
+    }
+
+    fn take_order(
+        &mut self,
+        order: BlacklistOrder,
+        chain_in_use: bool,
+        now: Timestamp,
+    ) -> Result<Option<WalletEffects>, WalletRefusal> {
         let mut known = self.blacklisting.iter().chain(&self.superseded);
         if known.any(|known| known.reference == order.reference) {
             return Ok(None);
         }
         let later = order.effective_date > now.date();
-        let trigger =
-            if later { WalletTrigger::BlacklistLater } else { WalletTrigger::BlacklistNow };
+        let trigger = match later || !chain_in_use {
+            true => WalletTrigger::BlacklistLater,
+            false => WalletTrigger::BlacklistNow,
+        };
         let step = self.state.on(trigger);
         if step == WalletStep::Conflict {
             return Err(WalletRefusal::Conflict(self.state));

@@ -258,6 +258,19 @@ fn unblock_and_blacklisting_are_reported_to_subscribers() {
 }
 
 #[test]
+fn an_order_for_a_wallet_whose_chain_is_not_in_use_blocks_now_and_blacklists_with_the_chain() {
+    let mut wallet = wallet();
+    let today = monday().date();
+    let ordered = wallet.blacklist_with_chain(order("R-1", today), monday()).expect("allowed");
+    assert_eq!((wallet.state, ordered.expect("new").jobs.len()), (Blocked, 1));
+    assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Ordered(today)));
+    let second = wallet.blacklist_with_chain(order("R-2", today), monday());
+    assert!(second.expect("replaces it").is_some());
+    wallet.time_passed(monday());
+    assert_eq!(wallet.state, Blacklisted);
+}
+
+#[test]
 fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
     let mut wallet = wallet();
     let day = date(2026, 11, 25);

@@ -52,8 +52,8 @@ pub enum WalletAction {
     },
     Blacklist {
         order: BlacklistOrder,
-        /// The tokens whose blacklists our keys can write.
-        tokens: Vec<(StableCoin, Address)>,
+        /// The tokens whose blacklists our keys can write; `None`: the wallet's chain is not in use.
+        tokens: Option<Vec<(StableCoin, Address)>>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
         /// Set for a request with an `Idempotency-Key`.

@@ -383,7 +383,7 @@ impl Console {
         if own || approval.deed.is_about_user(checker.id) {
             return Err(Denied::SamePerson);
         }
-        if !checker.has_any(approval.deed.checkers())
+        if !checker.has_any(approval.deed.control().checkers)
             || !checker.scope.covers_all_of(scope_of(&approval))
         {
             return Err(Denied::NotAllowed);
@@ -395,7 +395,7 @@ impl Console {
                     "the user who proposed it can no longer sign in".to_owned(),
                 ));
             };
-            if !maker.user.has_any(approval.deed.makers())
+            if !maker.user.has_any(approval.deed.control().makers)
                 || !maker.user.scope.covers_all_of(scope_of(&approval))
             {
                 return Err(Denied::Refused(

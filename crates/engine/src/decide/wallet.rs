@@ -76,8 +76,12 @@ pub(super) fn act(
         }
         WalletAction::Blacklist { order, tokens, .. } => {
             let before = wallet.state;
-            let effects = wallet.blacklist(order.clone(), cx.now)?.unwrap_or_default();
-            entered(ws, before, &wallet, tokens, effects, cx)
+            let ordered = match tokens {
+                Some(_) => wallet.blacklist(order.clone(), cx.now)?,
+                None => wallet.blacklist_with_chain(order.clone(), cx.now)?,
+            };
+            let tokens = tokens.as_deref().unwrap_or_default();
+            entered(ws, before, &wallet, tokens, ordered.unwrap_or_default(), cx)
         }
         WalletAction::ChainSays { blacklisted } => {
             wallet.chain_says(*blacklisted);

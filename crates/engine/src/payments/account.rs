@@ -20,9 +20,10 @@ use super::{Caller, Denied, Payments, allowed};
 use crate::decide::payment::bound_faults;
 
 /// A client waits for a check: of all rails that are asked, with their logins.
-const CHECK_AT_MOST: Span = Span::secs(5);
-/// Same before a payment: its client has the answer of the store to wait for as well.
-const CHECK_BEFORE_PAYMENT_AT_MOST: Span = Span::secs(3);
+pub const CHECK_AT_MOST: Span = Span::secs(5);
+/// Same with a quote and before a payment: its client has the answer of the store to wait for as
+/// well.
+pub const CHECK_BESIDE_AT_MOST: Span = Span::secs(3);
 
 /// The parsed body of POST /v2/account-checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +35,13 @@ pub struct AccountRequest {
 }
 
 impl Payments {
-    /// Asks about an account (POST /v2/account-checks): the first suitable rail whose bank answers.
+    /// Asks about an account (POST /v2/account-checks, POST /v2/quote): the first suitable rail whose
+    /// bank answers, for `at_most` this long.
     pub async fn check_account(
         &self,
         caller: &Caller,
         request: AccountRequest,
+        at_most: Span,
     ) -> Result<AccountChecked, Denied> {
         let AccountRequest { country, account_number, branch_code, name } = &request;
         allowed(caller, *country)?;
@@ -56,7 +59,7 @@ impl Payments {
                 && !resting.contains(&rail.id)
                 && (rail.banks.is_empty() || bank.is_some_and(|bank| rail.banks.contains(bank)))
         });
-        let until = self.world.wall_clock.now() + CHECK_AT_MOST;
+        let until = self.world.wall_clock.now() + at_most;
         for rail in asked {
             match self.ask_bank(rail, &question, until).await {
                 AccountAnswer::NotSupported => {}
@@ -92,7 +95,7 @@ impl Payments {
         if !self.is_acceptable(tenant, submission).await? {
             return Ok(None);
         }
-        let until = self.world.wall_clock.now() + CHECK_BEFORE_PAYMENT_AT_MOST;
+        let until = self.world.wall_clock.now() + CHECK_BESIDE_AT_MOST;
         let answer = self.ask_bank(rail, &AccountQuestion::of_order(order), until).await;
         let (rule, message) = match answer {
             AccountAnswer::Closed => {

@@ -43,7 +43,7 @@ mod account;
 pub(crate) mod check;
 mod price;
 
-pub use account::AccountRequest;
+pub use account::{AccountRequest, CHECK_AT_MOST, CHECK_BESIDE_AT_MOST};
 pub use check::wanted;
 
 /// The parsed body of POST /v2/quote.
@@ -182,7 +182,10 @@ impl Payments {
             }
             Err(denied) => match self.made_before(caller.tenant, idempotency, denied).await {
                 Ok(outcome) => outcome,
-                Err(denied) => return Err(self.repeated(caller.tenant, repeats, denied).await?),
+                Err(denied @ (Denied::Invalid(_) | Denied::CorridorUnavailable(_))) => {
+                    return Err(self.repeated(caller.tenant, repeats, denied).await?);
+                }
+                Err(denied) => return Err(denied),
             },
         };
         match outcome {
@@ -323,7 +326,8 @@ impl Payments {
         Ok(Reply { made, replayed: matches!(outcome, Outcome::Replayed(_)) })
     }
 
-    /// Requests a recall of a payment that a rail has or may have.
+    /// Requests a recall of a payment that a rail has or may have. The reply contains the recall as
+    /// requested, even when replayed.
     pub async fn recall(
         &self,
         tenant: TenantId,
@@ -342,7 +346,7 @@ impl Payments {
                 // A payment's recalls do not overlap: no two were requested at one time.
                 let made = recalls.into_iter().find(|recall| recall.created_at == record.at);
                 let made = made.ok_or(Denied::Refused(Refused::NotFound))?;
-                Ok(Reply { made, replayed: true })
+                Ok(Reply { made: made.as_requested(), replayed: true })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),
         }

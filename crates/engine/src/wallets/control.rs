@@ -76,7 +76,8 @@ impl Wallets {
     }
 
     /// Passes on a regulator's order. The answer states whether USDC's contract has the address on
-    /// its blacklist; if our keys can add it, the answer waits for that for a limited time.
+    /// its blacklist; if our keys can add it, the answer waits for that for a limited time. While
+    /// the wallet's chain is not in use, the order blocks the wallet and takes effect when it is.
     ///
     /// # Errors
     /// As [`Wallets::block`].
@@ -90,8 +91,9 @@ impl Wallets {
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());
         let chain = self.own_wallet(caller, id).await?.chain;
-        let tokens = blacklist_tokens(self.offered_on(chain)?, caller.tenant);
-        let ours = tokens.iter().any(|(coin, _)| *coin == StableCoin::Usdc);
+        let chain = self.offered()?.on(chain);
+        let tokens = chain.map(|chain| blacklist_tokens(chain, caller.tenant));
+        let ours = tokens.iter().flatten().any(|(coin, _)| *coin == StableCoin::Usdc);
         let reference = order.reference.clone();
         let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, by, idempotency });
         let mut reply = self.changed_wallet(caller, action).await?;
@@ -107,7 +109,7 @@ impl Wallets {
     /// The value of `isBlacklisted`, once it is true or the time is up; `None` = the chain does not
     /// answer.
     async fn shown_on_chain(&self, wallet: &Wallet, wait: Span) -> Result<Option<bool>, Denied> {
-        let wallets = self.offered_on(wallet.chain)?;
+        let Some(wallets) = self.offered()?.on(wallet.chain) else { return Ok(None) };
         let Some(token) = wallets.config.token(StableCoin::Usdc) else { return Ok(None) };
         let clock = &self.world.wall_clock;
         let until = clock.now() + wait;

@@ -14,7 +14,7 @@ use crate::wallet_v1::decode as v1;
 
 /// The body as that of each operation of Payment Service v2; an order also meets its country's rules.
 pub(super) fn payment(body: &[u8]) {
-    if let Ok(quote) = v2::quote_request(body) {
+    if let Ok((quote, _)) = v2::quote_request(body) {
         assert!(quote.amount.is_positive() && quote.amount.decimals() <= 12, "{quote:?}");
         assert_eq!(v2::request_country(body), Some(quote.country));
     }

@@ -36,26 +36,41 @@ const STATUS_ITEMS_MAX: usize = 9;
 const COUNTRY: OneOf<Country> = one_of(&Country::ALL, Country::alpha3);
 const SOURCE_CURRENCY: OneOf<Currency> = one_of(&Currency::SOURCES, Currency::code);
 
-/// Decodes the body of `POST /v2/quote`.
+/// Decodes the body of `POST /v2/quote`; with `check_account`, also what its account is asked about.
 ///
 /// # Errors
 /// Malformed JSON, or every invalid field in field order.
-pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
+pub fn quote_request(body: &[u8]) -> Result<(QuoteRequest, Option<AccountRequest>), Rejection> {
     let mut fields = Fields::of_body(body)?;
     let country = fields.required("country", COUNTRY);
     let currency = fields.required("currency", SOURCE_CURRENCY);
     let amount = fields.required("amount", PositiveNumber);
-    let beneficiary_account_number =
-        fields.optional("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
-    let bank_branch_code = fields.optional("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
+    let is_checked = fields.optional("check_account", Flag) == Some(true);
+    let mut given = |field, chars_max| match is_checked {
+        true => fields.required(field, text(chars_max)),
+        false => fields.optional(field, text(chars_max)),
+    };
+    let account_number = given("beneficiary_account_number", ACCOUNT_NUMBER_MAX_CHARS);
+    let branch_code = given("bank_branch_code", BRANCH_CODE_MAX_CHARS);
+    let name = is_checked.then(|| given("beneficiary_name", BENEFICIARY_NAME_MAX_CHARS)).flatten();
     fields.finish(|| {
-        Some(QuoteRequest {
+        let check = match name {
+            Some(name) => Some(AccountRequest {
+                country: country?,
+                account_number: account_number.clone()?,
+                branch_code: branch_code.clone()?,
+                name,
+            }),
+            None => None,
+        };
+        let request = QuoteRequest {
             country: country?,
             currency: currency?,
             amount: amount?,
-            beneficiary_account_number,
-            bank_branch_code,
-        })
+            beneficiary_account_number: account_number,
+            bank_branch_code: branch_code,
+        };
+        Some((request, check))
     })
 }
 

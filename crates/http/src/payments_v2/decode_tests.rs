@@ -41,16 +41,38 @@ fn order_faults(body: &[u8]) -> Vec<(&'static str, &'static str)> {
 #[test]
 fn a_quote_request_is_read_exactly() {
     let body = br#"{"country":"IND","currency":"KWD","amount":9007199254740.993,"bank_branch_code":" HDFC0000001 "}"#;
-    assert_eq!(
-        quote_request(body),
-        Ok(QuoteRequest {
-            country: Country::Ind,
-            currency: Currency::Kwd,
-            amount: "9007199254740.993".parse().expect("a number"),
-            beneficiary_account_number: None,
-            bank_branch_code: Some("HDFC0000001".to_owned()),
-        })
-    );
+    let request = QuoteRequest {
+        country: Country::Ind,
+        currency: Currency::Kwd,
+        amount: "9007199254740.993".parse().expect("a number"),
+        beneficiary_account_number: None,
+        bank_branch_code: Some("HDFC0000001".to_owned()),
+    };
+    assert_eq!(quote_request(body), Ok((request, None)));
+}
+
+#[test]
+fn a_quote_request_may_have_its_account_checked() {
+    let body = br#"{"country":"PAK","currency":"AED","amount":100,"check_account":true,
+        "beneficiary_account_number":"PK36SCBL0000001123456702","bank_branch_code":"SCBLPKKX",
+        "beneficiary_name":"Ali Raza"}"#;
+    let (request, check) = quote_request(body).expect("valid");
+    assert_eq!(request.bank_branch_code.as_deref(), Some("SCBLPKKX"));
+    let check = check.expect("it is checked");
+    assert_eq!((check.country, check.name.as_str()), (Country::Pak, "Ali Raza"));
+    let body = br#"{"country":"PAK","currency":"AED","amount":100,"check_account":true}"#;
+    let missing = ["beneficiary_account_number", "bank_branch_code", "beneficiary_name"];
+    assert_eq!(faults(quote_request(body)), missing.map(|field| (field, "missing")));
+    for (value, expected) in [("false", None), ("null", None), ("1", Some("bool_type"))] {
+        let body = format!(
+            r#"{{"country":"PAK","currency":"AED","amount":100,"check_account":{value},"beneficiary_name":7}}"#
+        );
+        let found = match quote_request(body.as_bytes()) {
+            Ok((_, check)) => check.map(|_| "checked"),
+            refused => Some(faults(refused)[0].1),
+        };
+        assert_eq!(found, expected, "{value}");
+    }
 }
 
 #[test]

@@ -156,6 +156,19 @@ impl Api {
         response
     }
 
+    /// Takes an account check from the tenant's bucket for a request of another operation.
+    pub(super) fn takes_account_check(&self, admitted: &Admitted) -> Result<(), Problem> {
+        let tenant = admitted.caller.tenant.to_string();
+        match self.limits.take(&tenant, Operation::CheckAccount, self.now()).retry_after_s {
+            Some(seconds) => {
+                metrics::counter!("corridor_rate_limited_total", "operation" => "check_account")
+                    .increment(1);
+                Err(Problem::too_many_requests(seconds))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The response to a request of no operation: it takes from no bucket.
     pub(super) fn refuse(&self, request: &Request<Body>, problem: Problem) -> Response {
         let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);

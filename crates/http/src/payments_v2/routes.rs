@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use domain::country::Country;
-use engine::payments::{self, ListFilter, Record, Search};
+use engine::payments::{self, CHECK_AT_MOST, CHECK_BESIDE_AT_MOST, ListFilter, Record, Search};
 use futures_util::StreamExt as _;
 use http::{HeaderMap, Request};
 
@@ -53,10 +53,26 @@ async fn no_such_method(State(api): State<Arc<Api>>, request: Request<Body>) -> 
 async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CreateQuote, "create_quote", request, |api, admitted| async move {
         let asked = decode::quote_request(&admitted.body);
-        let asked = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
+        let (asked, check) = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
+        let checked = match check {
+            Some(account) => {
+                api.takes_account_check(&admitted)?;
+                let payments = &api.payments;
+                let checked =
+                    payments.check_account(&admitted.caller, account, CHECK_BESIDE_AT_MOST).await;
+                Some(checked.map_err(refusals::problem)?.answer)
+            }
+            None => None,
+        };
         let reply = api.payments.quote(&admitted.caller, asked, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
-        Ok(Answer::made(write::object(|out| render::quote(out, &reply.made)), reply.replayed))
+        let body = write::object(|out| {
+            render::quote(out, &reply.made);
+            if let Some(answer) = &checked {
+                out.object("account_check", |out| render::account_check(out, answer));
+            }
+        });
+        Ok(Answer::made(body, reply.replayed))
     })
     .await
 }
@@ -164,7 +180,7 @@ async fn check_account(State(api): State<Arc<Api>>, request: Request<Body>) -> R
     api.handle(Operation::CheckAccount, "check_account", request, |api, admitted| async move {
         let asked = decode::account_check(&admitted.body);
         let asked = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
-        let checked = api.payments.check_account(&admitted.caller, asked).await;
+        let checked = api.payments.check_account(&admitted.caller, asked, CHECK_AT_MOST).await;
         let answer = checked.map_err(refusals::problem)?.answer;
         Ok(Answer::json(write::object(|out| render::account_check(out, &answer))))
     })

@@ -13,6 +13,7 @@ on_both_stores! {
     a_bank_is_asked_about_an_account
     what_is_no_account_is_refused_by_the_orders_rules
     account_numbers_cannot_be_tried_out
+    a_quote_says_what_the_bank_says_about_the_account
     a_payment_to_a_closed_account_is_refused_where_the_rail_requires_the_check
     a_check_that_is_off_or_impossible_refuses_nothing
     a_bank_that_is_silent_delays_a_payment_and_refuses_nothing
@@ -83,6 +84,37 @@ async fn what_is_no_account_is_refused_by_the_orders_rules(on: On) {
     check(&only_india, "6702").await.refused(403, "corridor_not_enabled");
 }
 
+/// A quote request that has its account checked.
+async fn quote_with_check(bank: &Bank, ending: &str, key: &str) -> Answer {
+    let body = json!({
+        "country": "PAK",
+        "currency": "AED",
+        "amount": 100,
+        "check_account": true,
+        "beneficiary_account_number": example::account_ending(PAK, ending),
+        "bank_branch_code": "SCBLPKKX",
+        "beneficiary_name": "Ali Raza",
+    });
+    bank.post("/v2/quote", body.to_string()).header("idempotency-key", key).send().await
+}
+
+async fn a_quote_says_what_the_bank_says_about_the_account(on: On) {
+    let bank = Bank::new(on).await;
+    for (ending, result) in [("6702", "match"), ("0001", "closed"), ("0023", "unavailable")] {
+        let answer = quote_with_check(&bank, ending, ending).await;
+        let quote = answer.ok();
+        assert_eq!(quote["account_check"].names(), ["result", "account_name"]);
+        assert_eq!(quote["account_check"]["result"].text(), result, "{ending}");
+        let again = quote_with_check(&bank, ending, ending).await;
+        assert_eq!(
+            (again.header("idempotent-replayed"), &again.body),
+            (Some("true"), &answer.body)
+        );
+        let shown = bank.get(&format!("/v2/quote/{}?country=PAK", quote["id"].text())).send().await;
+        assert!(shown.ok().get("account_check").is_none(), "it is not stored");
+    }
+}
+
 async fn account_numbers_cannot_be_tried_out(on: On) {
     let setup = Setup::new()
         .set("environment", "test")
@@ -98,6 +130,7 @@ async fn account_numbers_cannot_be_tried_out(on: On) {
     let refused = check(&second, "6702").await;
     refused.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("1"));
+    quote_with_check(&bank, "6702", "k").await.refused(429, "rate_limited");
     let other = Bank::at(&bank.running).await;
     assert_eq!(check(&other, "6702").await.status, 200);
     drop((second, other));

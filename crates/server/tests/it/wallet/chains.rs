@@ -304,6 +304,7 @@ async fn what_is_on_a_retired_chain_waits(on: On) {
     // Its controller cannot be deployed before the restart.
     chain_of(base(&bank)).set_mining(Mining::ByHand);
     let there = on_base(&bank, "there").await;
+    let listed = on_base(&bank, "listed").await;
     let waiting = async |store: &Store| {
         let counts = store.job_counts_by_chain().await.expect("read").into_iter();
         counts.filter(|(chain, _)| *chain == BASE).map(|(_, jobs)| jobs).sum::<i64>()
@@ -317,6 +318,9 @@ async fn what_is_on_a_retired_chain_waits(on: On) {
     assert_eq!(shown["blockchain"].text(), "base");
     not_in_use(bank.request_call(&there, r#"{"type":"flexible"}"#, "")).await;
     not_in_use(bank.order_call(&there, "25.00", "")).await;
+    let order = r#"{"regulatory_authority":"FIA","regulatory_reference_number":"R-1","reason":"A test","effective_date":"2026-01-01"}"#;
+    let ordered = bank.post(&format!("/v1/sdk/wallets/{listed}/blacklist"), order).send().await;
+    assert_eq!(ordered.ok()["status"].text(), "BLOCKED", "it takes effect with the chain");
     let store = bank.bank.running.store();
     let kinds = [JobKind::WalletTimer, JobKind::SendIntent];
     let free = || async {
@@ -334,6 +338,11 @@ async fn what_is_on_a_retired_chain_waits(on: On) {
     let bank = bank.restart_as(|config| config.chains = kept).await;
     bank.becomes_active(&there).await;
     bank.deposit(&there, "5.00", "COMPLETED").await;
+    let shown = || async {
+        bank.get(&format!("/v1/sdk/wallets/{listed}")).send().await.ok()["status"].text()
+            == "BLACKLISTED"
+    };
+    assert!(testkit::wait::until_async(WAIT_MAX, shown).await, "it takes effect");
     bank.finish().await;
 }
 

@@ -31,6 +31,7 @@ fn actions_are_listed_with_actor_and_reason() {
         .ok(&["tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "100"]);
     let set = ["webhooks", "set", "--tenant", "demobank", "--url"];
     installation.ok(&[&set[..], &["https://hooks.bank.example/a"]].concat());
+    installation.create_users(&["ayesha", "omar"]);
     let by = ["--by", "ayesha", "--approved-by", "omar"];
     installation.ok(&[&set[..], &["https://hooks.bank.example/b"], &by[..]].concat());
     installation.ok(&["keys", "revoke", &access_key]);

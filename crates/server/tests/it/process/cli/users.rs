@@ -63,7 +63,7 @@ fn every_change_prints_one_json_object() {
     let installation = Installation::new();
     installation.ok(&["migrate"]);
     installation.ok(&["tenants", "create", "--tag", "bank", "--name", "Bank"]);
-    installation.json(&["users", "create", "ayesha", "--role", "viewer", "--all-tenants"]);
+    installation.create_users(&["ayesha", "omar"]);
     let url = "https://hooks.bank.example/corridor";
     let by = ["--by", "ayesha", "--approved-by", "omar"];
     let with = |args: &[&'static str], more: &[&'static str]| [args, more].concat();

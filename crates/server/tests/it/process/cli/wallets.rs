@@ -296,8 +296,22 @@ fn webhook_endpoints_are_set_rotated_and_disabled() {
     assert_eq!((alone.code, alone.stderr.contains("--approved-by")), (2, true), "{}", alone.stderr);
     let by_two =
         |other: &str| run(&[&elsewhere[..], &["--by", "ayesha", "--approved-by", other]].concat());
-    let one = by_two("Ayesha");
-    assert_eq!((one.code, one.stderr.contains("--approved-by")), (1, true), "{}", one.stderr);
+    let by = |other: &str, why: &str| {
+        let refused = by_two(other);
+        assert_eq!((refused.code, refused.stderr.contains(why)), (1, true), "{}", refused.stderr);
+    };
+    by("Ayesha", "--approved-by: must be a different user");
+    by("omar", "--by: ayesha is not a user of the console");
+    installation.create_users(&["ayesha", "omar"]);
+    let all = ["bilal", "--role", "admin", "--role", "approver", "--tenant", "other"];
+    installation.ok(&["tenants", "create", "--tag", "other", "--name", "Other"]);
+    installation.ok(&[&["users", "create"], &all[..]].concat());
+    by("bilal", "--approved-by: bilal may not act for this tenant");
+    installation.ok(&["users", "roles", "bilal", "--role", "compliance", "--all-tenants"]);
+    by("bilal", "--approved-by: bilal needs the role approver or admin");
+    installation.ok(&["users", "roles", "bilal", "--role", "admin", "--all-tenants"]);
+    installation.ok(&["users", "disable", "bilal"]);
+    by("bilal", "--approved-by: bilal is disabled");
     assert_eq!(told(&["show"])["url"], "https://hooks.example/in");
     let again = by_two("omar");
     assert_eq!((again.code, again.stdout.contains("whsec_")), (0, false), "{again:?}");
