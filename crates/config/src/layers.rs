@@ -92,9 +92,9 @@ impl Merged {
             let text = std::fs::read_to_string(path).map_err(|error| {
                 ConfigError::one(format!("{}: cannot be read: {error}", path.display()))
             })?;
-            let layer: Table = text
-                .parse()
-                .map_err(|error| ConfigError::one(format!("{}: {error}", path.display())))?;
+            let layer: Table = text.parse().map_err(|error| {
+                ConfigError::one(format!("{}: {}", path.display(), syntax_fault(&text, &error)))
+            })?;
             merged.lay_over(layer, &Origin::File(path.display().to_string()));
         }
         merged.lay_environment(&with_secret_files(&sources.env)?)?;
@@ -297,6 +297,16 @@ fn rail_table<'t>(table: &'t mut Table, id: &str) -> Option<&'t mut Table> {
     rails.iter_mut().filter_map(Value::as_table_mut).find(|rail| {
         rail.get("id").and_then(Value::as_str).is_some_and(|known| flat(known) == flat(id))
     })
+}
+
+/// What is wrong with a file, and where. The line itself may contain a secret.
+fn syntax_fault(text: &str, error: &toml::de::Error) -> String {
+    let place = error.span().and_then(|span| text.get(..span.start)).map(|before| {
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("line {line}, column {column}: ")
+    });
+    format!("{}{}", place.unwrap_or_default(), error.message().replace('\n', "; "))
 }
 
 fn typed(text: &str, known: Option<&Value>) -> Value {

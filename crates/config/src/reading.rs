@@ -225,6 +225,11 @@ fn rule(key: &str, message: &str, default: Option<&Value>) -> String {
     let Some((found, expected)) = message.split_once(", expected ") else {
         return message.to_owned();
     };
+    // Without the value: it may be a secret, here or in the wrong place.
+    let found = match found.starts_with("invalid type: ") {
+        true => found.split(['`', '"']).next().unwrap_or_default().trim_end(),
+        false => found,
+    };
     let expected = match expected {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more".to_owned(),
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".to_owned(),

@@ -424,6 +424,24 @@ fn a_sandbox_has_a_block_per_second_and_its_sender_pays_after_5() {
 }
 
 #[test]
+fn a_fault_near_a_secret_does_not_show_it() {
+    for (text, said) in [
+        ("[rates]\ntoken = 7712347\n", "rates.token"),
+        ("[rates]\ntoken = 771.2347\n", "rates.token"),
+        ("[outbound.x]\ntoken = [\"hunter2\"]\n", "outbound.x.token"),
+        ("[outbound]\nx = \"hunter2\"\n", "outbound.x"),
+        ("rates = \"hunter2\"\n", "rates"),
+        ("[rates]\ntoken = \"hunter2\n", "line 2, column"),
+        ("[rates]\ntoken = hunter2\n", "line 2, column"),
+        ("[rates]\nsource = \"live\"\ntoken = \"hunter2\" source\n", "line 3, column"),
+    ] {
+        let fault = refused(text, &[]);
+        assert!(fault.contains(said), "{fault}");
+        assert!(!["hunter2", "7712347", "771.2347"].iter().any(|it| fault.contains(it)), "{fault}");
+    }
+}
+
+#[test]
 fn secrets_are_read_from_files_and_never_shown() {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     std::io::Write::write_all(&mut file, b"postgres://app:hunter2@db/corridor\n").expect("written");

@@ -490,7 +490,7 @@ async fn alerts(visit: &Visit) -> Result<Check, Stop> {
 #[cfg(test)]
 mod tests {
     use domain::ids::UserId;
-    use domain::user::Scope;
+    use domain::user::{Role, Scope};
     use uuid::Uuid;
 
     use super::*;

@@ -187,7 +187,7 @@ async fn a_payment_is_repeated_though_its_document_has_expired_by_now(on: On) {
     keyed(bank.pay_call(&order), "third").send().await.refused(400, "quote_used");
     let other = order.text("external_id", "of-another-order");
     bank.pay(&other).await.fault("body.sender_identity_doc_exp", "document_expired");
-    let mismatch = keyed(bank.pay_call(&order.text("remarks", "of another body")), "k").send();
+    let mismatch = keyed(bank.pay_call(&other), "k").send();
     mismatch.await.fault("header.idempotency-key", "idempotency_mismatch");
     bank.finish().await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
 use testkit::connect_proxy::ConnectProxy;
 use testkit::tls_front::{FrontCertificates, TlsFront};
 use testkit::wait;
@@ -125,18 +126,10 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
         };
         installation.set(&format!("CORRIDOR_{key}"), value);
     }
-    let mut said = String::new();
-    for args in [
-        &["config", "print"][..],
-        &["config", "print", "--output", "json"],
-        &["config", "check"],
-        &["doctor", "--deep"],
-        &["config", "check", "--set", "outbound.bearer.user=x"],
-    ] {
-        let done = installation.run(args);
-        said.push_str(&done.stdout);
-        said.push_str(&done.stderr);
-    }
+    let mut said = commands(&installation);
+    let wrong = installation.run(&["config", "check", "--set", "outbound.bearer.user=x"]);
+    said.push_str(&wrong.stdout);
+    said.push_str(&wrong.stderr);
     assert!(said.contains("rail round trip") || said.contains("pak-raast"), "{said}");
     let mut node = installation.serve("node", &[]);
     let failed = |rail: &str| {
@@ -150,10 +143,30 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
     said.push_str(&metrics.text().await.expect("text"));
     said.push_str(&node.process.log());
     node.process.stop();
-    let base64 = |text: &str| {
-        use base64::Engine as _;
-        base64::engine::general_purpose::STANDARD.encode(text)
-    };
+    names_no_canary(&said);
+}
+
+/// What the commands about a configuration write.
+fn commands(installation: &Installation) -> String {
+    let mut said = String::new();
+    for args in [
+        &["config", "print"][..],
+        &["config", "print", "--output", "json"],
+        &["config", "check"],
+        &["doctor", "--deep"],
+    ] {
+        let done = installation.run(args);
+        said.push_str(&done.stdout);
+        said.push_str(&done.stderr);
+    }
+    said
+}
+
+fn base64(text: &str) -> String {
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+fn names_no_canary(said: &str) {
     for form in [
         CANARY.to_owned(),
         base64("user:canary7f3a")[..18].to_owned(),
@@ -162,4 +175,81 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
         let shown = said.lines().find(|line| line.contains(&form));
         assert_eq!(shown, None, "{form}");
     }
+}
+
+/// The same for nodes, key services, files, connectors and brokers, none of which works.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_of_a_party_that_fails_is_written() {
+    let echo = serve(|head| http("500 Error", &format!("{{\"error\":{head:?}}}"))).await;
+    let installation = Installation::configured("");
+    let key = installation.path().join("not-a-key");
+    std::fs::write(&key, "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n").expect("written");
+    let nodes = format!(
+        "[wallets]\nenabled = true\n[chain]\nchain_id = 1\nnode_url = \"http://{echo}/{CANARY}\"\n\
+         second_node_url = \"http://user:{CANARY}@{echo}/\"\nfurther_node_urls = \"http://{echo}/?k={CANARY}\"\n\
+         plain_http_nodes = true\n"
+    );
+    let tenant = "[[chain.tenants]]\ntag = \"demobank\"\noperator = \"k1\"\ncompliance = \"k2\"\napprover = \"k3\"\n\
+         admin = \"0x1000000000000000000000000000000000000001\"\ntreasury = \"0x1000000000000000000000000000000000000002\"\n";
+    let keys = |source: &str| format!("{nodes}[chain.keys]\nsource = \"{source}\"\n");
+    let rail = |id: &str, transport: &str| {
+        format!(
+            "[[rails]]\nid = \"{id}\"\ntransport = \"{transport}\"\ndebtor_name = \"Demo Bank\"\n\
+             debtor_account = \"1\"\ndebtor_agent = \"DEMOAEAD\"\n"
+        )
+    };
+    let sftp = format!(
+        "{}[rails.sftp]\nhost = \"127.0.0.1\"\nport = {}\nuser = \"user\"\nhost_keys = [\"SHA256:{}\"]\n",
+        rail("pak-raast", "sftp"),
+        echo.port(),
+        "A".repeat(43)
+    );
+    let connector = format!(
+        "{}url = \"http://{echo}\"\ntoken = \"{CANARY}\"\ncallback_secret = \"whsec_{}\"\npoll_reports = true\n\
+         [relay.words]\nservers = [\"nats://{echo}\"]\nuser = \"user\"\npassword = \"{CANARY}\"\nstream = \"A\"\n\
+         [relay.tokens]\nservers = [\"nats://{echo}\"]\ntoken = \"{CANARY}\"\nstream = \"B\"\n",
+        rail("pak-raast", "connector"),
+        base64(&format!("{CANARY}-{}", "x".repeat(32)))
+    );
+    let parties = [
+        format!("{}keystore_password = \"{CANARY}\"\n{tenant}", keys("keystore")),
+        format!(
+            "{}pkcs11_module = \"{}\"\npkcs11_token = \"t\"\npkcs11_pin = \"{CANARY}\"\n{tenant}",
+            keys("pkcs11"),
+            key.display()
+        ),
+        format!(
+            "{}kms_region = \"r\"\nkms_endpoint = \"http://{echo}\"\nkms_access_key_id = \"id\"\n\
+             kms_secret_access_key = \"{CANARY}\"\nkms_session_token = \"{CANARY}\"\n{tenant}",
+            keys("aws_kms")
+        ),
+        format!("{sftp}password = \"{CANARY}\"\n"),
+        format!("{sftp}key_file = \"{}\"\nkey_passphrase = \"{CANARY}\"\n", key.display()),
+        connector,
+        format!("[store]\nurl = \"postgres://user:{CANARY}@127.0.0.1:1/corridor\"\n"),
+    ];
+    let read = std::thread::scope(|scope| {
+        let each = parties.map(|party| {
+            let text = format!(
+                "environment = \"test\"\n[http]\nlisten = \"127.0.0.1:0\"\n[telemetry]\nlog_filter = \"trace\"\n{party}"
+            );
+            scope.spawn(move || {
+                let installation = Installation::configured(&text);
+                let mut said = commands(&installation);
+                assert!(said.contains("doctor") || said.contains("***"), "{said}");
+                let wallets = [("CORRIDOR_WALLETS__ENABLED", "true")];
+                let wallets = if party.contains("[wallets]") { &wallets[..] } else { &[] };
+                let (mut process, _) = installation.serve_or_end("node", wallets);
+                let is_tried = || process.log().contains("WARN") || process.ended().is_some();
+                assert!(wait::until(WRITTEN_AT_MOST, is_tried), "{}", process.log_tail());
+                if process.ended().is_none() {
+                    process.stop();
+                }
+                said.push_str(&process.log());
+                said
+            })
+        });
+        each.map(|it| it.join().expect("no panic"))
+    });
+    read.iter().for_each(|said| names_no_canary(said));
 }
