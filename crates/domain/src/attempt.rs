@@ -10,7 +10,7 @@ use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
 use crate::payment::Trigger;
 use crate::policy::RailConfig;
-use crate::rail::{self, Finding, RailId, RailReport, RailStatus};
+use crate::rail::{self, Finding, InquiryAnswer, RailId, RailReport, RailStatus};
 use crate::sender_limit::Sender;
 use crate::time::Timestamp;
 
@@ -74,6 +74,11 @@ pub struct Attempt {
     pub bank_reference: Option<String>,
     /// Message that caused the current state.
     pub source: Option<String>,
+    /// The bank's first booking of the payout: kind of the message and booking reference.
+    pub booking: Option<String>,
+    /// Whether its message was sent more than once and the bank has not named one of them a
+    /// duplicate: a refusal proves nothing about the others.
+    pub sent_again: bool,
 }
 
 /// Precedes the evidence in the source of an outcome that users recorded.
@@ -88,6 +93,13 @@ pub struct Recorded<'a> {
     pub why: &'a str,
     /// Who established it and who approved it, where the evidence names them.
     pub people: Option<(&'a str, &'a str)>,
+}
+
+/// A booking of a payout in a notification or report of an account (`camt.054`, `camt.052`).
+fn booking_of(report: &RailReport) -> Option<String> {
+    let kind = report.source.split(' ').next().filter(|kind| kind.starts_with("camt.05"))?;
+    let reference = report.bank_reference.as_ref().filter(|_| report.status == RailStatus::Settled);
+    Some(format!("{kind} {}", reference?))
 }
 
 /// The evidence for an outcome, with the two users who established and approved it.
@@ -228,19 +240,28 @@ impl Attempt {
             info: None,
             bank_reference: None,
             source: None,
+            booking: None,
+            sent_again: false,
         })
     }
 
     /// Evaluates a report. An amount that differs from the attempt's, and that no charges explain,
-    /// is a contradiction.
+    /// is a contradiction. A refusal decides nothing while another copy of the message may be paid.
     pub fn hear(&self, report: &RailReport, rail: Option<&RailConfig>) -> Heard {
         let charge = match self.charge(report) {
             Ok(charge) => charge,
             Err(what) => return Heard::Contradicts(what),
         };
-        let repeats = report.status == RailStatus::Rejected && report.proves_possession(rail);
-        let outcome =
-            if repeats { self.state.on_duplicate() } else { self.state.on(&report.status) };
+        if let Some(again) = self.booked_again(report) {
+            return Heard::Contradicts(again);
+        }
+        let is_refusal = report.status == RailStatus::Rejected;
+        let repeats = is_refusal && report.proves_possession(rail);
+        let is_of_one_copy = is_refusal && self.sent_again && !report.source.starts_with(RECORDED);
+        let outcome = match repeats || is_of_one_copy {
+            true => self.state.on_duplicate(),
+            false => self.state.on(&report.status),
+        };
         match outcome {
             Outcome::Moves(state, trigger) => Heard::Moves(state, trigger, charge),
             Outcome::Known => {
@@ -259,6 +280,23 @@ impl Attempt {
                 ))
             }
         }
+    }
+
+    /// What to say about a report that books the payout a second time: messages of one kind name one
+    /// booking by one reference.
+    fn booked_again(&self, report: &RailReport) -> Option<String> {
+        let (first, again) = (self.booking.as_ref()?, booking_of(report)?);
+        let kind = |booking: &str| booking.split(' ').next().map(str::to_owned);
+        (*first != again && kind(first) == kind(&again)).then(|| {
+            let (source, reference) = (&report.source, report.bank_reference.as_deref());
+            let reference = reference.unwrap_or_default();
+            format!("{source} books the payout as {reference}, and it was booked before: {first}")
+        })
+    }
+
+    /// Remembers the bank's first booking of the payout.
+    pub fn note_booking(&mut self, report: &RailReport) {
+        self.booking = self.booking.take().or_else(|| booking_of(report));
     }
 
     /// Fee that the bank added to a payout or deducted from a return: the difference between the
@@ -325,9 +363,21 @@ impl Attempt {
         Some(people.unwrap_or(Recorded { why: evidence, people: None }))
     }
 
+    /// Whether the identical message is sent again after this answer to an inquiry. "Not found" does
+    /// not prove that nothing was sent: it is, to the same rail, only if that rail declares duplicate
+    /// detection, and not if the bank has reported anything about a repetition, or that it already
+    /// has the instruction.
+    pub fn is_to_be_sent_again(&self, answer: &InquiryAnswer, rail: Option<&RailConfig>) -> bool {
+        *answer == InquiryAnswer::NotFound
+            && matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
+            && rail.is_some_and(|rail| rail.duplicate_detection)
+            && !(self.sent_again && self.source.is_some())
+            && !self.is_at_the_bank(rail)
+    }
+
     /// Whether the bank last reported that it already has the instruction, so that sending it again
     /// is useless.
-    pub fn is_at_the_bank(&self, rail: Option<&RailConfig>) -> bool {
+    fn is_at_the_bank(&self, rail: Option<&RailConfig>) -> bool {
         // Without a source, the text is why a submission was unclear.
         let info = self.info.as_deref().filter(|_| self.source.is_some());
         self.state == AttemptState::Indeterminate
@@ -336,7 +386,16 @@ impl Attempt {
 
     /// The newest report replaces the details of earlier ones, so that no payment ends with the
     /// explanation of a timeout that it survived. Only a known reference stays.
-    pub fn note(&mut self, state: AttemptState, report: &RailReport, now: Timestamp) {
+    pub fn note(
+        &mut self,
+        state: AttemptState,
+        report: &RailReport,
+        rail: Option<&RailConfig>,
+        now: Timestamp,
+    ) {
+        // A bank that recognises a repetition pays once: what it says later is about that one.
+        self.sent_again &= !report.proves_possession(rail);
+        self.note_booking(report);
         self.state = state;
         self.state_at = now;
         self.source = Some(report.source.clone());

@@ -42,7 +42,8 @@ The effect of a rail's report on an attempt, with the payment's trigger in paren
 saved before a byte leaves. Without a report, a message that certainly never left makes it `refused` (`NOT_SENT`), and a lost
 answer or an inquiry without a result makes it `indeterminate`. Another attempt follows only after `refused` with a retryable
 reason; the payment then stays `queued` and receives no trigger. A report with an amount other than the attempt's needs
-review, whatever its status. A payment that became `unknown` by the window returns to `processing` when the rail confirms
+review, whatever its status. Once its message was sent again and the bank has not named one of the copies a duplicate, a rejection
+counts as unknown to the rail: it proves nothing about the other copy. A payment that became `unknown` by the window returns to `processing` when the rail confirms
 its acceptance again.
 
 ";

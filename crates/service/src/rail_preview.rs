@@ -143,6 +143,8 @@ fn attempt(rail: &RailConfig, amount: Money, now: Timestamp) -> Attempt {
         info: None,
         bank_reference: None,
         source: None,
+        booking: None,
+        sent_again: false,
     }
 }
 

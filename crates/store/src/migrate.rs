@@ -138,6 +138,11 @@ const MIGRATIONS: [Migration; 32] = [
         name: "sponsored transfers",
         text: include_str!("../migrations/0032_sponsored_transfers.sql"),
     },
+    Migration {
+        version: 33,
+        name: "repeated messages",
+        text: include_str!("../migrations/0033_repeated_messages.sql"),
+    },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent

@@ -190,6 +190,85 @@ fn an_attempt_reported_as_duplicate_is_at_the_bank() {
     assert!(!case.attempt.is_at_the_bank(Some(&rail)));
 }
 
+#[test]
+fn a_second_booking_of_a_payout_is_seen() {
+    use crate::test_values::{Case, say};
+    let booked = |status: RailStatus, source: &str, reference: Option<&str>| RailReport {
+        source: source.to_owned(),
+        bank_reference: reference.map(str::to_owned),
+        ..say(status)
+    };
+    let mut case = Case::sending();
+    // A status report's reference is another one than that of the booking.
+    case.hear(&booked(RailStatus::Settled, "pain.002 P-1", Some("PX-1")));
+    case.hear(&booked(RailStatus::Settled, "camt.054 N-1", Some("FT-1")));
+    for (source, reference) in [
+        ("camt.054 N-1", Some("FT-1")),
+        ("camt.054 N-2", Some("FT-1")),
+        ("camt.052 R-1", Some("R1/FT-1")),
+        ("camt.054 N-3", None),
+        ("pain.002 P-2", Some("PX-2")),
+    ] {
+        let again = booked(RailStatus::Settled, source, reference);
+        assert_eq!(case.attempt.hear(&again, None), Heard::Known(None), "{source}");
+    }
+    let second = booked(RailStatus::Settled, "camt.054 N-1", Some("FT-2"));
+    let said = "camt.054 N-1 books the payout as FT-2, and it was booked before: camt.054 FT-1";
+    assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
+    case.hear(&booked(RailStatus::Returned, "camt.054 N-4", Some("FT-3")));
+    assert_eq!(case.attempt.state, Returned);
+    let first = booked(RailStatus::Settled, "camt.054 N-1", Some("FT-1"));
+    assert_eq!(case.attempt.hear(&first, None), Heard::Known(None), "read once more");
+    assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
+}
+
+/// realworld, kind B: a refusal of one copy of a message proves nothing about another.
+#[test]
+fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
+    use crate::test_values::{Case, say};
+    let case = || {
+        let mut case = Case::sending();
+        case.rail.duplicate_detection = true;
+        let rail = Some(&case.rail);
+        assert!(case.attempt.is_to_be_sent_again(&InquiryAnswer::NotFound, rail));
+        assert!(!case.attempt.is_to_be_sent_again(&InquiryAnswer::Asked, rail));
+        case.attempt.sent_again = true;
+        case.attempt.asked_in_vain(&mut None, case.now);
+        assert!(case.attempt.is_to_be_sent_again(&InquiryAnswer::NotFound, rail), "not answered");
+        case
+    };
+    let refusal =
+        |code: &str| RailReport { reason: Some(code.to_owned()), ..say(RailStatus::Rejected) };
+    let unknown = Heard::Moves(Indeterminate, Trigger::RailUnknown, None);
+    for code in ["AM04", "AC06", "AB08", "TM01", "NARR", "DT01"] {
+        let mut case = case();
+        assert_eq!(case.attempt.hear(&refusal(code), Some(&case.rail)), unknown, "{code}");
+        case.hear(&refusal(code));
+        let again = case.attempt.is_to_be_sent_again(&InquiryAnswer::NotFound, Some(&case.rail));
+        assert!(!again, "a bank that judges a repetition detects no duplicates");
+        assert_eq!(
+            case.attempt.hear(&refusal("AC01"), Some(&case.rail)),
+            unknown,
+            "of either copy"
+        );
+        // Users who have asked the bank know.
+        let found = case.attempt.report_of(&RailStatus::Rejected.into(), "bank letter");
+        let heard = case.attempt.hear(&found, Some(&case.rail));
+        assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None));
+    }
+    // What the bank has recognised as a repetition is not paid: there is one message.
+    for code in ["AM05", "B017"] {
+        let mut case = case();
+        case.hear(&refusal(code));
+        assert_eq!((case.attempt.state, case.attempt.sent_again), (Indeterminate, false), "{code}");
+        let heard = case.attempt.hear(&refusal("AC01"), Some(&case.rail));
+        assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None), "{code}");
+    }
+    let mut accepted = case();
+    accepted.hear(&say(RailStatus::Accepted));
+    assert_eq!(accepted.attempt.hear(&refusal("AM04"), Some(&accepted.rail)), unknown);
+}
+
 /// realworld: "with charges the difference is a charge".
 #[test]
 fn only_charges_explain_a_difference() {
@@ -260,14 +339,24 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
         let mut case = Case::sending();
         let heard = case.attempt.hear(&report, Some(&case.rail));
         if let Heard::Moves(state, ..) = heard {
-            case.attempt.note(state, &report, crate::time::Timestamp(1));
+            case.attempt.note(state, &report, None, crate::time::Timestamp(1));
             assert_eq!(case.attempt.is_at_the_bank(None), state == Indeterminate, "{report:?}");
         }
         heard
     };
     let unknown = Heard::Moves(Indeterminate, Trigger::RailUnknown, None);
     let refused = Heard::Moves(Refused, Trigger::Refused, None);
-    let duplicates: [(&[&str], Option<&str>); 14] = [
+    let duplicates: [(&[&str], Option<&str>); 24] = [
+        (&["NARR"], Some("Reference has been used before")),
+        (&["NARR"], Some("Transaction ID exists")),
+        (&["FF01"], Some("transaction is in process")),
+        (&["D01"], Some("Opération en doublon")),
+        (&["NARR"], Some("Giao dịch bị trùng")),
+        (&["MS03"], Some("Timeout, outcome unknown")),
+        (&["MS02"], Some("paiement déjà effectué")),
+        (&["AC01"], Some("عملية مكررة")),
+        (&["NARR"], Some("same payment is being processed")),
+        (&["E9"], Some("Zahlung bereits ausgeführt")),
         (&["DUPLICATE_FILE"], None),
         (&["AM05 - Duplication"], None),
         (&["E102/DU01"], None),
@@ -286,7 +375,9 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     for (codes, info) in duplicates {
         assert_eq!(heard(codes, info), unknown, "{codes:?} {info:?}");
     }
-    let refusals: [(&[&str], Option<&str>); 6] = [
+    let refusals: [(&[&str], Option<&str>); 8] = [
+        (&["NARR"], Some("account does not exist")),
+        (&["NARR"], Some("no such account exists at this branch")),
         (&["AC04"], Some("the account was already closed")),
         (&["AC01"], Some("unique identification number is wrong")),
         (&["NARR"], Some("beneficiary refuses")),

@@ -175,7 +175,7 @@ impl OrderCase {
                     self.alert(AlertKind::Payout, what, &mut effects);
                     return effects;
                 }
-                attempt.note(state, report, cx.now);
+                attempt.note(state, report, rail, cx.now);
                 let mut effects = self.moved(attempt, trigger, rail, cx);
                 effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
                 return effects;
@@ -190,6 +190,7 @@ impl OrderCase {
         if self.order.attempt != Some(attempt.id) {
             return;
         }
+        attempt.note_booking(report);
         if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
             self.order.clear_doubt();
         }

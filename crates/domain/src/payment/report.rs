@@ -79,7 +79,7 @@ pub fn apply(
         // The window made it unknown while the attempt stayed accepted: the rail's confirmation is
         // news.
         Heard::Known(_) if revives(payment, report) => {
-            attempt.note(attempt.state, report, cx.now);
+            attempt.note(attempt.state, report, rail, cx.now);
             moved(payment, attempt, Trigger::Accepted, rail, cx)
         }
         Heard::Known(charge) => {
@@ -97,7 +97,7 @@ pub fn apply(
                 );
                 return discrepancy(payment, attempt, what);
             }
-            attempt.note(state, report, cx.now);
+            attempt.note(state, report, rail, cx.now);
             let mut effects = moved(payment, attempt, trigger, rail, cx);
             effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
             effects
@@ -129,6 +129,7 @@ fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> E
     if payment.attempt != Some(attempt.id) {
         return effects;
     }
+    attempt.note_booking(report);
     if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
         payment.unclear_since = None;
     }
@@ -359,7 +360,7 @@ pub fn resolve(
     // An attempt that the rail accepted was not refused before, whatever a reviewer states.
     let refused = finding.never_accepted && finding.status == RailStatus::Rejected;
     if refused && attempt.state == AttemptState::Indeterminate {
-        attempt.note(AttemptState::Refused, &report, cx.now);
+        attempt.note(AttemptState::Refused, &report, None, cx.now);
         return Ok(moved(payment, attempt, Trigger::FoundRefused, None, cx));
     }
     Ok(apply(payment, attempt, &report, None, Span(i64::MAX), cx))

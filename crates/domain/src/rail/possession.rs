@@ -9,10 +9,37 @@ pub const DUPLICATE_REASONS: [&str; 7] = ["AM05", "DUPL", "DU01", "DU02", "DU03"
 
 /// Codes that leave the reason to the text.
 const NARRATIVE_REASONS: [&str; 4] = ["NARR", "MS02", "MS03", "FF01"];
-/// Part of the word for a duplicate in several languages.
-const DUPLICATE_WORD: &str = "DUPLI";
-/// Words of a text that may mean that the bank has the instruction.
-const POSSESSION_WORDS: [&str; 4] = ["ALREADY", "UNIQUE", "PREVIOUS", "REPEAT"];
+/// Parts of the words for a duplicate, in Latin letters: English and Romance languages, French,
+/// Vietnamese, Turkish, Arabic.
+const DUPLICATE_WORDS: [&str; 5] = ["DUPLI", "DOUBLON", "TRUNG LAP", "MUKERRER", "MKRR"];
+/// Words of a text, in Latin letters, that may mean that the bank has the instruction, or that it
+/// does not know.
+const POSSESSION_WORDS: [&str; 24] = [
+    "ALREADY",
+    "UNIQUE",
+    "PREVIOUS",
+    "REPEAT",
+    "USED BEFORE",
+    "BEEN USED",
+    "IN USE",
+    "ID EXISTS",
+    "REFERENCE EXISTS",
+    "TRANSACTION EXISTS",
+    "PAYMENT EXISTS",
+    "IN PROCESS",
+    "IN PROGRESS",
+    "BEING PROCESSED",
+    "UNDER PROCESS",
+    "TIMEOUT",
+    "TIME OUT",
+    "TIMED OUT",
+    "OUTCOME UNKNOWN",
+    "DEJA",
+    "BEREITS",
+    "YA EXISTE",
+    "TRUNG",
+    "ZATEN",
+];
 
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
 /// rail's profile, alone or in a bank's own words (`AM05 - duplication`, `DUPLICATE_FILE`).
@@ -23,12 +50,17 @@ pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
 
 fn names_duplicate(upper: &str) -> bool {
     let mut words = upper.split(|sign: char| !sign.is_ascii_alphanumeric());
-    upper.contains(DUPLICATE_WORD) || words.any(|word| DUPLICATE_REASONS.contains(&word))
+    DUPLICATE_WORDS.iter().any(|word| upper.contains(word))
+        || words.any(|word| DUPLICATE_REASONS.contains(&word))
+}
+
+fn in_latin_letters(text: &str) -> String {
+    any_ascii::any_ascii(text).to_ascii_uppercase()
 }
 
 /// Whether a bank's free text may mean that it already has what was sent.
 pub fn mentions_possession(text: &str) -> bool {
-    let text = text.to_ascii_uppercase();
+    let text = in_latin_letters(text);
     names_duplicate(&text) || POSSESSION_WORDS.iter().any(|word| text.contains(word))
 }
 
@@ -48,6 +80,6 @@ pub fn proves_possession<'a>(
     codes.clone().any(|code| is_duplicate(code, rail))
         || info.is_some_and(|text| match codes.clone().all(|code| is_narrative(code)) {
             true => mentions_possession(text),
-            false => names_duplicate(&text.to_ascii_uppercase()),
+            false => names_duplicate(&in_latin_letters(text)),
         })
 }

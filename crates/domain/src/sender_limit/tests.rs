@@ -147,6 +147,8 @@ fn only_attempts_that_paid_or_may_still_pay_count() {
         info: None,
         bank_reference: None,
         source: None,
+        booking: None,
+        sent_again: false,
     };
     for state in AttemptState::ALL {
         let counts = match state {

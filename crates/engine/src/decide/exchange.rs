@@ -273,6 +273,7 @@ impl Acting<'_> {
             }
             return effects;
         }
+        attempt.sent_again |= attempt.is_to_be_sent_again(answer, rail);
         let effects = self.case.still_unclear(&mut attempt, rail, tries, cx);
         self.attempt = Some(attempt);
         effects

@@ -293,6 +293,7 @@ impl Case<'_> {
                 effects
             }
             InquiryAnswer::NotFound | InquiryAnswer::Asked | InquiryAnswer::NoAnswer(_) => {
+                attempt.sent_again |= attempt.is_to_be_sent_again(answer, rail);
                 report::still_unclear(&mut self.payment, attempt, rail, tries, cx)
             }
         }

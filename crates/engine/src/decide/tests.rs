@@ -130,6 +130,8 @@ fn attempt(order: &ExchangeOrder) -> Attempt {
         info: None,
         bank_reference: None,
         source: None,
+        booking: None,
+        sent_again: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::attempt::{Attempt, AttemptState};
+use domain::attempt::Attempt;
 use domain::ids::{ExchangeId, PaymentId};
 use domain::job::Job;
 use domain::rail::{Inquiry, InquiryAnswer, RailId};
@@ -120,25 +120,12 @@ impl Workers {
     }
 
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
-        // A bank that reported a duplicate has the message, whatever its inquiry answers.
         let rail = self.world.corridors.rail(&ask.attempt.rail);
-        let unproven =
-            matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate)
-                && !ask.attempt.is_at_the_bank(rail);
-        let again = answer == InquiryAnswer::NotFound && unproven;
-        // Reported first: the attempt is `indeterminate` from here on, so that a repetition that
-        // certainly is not sent proves nothing about the first message. A worker that lost the
-        // job's fence repeats nothing.
+        let again = ask.attempt.is_to_be_sent_again(&answer, rail);
+        // Reported first: the attempt is `indeterminate` and counts as sent again from here on, so
+        // that neither a repetition that certainly is not sent nor one that is refused proves
+        // anything about the first message. A worker that lost the job's fence repeats nothing.
         if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some() && again {
-            self.send_again(ask).await;
-        }
-    }
-
-    /// "Not found" does not prove that nothing was sent: the identical message is sent again, to
-    /// the same rail, and only if that rail declares duplicate detection.
-    async fn send_again(&self, ask: &Ask) {
-        let detects = |rail: &&domain::policy::RailConfig| rail.duplicate_detection;
-        if self.world.corridors.rail(&ask.attempt.rail).filter(detects).is_some() {
             failpoint::reach(Failpoint::BeforeSendingAgain);
             self.repeat(ask).await;
         }

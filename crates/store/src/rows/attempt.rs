@@ -28,13 +28,14 @@ record! {
         Guard { state: AttemptState, state_at: Timestamp }
         Changed {
             charges: i64, reason: Option<String>, info: Option<String>,
-            bank_reference: Option<String>, source: Option<String>,
+            bank_reference: Option<String>, source: Option<String>, booking: Option<String>,
+            sent_again: bool,
         }
     } computed {
         Changed { slot: i32 = if it.state.is_refused() { it.number } else { LIVE } }
     } => Attempt {
         id, tenant, payment, number, rail, state, amount: Money::new(minor, currency), charges, sender,
-        created_at, state_at, reason, info, bank_reference, source,
+        created_at, state_at, reason, info, bank_reference, source, booking, sent_again,
     }
 }
 

@@ -46,6 +46,8 @@ fn attempt(
         info: None,
         bank_reference: None,
         source: None,
+        booking: None,
+        sent_again: false,
     }
 }
 

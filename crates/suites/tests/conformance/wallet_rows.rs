@@ -333,6 +333,8 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
         info: None,
         bank_reference: None,
         source: None,
+        booking: Some("camt.054 FT-1".to_owned()),
+        sent_again: true,
     };
     let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         ws.exchanges.put((tenant, full.id), full.clone());

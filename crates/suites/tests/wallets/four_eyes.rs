@@ -235,6 +235,8 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
         info: None,
         bank_reference: None,
         source: None,
+        booking: None,
+        sent_again: false,
     };
     order.state = ExchangeState::Paying;
     (order.attempt, order.unclear_since, order.unclear_beyond_window) =

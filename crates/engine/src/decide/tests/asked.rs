@@ -12,7 +12,8 @@ use crate::command::PaymentAction;
 #[test]
 fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
     let payment = payment(1);
-    let act = |ws: &mut WorkingSet, action| run(ws, &payment, action, vec![rail()]);
+    let detects = || domain::policy::RailConfig { duplicate_detection: true, ..rail() };
+    let act = |ws: &mut WorkingSet, action| run(ws, &payment, action, vec![detects()]);
     let free = || domain::policy::RailConfig { sender_limits: None, ..rail() };
     for is_sent in [true, false] {
         let mut ws = batch(std::slice::from_ref(&payment));
@@ -25,7 +26,9 @@ fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
         }
         let asked = |answer| PaymentAction::Inquired { attempt, fence: 1, answer };
         let outcome = act(&mut ws, asked(InquiryAnswer::NotFound));
-        let state = ws.attempts.get(&(TENANT, attempt)).expect("it began").state;
+        let known = ws.attempts.get(&(TENANT, attempt)).expect("it began");
+        let (state, sent_again) = (known.state, known.sent_again);
+        assert_eq!(sent_again, is_sent);
         if is_sent {
             assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
             assert_eq!(state, AttemptState::Indeterminate);
