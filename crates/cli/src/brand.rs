@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use domain::brand::{self, Brand, Colour, Logo};
+use domain::user::{Role, Scope};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -75,7 +76,8 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
         Brand { logo: logo.transpose()?, colour: args.colour, contact: args.contact.clone() };
     let opened = open(&args.store, context).await?;
     let tenant = opened.tagged(&args.tenant).await?;
-    let done = opened.store.set_brand(tenant.id, &brand, args.person.deed(&opened.by)).await;
+    let by = args.person.deed(&opened, Scope::Tenant(tenant.id), &[Role::Admin]).await?;
+    let done = opened.store.set_brand(tenant.id, &brand, by).await;
     done.map_err(Failure::of_store)?;
     output::done(
         context.output,

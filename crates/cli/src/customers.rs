@@ -2,6 +2,7 @@
 //! store and its audit log.
 
 use clap::{Args, Subcommand};
+use domain::user::{Role, Scope};
 use domain::wallet::{CUSTOMER_ID_MAX_CHARS, KycLevel};
 use serde_json::json;
 use store::CustomerRecord;
@@ -102,7 +103,9 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let (SetArgs { customer, kyc_level, person }, id) = (args, &args.customer.customer_id);
     let opened = open(&customer.store, context).await?;
     let tenant = opened.tagged(&customer.tenant).await?;
-    let done = opened.store.set_customer(tenant.id, id, *kyc_level, person.deed(&opened.by)).await;
+    let roles = [Role::Operator, Role::Compliance, Role::Admin];
+    let by = person.deed(&opened, Scope::Tenant(tenant.id), &roles).await?;
+    let done = opened.store.set_customer(tenant.id, id, *kyc_level, by).await;
     done.map_err(Failure::of_store)?;
     let level = kyc_level.name();
     output::done(

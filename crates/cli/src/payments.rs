@@ -265,7 +265,8 @@ async fn list(client: &Client, args: &ListArgs, output: Output) -> Result<(), Fa
     }
     let mut found: Vec<(String, Box<RawValue>)> = Vec::new();
     for country in args.filter.countries() {
-        let answer = client.get("/v2/payments", &args.query(country, 0, wanted)).await?;
+        let query = args.query(country, 0, wanted);
+        let answer = api::patiently(async || client.get("/v2/payments", &query).await).await?;
         for record in document::read::<Vec<Box<RawValue>>>(&answer.body)? {
             let accepted: PaymentRecord = document::read(record.get())?;
             found.push((accepted.order.text("timestamp"), record));
@@ -302,7 +303,7 @@ async fn whole_id(
             ("limit", LIMIT_MAX.to_string()),
             ("sorting_order", "desc".to_owned()),
         ];
-        let answer = client.get("/v2/payments", &query).await?;
+        let answer = api::patiently(async || client.get("/v2/payments", &query).await).await?;
         let records: Vec<Named> = document::read(&answer.body)?;
         known.extend(records.into_iter().map(|it| (it.order.text("timestamp"), country, it.id)));
     }

@@ -48,20 +48,15 @@ pub struct TwoPeople {
 }
 
 impl OnePerson {
-    /// The actor of the audit entry: this user, through the machine's user.
-    pub fn deed(&self, user: &Deed) -> Deed {
-        user.clone().on_behalf_of(&self.by).because(&self.why)
-    }
-
-    /// The same for one part of an action that takes two: this user, who must be an enabled user of
-    /// the console with one of `roles` for the tenant.
-    pub async fn deed_as(
+    /// The actor of the audit entry: this user, through the machine's user. As in the console, it
+    /// is an enabled user with one of `roles` and this scope.
+    pub async fn deed(
         &self,
         opened: &Opened,
-        tenant: TenantId,
+        scope: Scope,
         roles: &[Role],
     ) -> Result<Deed, Failure> {
-        let login = one_of(opened, ("--by", &self.by), Scope::Tenant(tenant), roles).await?;
+        let login = one_of(opened, ("--by", &self.by), scope, roles).await?;
         Ok(opened.by.clone().on_behalf_of(login).because(&self.why))
     }
 }
@@ -72,11 +67,11 @@ impl Deciders {
     pub async fn deed(
         &self,
         opened: &Opened,
-        tenant: TenantId,
+        (tenant, policy): (TenantId, &WalletPolicy),
         release: Option<i64>,
-        policy: &WalletPolicy,
+        control: DualControl,
     ) -> Result<Deed, Failure> {
-        let by = &self.person.by;
+        let scope = Scope::Tenant(tenant);
         let Some(checker) = &self.checker else {
             if release.is_some_and(|minor| policy.needs_second(minor)) {
                 let limit = coin_amount::show(policy.second_person_above);
@@ -84,11 +79,10 @@ impl Deciders {
                     "--checker: required; releasing more than {limit} needs a second user"
                 )));
             }
-            return Ok(self.person.deed(&opened.by));
+            return self.person.deed(opened, scope, control.makers).await;
         };
-        let two = Two { maker: ("--by", by), checker: ("--checker", checker) };
-        let deed = two.deed(opened, Scope::Tenant(tenant), DualControl::RELEASE).await?;
-        Ok(deed.because(&self.person.why))
+        let two = Two { maker: ("--by", &self.person.by), checker: ("--checker", checker) };
+        Ok(two.deed(opened, scope, control).await?.because(&self.person.why))
     }
 }
 

@@ -244,7 +244,8 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let payment = record.ok_or_else(|| Failure::refused(Refused::NotFound))?.payment;
     let release = approve.then_some(payment.charge.amount.minor);
-    let by = args.people.deed(&opened, tenant.id, release, &tenant.policy.wallet).await?;
+    let of_tenant = (tenant.id, &tenant.policy.wallet);
+    let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
     payments.service.review(tenant.id, id, approve, seen, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     let sentence = if approve { "approved; the payment continues" } else { "rejected" };
@@ -256,7 +257,8 @@ async fn close_recall(args: &DecideArgs, context: &Context) -> Result<(), Failur
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let id = payment_id(&opened, tenant.id, &args.payment).await?;
-    let by = args.people.deed(&opened, tenant.id, None, &tenant.policy.wallet).await?;
+    let of_tenant = (tenant.id, &tenant.policy.wallet);
+    let by = args.people.deed(&opened, of_tenant, None, DualControl::OUTCOME).await?;
     let payments = opened.payments()?;
     let recalls = opened.store.recalls(tenant.id, id).await.map_err(Failure::of_store)?;
     let newest = recalls.first().ok_or_else(|| Failure::refused(Refused::NotFound))?.id;

@@ -48,7 +48,7 @@ impl<S> ForCommand<S> {
 /// Opens the configured store, which must exist and be migrated. Creates nothing: a mistyped
 /// `--data-dir` must not become an installation.
 pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure> {
-    let config = args.config.load()?;
+    let mut config = args.config.load()?;
     let data_dir = context.data_dir()?;
     let store = service::open_existing_store(&config, data_dir.path()).await;
     let store = store.map_err(Failure::of_start)?;
@@ -56,10 +56,31 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     service::environment::check(&store, config.environment)
         .await
         .map_err(|wrong| Failure::of_start(wrong.into()))?;
-    let user = std::env::var("SUDO_USER")
-        .or_else(|_| std::env::var("USER"))
-        .unwrap_or_else(|_| "unknown".to_owned());
-    Ok(Opened { config, store, by: Deed::new(Via::Cli, user), data_dir })
+    // The command line against a sandbox has the configuration of a test environment.
+    let made_by = store.environment().await.map_err(Failure::of_store)?;
+    config.environment = made_by.unwrap_or(config.environment);
+    Ok(Opened { config, store, by: Deed::new(Via::Cli, machine_user()), data_dir })
+}
+
+/// The operating system's user who runs the command, whatever the environment says. For root, the
+/// user of `sudo`.
+fn machine_user() -> String {
+    let id = rustix::process::getuid();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let own = user_named_by(&users, id.as_raw()).unwrap_or_else(|| format!("uid {}", id.as_raw()));
+    match std::env::var("SUDO_USER") {
+        Ok(user) if id.is_root() && !user.trim().is_empty() => user,
+        _ => own,
+    }
+}
+
+/// The name of a user in the form of `/etc/passwd`.
+fn user_named_by(users: &str, id: u32) -> Option<String> {
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, found) = (fields.next()?, fields.nth(1)?);
+        (found.parse() == Ok(id) && !name.is_empty()).then(|| name.to_owned())
+    })
 }
 
 impl Opened {
@@ -175,5 +196,18 @@ impl Opened {
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
         let service = make(self.store.clone(), engine, world);
         ForCommand { service, batcher: tokio::spawn(batcher.run()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_named_by_their_number() {
+        let users = "root:x:0:0:root:/root:/bin/bash\n# amal:x:7\n:x:8:8\nsvc:x:1000:1000::/:/bin/sh\n";
+        for (id, name) in [(0, Some("root")), (1_000, Some("svc")), (7, None), (8, None), (9, None)] {
+            assert_eq!(user_named_by(users, id).as_deref(), name, "{id}");
+        }
     }
 }

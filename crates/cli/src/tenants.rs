@@ -44,8 +44,10 @@ pub enum KeysCommand {
     /// List the keys of a tenant
     List(TenantArgs),
     /// Rotate a key's secret; the old one stays valid for 7 days
+    #[command(after_help = "Example:\n  corridor keys rotate demobank-test_pay-…")]
     Rotate(KeyArgs),
     /// Revoke a key permanently
+    #[command(after_help = "Example:\n  corridor keys revoke demobank-test_pay-…")]
     Revoke(KeyArgs),
 }
 
@@ -139,7 +141,6 @@ pub struct CreateKeyArgs {
 
 /// Options of `keys rotate` and `keys revoke`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor keys rotate demobank-test_pay-…")]
 pub struct KeyArgs {
     /// Access key
     access_key: String,

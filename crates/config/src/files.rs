@@ -10,6 +10,7 @@ use adapters::rails::{
     AcknowledgementSettings, Exchange, FilesConfig, SftpConfig, is_acknowledgement_name,
 };
 use adapters::sftp;
+use domain::policy::Environment;
 use secrecy::SecretString;
 use serde::Deserialize;
 
@@ -157,6 +158,17 @@ impl Config {
     /// A rail over files in `directory`.
     pub fn files_in(&self, entry: &RailEntry, directory: PathBuf) -> FilesConfig {
         self.files_of(entry, Exchange::Directory(directory))
+    }
+
+    /// What is wrong with a rail's directory, if production would have to create it: a share that
+    /// is not mounted, or a mistyped path, would take payments that no bank reads.
+    pub fn missing_directory(&self, setup: &FilesConfig) -> Option<String> {
+        let Exchange::Directory(dir) = &setup.exchange else { return None };
+        let is_missing = self.environment == Environment::Production && !dir.is_dir();
+        is_missing.then(|| {
+            let (rail, dir) = (&setup.rail, dir.display());
+            format!("rails.{rail}.directory: {dir} is no directory: mount the bank's share, or create it")
+        })
     }
 
     /// A rail over the bank's SFTP server.

@@ -392,7 +392,12 @@ fn connect_all(
                 continue;
             }
             RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(*setup)),
-            RailSetup::Files(setup) => (setup.rail.clone(), IsoRail::files(*setup)),
+            RailSetup::Files(setup) => {
+                if let Some(fault) = config.missing_directory(&setup) {
+                    return Err(anyhow::anyhow!(fault).context(BadConfiguration));
+                }
+                (setup.rail.clone(), IsoRail::files(*setup))
+            }
             RailSetup::Simulated(id) => {
                 let entry = config
                     .rails

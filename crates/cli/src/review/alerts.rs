@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
 use domain::time::Timestamp;
+use domain::user::{Role, Scope};
 use domain::wallet_effects::Alert;
 use serde_json::json;
 use uuid::Uuid;
@@ -85,7 +86,8 @@ async fn close(args: &CloseArgs, context: &Context) -> Result<(), Failure> {
     if let Some(id) = ids.iter().find(|id| alerts.iter().all(|(_, alert)| alert.id() != **id)) {
         return Err(Failure::Refused(format!("no open alert {id}; nothing was closed")));
     }
-    let by = args.person.deed(&opened.by);
+    let roles = [Role::Operator, Role::Compliance, Role::Treasury, Role::Admin];
+    let by = args.person.deed(&opened, Scope::Tenant(tenant.id), &roles).await?;
     for (_, alert) in &alerts {
         opened.store.close_alert(tenant.id, alert, &by).await.map_err(Failure::of_store)?;
     }

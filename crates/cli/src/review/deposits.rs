@@ -2,6 +2,7 @@
 //! the tenant's limit requires a second user, as in the console.
 
 use clap::{Args, Subcommand};
+use domain::approval::DualControl;
 use domain::coin_amount;
 use domain::deposit::{Deposit, ReviewVerdict};
 use engine::command::Refused;
@@ -30,10 +31,19 @@ pub enum DepositsCommand {
     /// Release a deposit to its wallet
     Approve(ApproveArgs),
     /// Reject a deposit; it can be refunded (`corridor review refund`)
+    #[command(
+        after_help = "Example:\n  corridor review deposits reject --tenant demobank --by ayesha --why 'no reply' 0d7a1d0e-…"
+    )]
     Reject(DecideArgs),
     /// Reject a deposit and place it on legal hold
+    #[command(
+        after_help = "Example:\n  corridor review deposits hold --tenant demobank --by ayesha --why 'listed person' 0d7a1d0e-…"
+    )]
     Hold(DecideArgs),
     /// Reject a deposit and block its wallet
+    #[command(
+        after_help = "Example:\n  corridor review deposits block --tenant demobank --by ayesha --why 'stolen account' 0d7a1d0e-…"
+    )]
     Block(DecideArgs),
 }
 
@@ -55,9 +65,6 @@ pub struct ApproveArgs {
 
 /// Options of every decision.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  corridor review deposits reject --tenant demobank --by ayesha --why 'no reply' 0d7a1d0e-…"
-)]
 pub struct DecideArgs {
     /// Incoming transaction id, as shown by `corridor review deposits list`
     #[arg(value_name = "ID")]
@@ -105,7 +112,8 @@ async fn decide(
         return Err(Failure::refused(Refused::NotAsSeen));
     }
     let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
-    let by = args.people.deed(&opened, caller.tenant, release, &caller.policy.wallet).await?;
+    let of_tenant = (caller.tenant, &caller.policy.wallet);
+    let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
     let wallets = opened.wallets_with_lists().await?;
     let decided = wallets.service.decide_review_without_node(&caller, asked).await;

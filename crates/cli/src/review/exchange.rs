@@ -7,7 +7,7 @@ use domain::approval::DualControl;
 use domain::coin_amount;
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{ExchangeId, TenantId};
-use domain::user::Scope;
+use domain::user::{Role, Scope};
 use serde_json::json;
 use store::Found;
 
@@ -202,7 +202,8 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let wallets = opened.wallets_with_lists().await?;
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let release = approve.then_some(order.minor);
-    let by = args.people.deed(&opened, caller.tenant, release, &caller.policy.wallet).await?;
+    let of_tenant = (caller.tenant, &caller.policy.wallet);
+    let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
     let decided = wallets.service.review_order(&caller, id, approve, seen, by).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
@@ -239,7 +240,9 @@ async fn recredit(args: &RecreditArgs, context: &Context) -> Result<(), Failure>
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = order_id(&opened, caller.tenant, &args.order).await?;
     let wallets = opened.wallets()?;
-    let given = wallets.service.recredit_order(&caller, id, args.person.deed(&opened.by)).await;
+    let roles = [Role::Operator, Role::Treasury];
+    let by = args.person.deed(&opened, Scope::Tenant(caller.tenant), &roles).await?;
+    let given = wallets.service.recredit_order(&caller, id, by).await;
     let given = given.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("the running service returns the tokens; the order stays settled");

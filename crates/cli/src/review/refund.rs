@@ -8,6 +8,7 @@ use domain::coin_amount;
 use domain::deposit::{Deposit, SeenRefund};
 use domain::ids::{DepositId, TenantId};
 use domain::payment_request::{Named, RefundTo};
+use domain::user::Scope;
 use serde_json::json;
 use store::Found;
 
@@ -131,7 +132,8 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let wanted = wanted(&opened, &found(&opened, caller.tenant, id).await?).await?;
     let to = if args.to_senders_address { None } else { args.to };
     let to = to.map_or_else(|| wanted.only(), Ok)?;
-    let by = args.person.deed_as(&opened, caller.tenant, DualControl::RELEASE.makers).await?;
+    let scope = Scope::Tenant(caller.tenant);
+    let by = args.person.deed(&opened, scope, DualControl::RELEASE.makers).await?;
     let wallets = opened.wallets_with_lists().await?;
     let proposed = wallets.service.propose_refund(&caller, id, to, by).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
@@ -144,7 +146,8 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
-    let mut by = args.person.deed_as(&opened, caller.tenant, DualControl::RELEASE.checkers).await?;
+    let scope = Scope::Tenant(caller.tenant);
+    let mut by = args.person.deed(&opened, scope, DualControl::RELEASE.checkers).await?;
     if let Some(refund) = found(&opened, caller.tenant, id).await?.refund {
         by = by.together_with(&refund.proposed_by);
     }
@@ -161,9 +164,10 @@ async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure>
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
+    let scope = Scope::Tenant(caller.tenant);
+    let by = args.person.deed(&opened, scope, DualControl::RELEASE.makers).await?;
     let wallets = opened.wallets_with_lists().await?;
-    let withdrawn =
-        wallets.service.withdraw_refund(&caller, id, args.person.deed(&opened.by)).await;
+    let withdrawn = wallets.service.withdraw_refund(&caller, id, by).await;
     let withdrawn = withdrawn.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("withdrawn; nothing is refunded");

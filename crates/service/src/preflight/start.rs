@@ -39,7 +39,7 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     let (of_rates, rates) = rates(config).await;
     findings.extend(of_rates);
     findings.extend(lists(config, store).await);
-    findings.extend(config.rail_setups().into_iter().filter_map(rail));
+    findings.extend(config.rail_setups().into_iter().filter_map(|setup| rail(config, setup)));
     findings.extend(unaddressed(config));
     if !config.webhooks.authority_file.as_os_str().is_empty() {
         let found = |roots: Vec<reqwest::Certificate>| format!("{} authorities", roots.len());
@@ -248,7 +248,7 @@ impl KeptLists for Unchanged {
 }
 
 /// Whether a rail can be set up; `None` for a simulated one.
-fn rail(setup: RailSetup) -> Option<Finding> {
+fn rail(config: &Config, setup: RailSetup) -> Option<Finding> {
     const NAME: &str = "rails";
     match setup {
         RailSetup::Simulated(_) => None,
@@ -260,18 +260,21 @@ fn rail(setup: RailSetup) -> Option<Finding> {
             let (id, url) = (setup.rail.clone(), setup.url.clone());
             Some(Finding::of(NAME, ConnectorRail::new(*setup), |_| format!("{id}: {url}")))
         }
-        RailSetup::Files(setup) => Some(files(&setup)),
+        RailSetup::Files(setup) => Some(files(config, &setup)),
     }
 }
 
 /// Whether a rail's files can be exchanged, as far as this machine is concerned.
-fn files(setup: &FilesConfig) -> Finding {
+fn files(config: &Config, setup: &FilesConfig) -> Finding {
     const NAME: &str = "rails";
     let id = &setup.rail;
     let pgp = match setup.usable_keys() {
         Ok(expires) => expires,
         Err(error) => return Finding::new(NAME, Level::Wrong, error.to_string()),
     };
+    if let Some(fault) = config.missing_directory(setup) {
+        return Finding::new(NAME, Level::Wrong, fault);
+    }
     let found = match &setup.exchange {
         Exchange::Directory(dir) => usable_directory(dir)
             .map(|()| dir.display().to_string())
@@ -303,7 +306,7 @@ fn unaddressed(config: &Config) -> Vec<Finding> {
     rails.map(finding).collect()
 }
 
-/// `serve` creates a missing directory, so the nearest existing one has to permit that.
+/// Outside production `serve` creates a missing directory, so the nearest existing one has to permit that.
 fn usable_directory(dir: &Path) -> Result<(), String> {
     let existing = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     if !existing.is_dir() {

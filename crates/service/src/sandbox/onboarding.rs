@@ -10,7 +10,7 @@ use domain::ids::WalletId;
 use domain::payment_request::{AmountAsked, DEFAULT_EXPIRES_IN_HOURS, PaymentRequest};
 use domain::ports::Clock as _;
 use domain::time::Span;
-use domain::wallet::KycLevel;
+use domain::wallet::{KycLevel, WalletState};
 use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
 use http_api::auth::mint::{Grant, Minter};
 use http_api::key_ring::token_lifetime;
@@ -57,24 +57,35 @@ impl Onboarding<'_> {
     /// all money.
     pub(super) async fn wallet(&self) -> anyhow::Result<WalletId> {
         let store = self.wallets.store();
-        let wallet = match store.meta(WALLET).await? {
-            Some(text) => WalletId::parse(&text).context(WALLET)?,
-            None => {
-                let id = self.provision().await?;
+        let known = store.meta(WALLET).await?;
+        let known = known.map(|text| WalletId::parse(&text).context(WALLET)).transpose()?;
+        let wallet = match known {
+            Some(id) if self.is_usable(id).await? => id,
+            _ => {
+                // One that was blocked or blacklisted makes room for another customer's.
+                let id = self.provision(known).await?;
+                store.set_meta(FUNDED, "").await?;
                 store.set_meta(WALLET, &id.to_string()).await?;
                 id
             }
         };
-        if store.meta(FUNDED).await?.is_none() {
+        if store.meta(FUNDED).await?.is_none_or(|funded| funded.is_empty()) {
             self.fund(wallet).await?;
             store.set_meta(FUNDED, "1").await?;
         }
         Ok(wallet)
     }
 
-    async fn provision(&self) -> anyhow::Result<WalletId> {
+    async fn is_usable(&self, wallet: WalletId) -> anyhow::Result<bool> {
+        let (wallet, _) = self.wallets.find(&self.caller(), wallet).await?;
+        Ok(matches!(wallet.state, WalletState::Pending | WalletState::Active))
+    }
+
+    /// `before`: the wallet that it replaces.
+    async fn provision(&self, before: Option<WalletId>) -> anyhow::Result<WalletId> {
+        let after = before.map(|wallet| format!("-after-{wallet}")).unwrap_or_default();
         let customer = NewCustomer {
-            customer_id: "demo-customer".to_owned(),
+            customer_id: format!("demo-customer{after}"),
             email: "demo.customer@example.com".to_owned(),
             phone: "+923001234567".to_owned(),
             blockchain: None,

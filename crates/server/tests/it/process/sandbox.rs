@@ -126,7 +126,13 @@ fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
     assert_eq!(third.printed["payment_secret_key"], first.printed["payment_secret_key"]);
     let record = installation.json(&["payments", "get", "--external", "kept-1"]);
     assert_eq!(record[0]["response"]["status"], "succeeded");
+    let blocked = third.text("wallet_id").to_owned();
+    let block = ["wallets", "block", "--reason", "FRAUD_SUSPICION", "--details", "a trial"];
+    installation.ok(&[&block[..], &[blocked.as_str()]].concat());
     third.process.stop();
+    let mut fourth = Sandbox::start(&installation, &[]);
+    assert_ne!(fourth.text("wallet_id"), blocked, "another wallet for the next trial");
+    fourth.process.stop();
 }
 
 fn mode_of(path: &Path) -> u32 {

@@ -104,7 +104,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     let withdraw = || {
         review(
             &installation,
-            &["refund", "withdraw", "--by", "bilal", "--why", "another address", &id],
+            &["refund", "withdraw", "--by", "omar", "--why", "another address", &id],
         )
     };
     assert_eq!(withdraw().code, 1, "nothing is proposed");
@@ -456,6 +456,7 @@ async fn audited(store: &Store, tenant: TenantId, limit: usize) -> Vec<Entry> {
 #[tokio::test(flavor = "multi_thread")]
 async fn handled_alerts_are_closed() {
     let (installation, store, tenant) = watched().await;
+    installation.create_users(&["ayesha"]);
     let alert =
         |what: &str| Alert { kind: AlertKind::LowGas, subject: tenant.0, what: what.to_owned() };
     for what in ["little left", "very little left", "none left"] {
