@@ -118,6 +118,11 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.check("store.url", known, "must be \"sqlite:PATH\" or \"postgres://…\"");
     let ports = store.starts_with("sqlite:") || has_valid_ports(store);
     faults.check("store.url", !known || ports, "must name ports of 1 to 65535");
+    let modes = store.split_once('?').map_or("", |(_, query)| query).split('&');
+    let mut modes = modes.filter_map(|pair| pair.strip_prefix("sslmode="));
+    let modes = modes.all(|mode| SSL_MODES.contains(&mode));
+    let rule = format!("sslmode must be one of {}", SSL_MODES.join(", "));
+    faults.check("store.url", modes, &rule);
     faults.within("store.writers", config.store.writers, 1, 256);
     faults.within("store.readers", config.store.readers, 1, 256);
     faults.within("store.statement_timeout_s", config.store.statement_timeout_s, 1, 300);
@@ -428,6 +433,8 @@ pub(super) fn is_http_url(text: &str) -> bool {
         .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
+/// TLS to PostgreSQL, as the store takes it.
+const SSL_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 const ORIGIN_RULE: &str = "must be an http or https URL without a path, or \"\"";
 
 /// Whether a URL names a host alone: every path below it is the service's own.

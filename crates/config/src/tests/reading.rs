@@ -67,7 +67,12 @@ fn urls_name_possible_ports_and_no_path() {
     ] {
         assert!(check("store.url", url), "{url}");
     }
-    for url in ["postgres://u:p@host:99999/x", "postgres://u:p@a:1,b:0/x", "postgres://u@h:x/db"] {
+    for url in [
+        "postgres://u:p@host:99999/x",
+        "postgres://u:p@a:1,b:0/x",
+        "postgres://u@h:x/db",
+        "postgres://u@h/db?sslmode=verify_full",
+    ] {
         assert!(!check("store.url", url), "{url}");
     }
     for key in ["http.public_url", "console.public_url"] {

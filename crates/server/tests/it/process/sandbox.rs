@@ -127,7 +127,7 @@ fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
     let record = installation.json(&["payments", "get", "--external", "kept-1"]);
     assert_eq!(record[0]["response"]["status"], "succeeded");
     let blocked = third.text("wallet_id").to_owned();
-    let block = ["wallets", "block", "--reason", "FRAUD_SUSPICION", "--details", "a trial"];
+    let block = ["wallets", "block", "--reason", "SUSPICIOUS_ACTIVITY", "--details", "a trial"];
     installation.ok(&[&block[..], &[blocked.as_str()]].concat());
     third.process.stop();
     let mut fourth = Sandbox::start(&installation, &[]);
