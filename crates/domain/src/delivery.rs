@@ -1,19 +1,21 @@
 //! Delivery of one event, of either service, to the bank's webhook endpoint: its schedule and its
 //! end.
 //!
-//! Only the first undelivered event of an aggregate is attempted: [`DeliveryStream`] knows which.
-//! An adapter sends.
+//! Only the first undelivered event of an aggregate is attempted, and beside it the lowest replayed
+//! one: [`DeliveryStream`] knows which. An adapter sends.
 
 use crate::ids::{EventId, TenantId};
 use crate::time::{Span, Timestamp};
 use crate::wallet_event::Aggregate;
 
 mod change;
+mod replays;
 pub mod states;
 
 pub use change::{
     JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce,
 };
+pub use replays::Replays;
 pub use states::{DeliveryStep, DeliveryTrigger};
 
 names! {
@@ -50,7 +52,8 @@ pub struct Delivery {
     pub attempts: i32,
     /// Time at which the delivery was added.
     pub created_at: Timestamp,
-    /// Time of the next attempt; `None` if none is scheduled or an earlier delivery is open.
+    /// Time of the next attempt; `None` if none is scheduled or an earlier delivery of its turn is
+    /// open.
     pub next_at: Option<Timestamp>,
     /// Time of the successful attempt.
     pub delivered_at: Option<Timestamp>,
@@ -85,9 +88,9 @@ pub struct DeliveryAttempt {
 
 /// Delivery progress of an aggregate's events. A quote or a payment has deliveries only for the
 /// events that its tenant wanted when they happened, and for backfilled ones. Versions below `open`
-/// are finished (delivered, dead or disabled); version `open`, if any, has the job; those up to
-/// `newest` wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// are finished (delivered, dead or disabled) or among `replays`; version `open`, if any, has the
+/// job; those up to `newest` wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryStream {
     /// Tenant of the aggregate.
     pub tenant: TenantId,
@@ -97,6 +100,8 @@ pub struct DeliveryStream {
     pub open: i64,
     /// Highest version that has a delivery.
     pub newest: i64,
+    /// Pending deliveries outside `open` to `newest`: replayed, backfilled, or from before a gap.
+    pub replays: Replays,
 }
 
 #[cfg(test)]

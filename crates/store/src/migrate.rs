@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 32] = [
+const MIGRATIONS: [Migration; 34] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -140,8 +140,13 @@ const MIGRATIONS: [Migration; 32] = [
     },
     Migration {
         version: 33,
+        name: "delivery order",
+        text: include_str!("../migrations/0033_delivery_order.sql"),
+    },
+    Migration {
+        version: 34,
         name: "repeated messages",
-        text: include_str!("../migrations/0033_repeated_messages.sql"),
+        text: include_str!("../migrations/0034_repeated_messages.sql"),
     },
 ];
 
@@ -520,6 +525,45 @@ mod tests {
         );
         assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_webhooks <> 0"), 0);
         apply("INSERT INTO delivery_stream VALUES (x'01', x'04', 'payment', 1, 1)");
+    }
+
+    #[test]
+    fn deliveries_that_were_replayed_before_their_order_was_kept_go_on() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let at = MIGRATIONS.iter().position(|it| it.name == "delivery order").expect("there");
+        MIGRATIONS[..at].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        for (aggregate, open, newest, states) in [
+            ("0a", 4, 5, ["pending", "delivered", "pending", "pending", "pending"].as_slice()),
+            ("0b", 2, 2, ["dead", "pending"].as_slice()),
+        ] {
+            for (version, state) in states.iter().enumerate() {
+                let version = version + 1;
+                apply(&format!(
+                    "INSERT INTO delivery VALUES (x'01', x'{aggregate}0{version}', 'order', x'{aggregate}', {version}, 5, \
+                     '{state}', 0, 0, NULL, 6, NULL, NULL, 1)"
+                ));
+            }
+            apply(&format!(
+                "INSERT INTO delivery_stream VALUES (x'01', x'{aggregate}', 'order', {open}, {newest})"
+            ));
+        }
+        apply(&MIGRATIONS[at].script(Dialect::Sqlite, Timestamp(0)));
+        let mut read = database
+            .prepare(
+                "SELECT open_version, newest_version, replays_due, replays_waiting FROM delivery_stream ORDER BY aggregate",
+            )
+            .expect("prepared");
+        let found =
+            read.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let found: Result<Vec<(i64, i64, String, String)>, _> = found.expect("read").collect();
+        let text = String::from;
+        assert_eq!(
+            found,
+            Ok(vec![(4, 5, text("1,3"), text("")), (2, 2, text(""), text(""))]),
+            "they have their jobs"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use uuid::Uuid;
 
 use super::states::{DeliveryStep, DeliveryTrigger};
-use super::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use super::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream, Replays};
 use crate::decision::JobChange;
 use crate::ids::{EventId, TenantId};
 use crate::job::JobKind;
@@ -69,9 +69,9 @@ pub enum ReceiverState {
 /// of an aggregate gets a job.
 ///
 /// Versions are consecutive except for events that were not to be delivered when they happened
-/// ([`DeliveryStream`]). A delivery after a gap does not wait for open ones before it, and
-/// releases those that wait there. A backfilled delivery lies before the open one and is attempted
-/// at once, like a replayed one.
+/// ([`DeliveryStream`]). A delivery after a gap does not wait for open ones before it: those
+/// continue in order, like replayed ones, and so does a backfilled delivery, which lies before the
+/// open one.
 pub fn announce(
     stream: Option<DeliveryStream>,
     (aggregate, version): (Aggregate, i64),
@@ -80,12 +80,9 @@ pub fn announce(
     now: Timestamp,
 ) -> (Delivery, DeliveryStream, WalletEffects) {
     let mut effects = WalletEffects::default();
-    let mut stream =
-        stream.unwrap_or(DeliveryStream { tenant, aggregate, open: version, newest: version - 1 });
+    let mut stream = stream.unwrap_or_else(|| DeliveryStream::before((aggregate, version), tenant));
     if version > stream.newest + 1 {
-        let waiting = (stream.open + 1)..=stream.newest;
-        let ids = waiting.map(|version| aggregate.event_id(tenant, version).0);
-        effects.jobs.extend(ids.map(|id| (id, JobChange::Set(JobKind::Deliver, now))));
+        stream.replays.add_open(stream.open..=stream.newest);
         (stream.open, stream.newest) = (version, version - 1);
     }
     stream.newest = stream.newest.max(version);
@@ -106,7 +103,11 @@ pub fn announce(
         revision: 1,
     };
     match receiver {
-        ReceiverState::Open if is_first => delivery.try_at(now, &mut effects),
+        ReceiverState::Open if is_first => {
+            if version >= stream.open || stream.replays.add(version) {
+                delivery.try_at(now, &mut effects);
+            }
+        }
         // It waits for others; deliveries without an endpoint are disabled when their turn comes.
         ReceiverState::Open => {}
         ReceiverState::Closed if !is_first => {}
@@ -129,6 +130,31 @@ pub struct Tried {
     pub effects: WalletEffects,
     /// Whether the endpoint declines all further events.
     pub receiver_gone: bool,
+}
+
+impl DeliveryStream {
+    /// The stream of an aggregate whose first delivery is that of event number `version`.
+    fn before((aggregate, version): (Aggregate, i64), tenant: TenantId) -> DeliveryStream {
+        let replays = Replays::default();
+        DeliveryStream { tenant, aggregate, open: version, newest: version - 1, replays }
+    }
+
+    /// The stream of an aggregate whose deliveries up to event number `version` are finished.
+    pub fn after(event: (Aggregate, i64), tenant: TenantId) -> DeliveryStream {
+        DeliveryStream::before((event.0, event.1 + 1), tenant)
+    }
+
+    /// Ends the turn of a finished version; returns the version whose turn it is now.
+    fn end(&mut self, version: i64) -> Option<i64> {
+        if self.replays.contains(version) {
+            return self.replays.end(version);
+        }
+        if self.open != version || version > self.newest {
+            return None;
+        }
+        self.open += 1;
+        (self.open <= self.newest).then_some(self.open)
+    }
 }
 
 impl Delivery {
@@ -202,17 +228,28 @@ impl Delivery {
         effects
     }
 
-    /// Replays the delivery. A pending one that is first in its aggregate is attempted at once; one
-    /// that waits for another keeps waiting, which preserves the order of the aggregate's events.
-    pub fn replay(&mut self, stream: &DeliveryStream, now: Timestamp) -> WalletEffects {
+    /// Replays the delivery: at once, or after the lower ones of its aggregate that are replayed. A
+    /// pending one whose turn it is is attempted at once; one that waits for another keeps waiting,
+    /// which preserves the order of the aggregate's events.
+    pub fn replay(&mut self, stream: &mut DeliveryStream, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        if self.state == DeliveryState::Pending && self.version > stream.open {
-            return effects;
-        }
+        let is_open = (stream.open..=stream.newest).contains(&self.version);
+        let is_known = is_open || stream.replays.contains(self.version);
+        let is_due = if self.state == DeliveryState::Pending && is_known {
+            if self.version != stream.open && !stream.replays.due.contains(&self.version) {
+                return effects;
+            }
+            true
+        } else {
+            stream.replays.add(self.version)
+        };
         self.state = DeliveryState::Pending;
         self.tries = 0;
         self.revision += 1;
-        self.try_at(now, &mut effects);
+        self.next_at = None;
+        if is_due {
+            self.try_at(now, &mut effects);
+        }
         effects
     }
 
@@ -221,11 +258,12 @@ impl Delivery {
     pub fn as_replayed(self, attempts: &[DeliveryAttempt], at: Timestamp) -> Delivery {
         let before = || attempts.iter().filter(|attempt| attempt.at <= at);
         let last = before().next_back();
+        let is_as_then = before().count() == attempts.len() && self.state == DeliveryState::Pending;
         Delivery {
             state: DeliveryState::Pending,
             tries: 0,
             attempts: last.map_or(0, |last| last.number),
-            next_at: Some(at),
+            next_at: if is_as_then { self.next_at } else { Some(at) },
             delivered_at: before()
                 .rfind(|attempt| attempt.fault.is_none())
                 .map(|attempt| attempt.at),
@@ -242,7 +280,7 @@ impl Delivery {
         Some(jitter.apply(*next).max(asked))
     }
 
-    /// Finishes the delivery and starts the next one of its aggregate.
+    /// Finishes the delivery and starts the one of its aggregate that waited for it.
     fn end(
         &mut self,
         state: DeliveryState,
@@ -256,13 +294,9 @@ impl Delivery {
             self.delivered_at = Some(now);
         }
         effects.jobs.push((self.event.0, JobChange::Done));
-        // A replayed delivery lies before the open one: it releases nothing.
-        if stream.open == self.version {
-            stream.open += 1;
-            if stream.open <= stream.newest {
-                let EventId(next) = self.aggregate.event_id(self.tenant, stream.open);
-                effects.jobs.push((next, JobChange::Set(JobKind::Deliver, now)));
-            }
+        if let Some(next) = stream.end(self.version) {
+            let EventId(next) = self.aggregate.event_id(self.tenant, next);
+            effects.jobs.push((next, JobChange::Set(JobKind::Deliver, now)));
         }
     }
 

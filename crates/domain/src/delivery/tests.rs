@@ -63,12 +63,16 @@ impl Books {
     }
 
     fn announce(&mut self, receiver: ReceiverState) {
-        self.announce_number(self.stream.map_or(1, |stream| stream.newest + 1), receiver);
+        self.announce_number(self.newest() + 1, receiver);
+    }
+
+    fn newest(&self) -> i64 {
+        self.stream.as_ref().map_or(0, |stream| stream.newest)
     }
 
     fn announce_number(&mut self, version: i64, receiver: ReceiverState) {
         let (delivery, stream, effects) =
-            announce(self.stream, (AGGREGATE, version), TENANT, receiver, self.now);
+            announce(self.stream.take(), (AGGREGATE, version), TENANT, receiver, self.now);
         self.deliveries.insert(version, delivery);
         self.stream = Some(stream);
         self.apply(&effects);
@@ -260,6 +264,72 @@ fn a_replay_restarts_the_schedule_and_releases_nothing_twice() {
 }
 
 #[test]
+fn replayed_deliveries_follow_one_another_in_order() {
+    let mut books = Books::with(0);
+    (0..4).for_each(|_| books.announce(ReceiverState::Closed));
+    books.announce(ReceiverState::Open);
+    for version in [1, 2, 4] {
+        books.replay(version);
+    }
+    assert_eq!(books.due(), [1, 5], "beside the newer one");
+    assert_eq!(books.deliveries[&2].next_at, None);
+    books.replay(4);
+    assert_eq!(books.due(), [1, 5], "a waiting one keeps waiting");
+    books.try_it(1, &failed());
+    assert_eq!(books.due(), [1, 5]);
+    books.try_it(1, &received());
+    assert_eq!(books.due(), [2, 5]);
+    (0..12).for_each(|_| _ = books.try_it(2, &failed()));
+    assert_eq!(books.due(), [4, 5], "a dead one is skipped");
+    books.replay(2);
+    books.replay(3);
+    assert_eq!(books.due(), [2, 4, 5], "lower ones do not wait for one that was ahead");
+    books.try_it(4, &received());
+    assert_eq!(books.due(), [2, 5]);
+    books.on(2, |delivery, stream, now| ((), delivery.no_receiver(stream, now)));
+    assert_eq!(books.due(), [3, 5]);
+    books.try_it(3, &received());
+    books.try_it(5, &received());
+    assert_eq!(
+        (books.states(), books.due()),
+        (vec![Delivered, Disabled, Delivered, Delivered, Delivered], vec![])
+    );
+    assert_eq!(books.stream.expect("announced").replays, Replays::default());
+}
+
+#[test]
+fn replays_of_an_aggregate_whose_position_was_removed_leave_a_valid_position() {
+    let mut books = Books::with(2);
+    books.try_it(1, &received());
+    books.try_it(2, &received());
+    books.stream = Some(DeliveryStream::after((AGGREGATE, 1), TENANT));
+    for version in [1, 2] {
+        books.replay(version);
+    }
+    assert_eq!(books.due(), [1]);
+    books.try_it(1, &received());
+    books.try_it(2, &received());
+    let left = books.stream.as_ref().expect("announced");
+    assert_eq!((left.open, left.newest, &left.replays), (2, 1, &Replays::default()));
+}
+
+#[test]
+fn a_repeated_answer_shows_the_replay_as_it_was() {
+    let mut books = Books::with(0);
+    (0..2).for_each(|_| books.announce(ReceiverState::Closed));
+    (1..=2).for_each(|version| books.replay(version));
+    let at = books.now;
+    for (version, next_at) in [(1, Some(at)), (2, None)] {
+        let shown = books.deliveries[&version].clone().as_replayed(&[], at);
+        assert_eq!((shown.state, shown.next_at), (Pending, next_at));
+    }
+    books.now = books.now + Span::secs(1);
+    let attempt = books.try_it(1, &received()).attempt;
+    let shown = books.deliveries[&1].clone().as_replayed(&[attempt], at);
+    assert_eq!((shown.state, shown.next_at, shown.attempts), (Pending, Some(at), 0));
+}
+
+#[test]
 fn a_waiting_delivery_keeps_waiting_when_replayed() {
     let mut books = Books::with(2);
     books.try_it(1, &failed());
@@ -279,12 +349,17 @@ fn events_without_delivery_block_nothing() {
     books.try_it(3, &failed());
     // 6 and 7 happened while no events were wanted.
     books.announce_number(8, ReceiverState::Open);
-    assert_eq!(books.due(), [3, 4, 5, 8], "nothing waits on either side of a gap");
+    assert_eq!(books.due(), [3, 8], "each side of a gap has its own order");
     books.announce_number(9, ReceiverState::Open);
     books.try_it(8, &received());
-    assert_eq!(books.due(), [3, 4, 5, 9]);
+    assert_eq!(books.due(), [3, 9]);
     books.try_it(3, &received());
-    assert_eq!(books.due(), [4, 5, 9], "a delivery attempted at once releases nothing");
+    assert_eq!(books.due(), [4, 9]);
+    books.try_it(9, &received());
+    books.try_it(4, &received());
+    assert_eq!(books.due(), [5]);
+    books.try_it(5, &received());
+    assert_eq!((books.states(), books.due()), (vec![Delivered; 5], vec![]));
 }
 
 #[test]
@@ -348,7 +423,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     /// Under any sequence of steps: first deliveries follow the aggregate's order; a pending
-    /// delivery is due or waits for one that is; a finished delivery is never due.
+    /// delivery is due or waits for one that is, a replayed one for a lower one; a finished
+    /// delivery is never due.
     #[test]
     fn the_order_of_an_aggregate_is_kept(steps in steps()) {
         let mut books = Books::with(0);
@@ -356,10 +432,10 @@ proptest! {
         for step in steps {
             match step {
                 Step::Skip(count) => {
-                    books.announce_number(books.stream.map_or(0, |it| it.newest) + 1 + count, ReceiverState::Open);
+                    books.announce_number(books.newest() + 1 + count, ReceiverState::Open);
                 }
                 Step::MakeUpFor(which) => {
-                    let newest = books.stream.map_or(0, |it| it.newest);
+                    let newest = books.newest();
                     let missing: Vec<i64> = (1..newest).filter(|it| !books.deliveries.contains_key(it)).collect();
                     if !missing.is_empty() {
                         books.announce_number(missing[which % missing.len()], ReceiverState::Open);
@@ -372,7 +448,7 @@ proptest! {
                         continue;
                     }
                     let version = due[which % due.len()];
-                    let before = books.stream.expect("something is due").open;
+                    let before = books.stream.as_ref().expect("something is due").open;
                     match how {
                         0 => _ = books.try_it(version, &answer(DeliveryResult::Gone)),
                         1 => books.on(version, |delivery, stream, now| ((), delivery.no_receiver(stream, now))),
@@ -389,13 +465,19 @@ proptest! {
                 }
                 Step::Replay(_) => {}
             }
-            let Some(stream) = books.stream else { continue };
+            let Some(stream) = &books.stream else { continue };
+            let replays = &stream.replays;
             prop_assert!(first_ends.is_sorted());
             for delivery in books.deliveries.values() {
                 let is_due = books.jobs.contains_key(&delivery.event.0);
-                let waits = delivery.version > stream.open;
+                let waits = delivery.version > stream.open || replays.waiting.contains(&delivery.version);
                 prop_assert_eq!(is_due, delivery.state == Pending && !waits, "{:?} {:?}", delivery, stream);
                 prop_assert!(delivery.state == Pending || delivery.version < stream.open);
+                let is_replay = delivery.state == Pending && delivery.version < stream.open;
+                prop_assert_eq!(is_replay, replays.contains(delivery.version), "{:?} {:?}", delivery, stream);
+            }
+            for version in &replays.waiting {
+                prop_assert!(replays.due.first().is_some_and(|due| due < version), "{:?}", stream);
             }
             prop_assert!(stream.open <= stream.newest + 1);
         }

@@ -25,11 +25,10 @@ pub(super) fn act(
     let stream_key = (tenant, named.aggregate.id());
     let mut delivery = ws.deliveries.get(&key).cloned().ok_or(Refused::NotFound)?;
     let mut stream = match ws.streams.get(&stream_key) {
-        Some(stream) => *stream,
+        Some(stream) => stream.clone(),
         // The delivery position of a payment is removed once all deliveries are complete.
         None if named.aggregate.is_of_payments() => {
-            let (open, newest) = (named.version + 1, named.version);
-            DeliveryStream { tenant, aggregate: named.aggregate, open, newest }
+            DeliveryStream::after((named.aggregate, named.version), tenant)
         }
         None => return Err(Refused::NotFound),
     };
@@ -52,7 +51,7 @@ pub(super) fn act(
                 return Ok(Outcome::Replayed(made));
             }
             remember(ws, tenant, idempotency.as_ref(), Made::Event(named.event), cx);
-            delivery.replay(&stream, cx.now)
+            delivery.replay(&mut stream, cx.now)
         }
     };
     effects::write(ws, tenant, effects)?;

@@ -112,7 +112,7 @@ fn announce(
     version: i64,
 ) -> Vec<(Uuid, JobChange)> {
     let key = (tenant, aggregate.id());
-    let (known, receiver) = (ws.streams.get(&key).copied(), receiver(ws, tenant));
+    let (known, receiver) = (ws.streams.get(&key).cloned(), receiver(ws, tenant));
     let announced =
         delivery::announce(known, (aggregate, version), tenant, receiver, ws.now.to_millis());
     let (delivery, stream, effects) = announced;

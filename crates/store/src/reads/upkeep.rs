@@ -73,7 +73,7 @@ static PRUNE_PAYMENT_ATTEMPTS: Stmt = Stmt::written(
 static PRUNE_PAYMENT_STREAMS: Stmt = Stmt::written(
     "upkeep.prune_payment_streams",
     "DELETE FROM delivery_stream WHERE tenant = $1 AND open_version > newest_version \
-     AND aggregate IN (SELECT d.aggregate FROM delivery d WHERE d.tenant = $1 \
+     AND replays_due = '' AND replays_waiting = '' AND aggregate IN (SELECT d.aggregate FROM delivery d WHERE d.tenant = $1 \
      AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at < $2 AND d.state <> 'pending' \
      ORDER BY d.created_at, d.event LIMIT $3)",
 );
@@ -132,8 +132,8 @@ static WALLET_THINGS_WITHOUT_JOB: Stmt = Stmt::written(
      UNION ALL SELECT 'chain_intent', i.tenant, i.id FROM chain_intent i WHERE i.state = 'waiting' \
      UNION ALL SELECT 'chain_tx', t.tenant, t.id FROM chain_tx t WHERE t.state IN ('taken', 'broadcast', 'mined') \
      UNION ALL SELECT 'delivery', v.tenant, v.event FROM delivery v \
-     JOIN delivery_stream s ON s.tenant = v.tenant AND s.aggregate = v.aggregate AND s.open_version = v.version \
-     WHERE v.state = 'pending') x \
+     JOIN delivery_stream s ON s.tenant = v.tenant AND s.aggregate = v.aggregate AND (s.open_version = v.version \
+     OR ',' || s.replays_due || ',' LIKE '%,' || CAST(v.version AS TEXT) || ',%') WHERE v.state = 'pending') x \
      LEFT JOIN job j ON j.tenant = x.tenant AND j.subject = x.id WHERE j.subject IS NULL \
      ORDER BY x.what, x.id LIMIT $1",
 );

@@ -1,6 +1,7 @@
 //! Values in columns: how a value is written into a column, or as a parameter, and read back.
 //! Ids pass through [`Keys`].
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -273,6 +274,15 @@ get! { Subscriptions as Text, |fields, _keys| {
     Ok(fields.text()?.split(',').filter_map(WalletEventKind::parse).collect())
 } }
 put! { &'a Subscriptions, |names, _keys, out| out.text(names.to_string().into()) }
+
+// Numbers between commas.
+get! { BTreeSet<i64> as Text, |fields, _keys| fields.named("numbers", |text| {
+    text.split(',').filter(|one| !one.is_empty()).map(|one| one.parse().ok()).collect()
+}) }
+put! { &'a BTreeSet<i64>, |numbers, _keys, out| {
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    out.text(numbers.join(",").into())
+} }
 
 /// A number that may exceed 63 bits, as digits.
 #[derive(Clone, Copy, Debug)]

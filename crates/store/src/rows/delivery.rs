@@ -1,7 +1,9 @@
 //! Deliveries, their attempts and streams as rows. Endpoints' answers are sealed: they may repeat
 //! the event.
 
-use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use std::collections::BTreeSet;
+
+use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream, Replays};
 use domain::ids::{EventId, TenantId};
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::{Aggregate, Subscriptions};
@@ -86,7 +88,14 @@ record! {
         Key { tenant: TenantId, aggregate: Uuid = it.aggregate.id() }
         Kept { kind as aggregate_kind: String = it.aggregate.kind() }
         Guard { open as open_version: i64, newest as newest_version: i64 }
-    } => DeliveryStream { tenant, aggregate: aggregate_of(&kind, aggregate)?, open, newest }
+        Changed {
+            due as replays_due: BTreeSet<i64> = it.replays.due,
+            waiting as replays_waiting: BTreeSet<i64> = it.replays.waiting,
+        }
+    } => {
+        let (aggregate, replays) = (aggregate_of(&kind, aggregate)?, Replays { due, waiting });
+        DeliveryStream { tenant, aggregate, open, newest, replays }
+    }
 }
 
 record! {

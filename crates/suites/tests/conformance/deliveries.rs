@@ -4,7 +4,7 @@ use domain::chain::{Address, TxHash};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
-use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream, Replays};
 use domain::ids::{EventId, ExchangeId, TenantId};
 use domain::money::Money;
 use domain::payment_request::{PaymentRequest, SenderDetails};
@@ -151,11 +151,9 @@ async fn announced(
         for delivery in &made {
             ws.deliveries.put((tenant, delivery.event), delivery.clone());
         }
-        let open = ws
-            .streams
-            .get(&(tenant, request.id.0))
-            .map_or(1, |stream: &DeliveryStream| stream.open);
-        ws.streams.put((tenant, request.id.0), DeliveryStream { tenant, aggregate, open, newest });
+        let stream = ws.streams.get(&(tenant, request.id.0)).cloned();
+        let stream = stream.unwrap_or_else(|| DeliveryStream::after((aggregate, 0), tenant));
+        ws.streams.put((tenant, request.id.0), DeliveryStream { newest, ..stream });
         ws.keep();
     };
     world.execute(&need, announce).await.expect("saved");
@@ -176,8 +174,10 @@ async fn end(world: &World, delivery: &Delivery, state: DeliveryState) -> Delive
         it.delivered_at = (state == DeliveryState::Delivered).then_some(ws.now);
         ws.deliveries.put((tenant, it.event), it.clone());
         let key = (tenant, delivery.aggregate.id());
-        let mut stream = *ws.streams.get(&key).expect("loaded");
+        let mut stream = ws.streams.get(&key).cloned().expect("loaded");
         stream.open = delivery.version + 1;
+        stream.replays.due.insert(delivery.version);
+        stream.replays.waiting.extend([7, 31]);
         ws.streams.put(key, stream);
         ws.add_delivery_attempt(DeliveryAttempt {
             tenant,
@@ -207,7 +207,8 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     let dead = end(&world, &first[1], DeliveryState::Dead).await;
     let store = &world.store;
     let of = Aggregate::Request(one.id);
-    let stream = DeliveryStream { tenant, aggregate: of, open: 3, newest: 3 };
+    let replays = Replays { due: [1, 2].into(), waiting: [7, 31].into() };
+    let stream = DeliveryStream { newest: 3, replays, ..DeliveryStream::after((of, 2), tenant) };
     assert_eq!(store.delivery_stream(tenant, of).await, Ok(Some(stream)));
     let undelivered = store.undelivered(tenant, of).await.expect("read");
     assert_eq!(

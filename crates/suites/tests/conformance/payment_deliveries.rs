@@ -86,7 +86,8 @@ async fn delivered(
         made.iter().for_each(|it| ws.deliveries.put((tenant, it.event), it.clone()));
         let newest = versions.iter().max().copied().unwrap_or(1);
         let open = if state == DeliveryState::Pending { newest } else { newest + 1 };
-        ws.streams.put((tenant, payment.id.0), DeliveryStream { tenant, aggregate, open, newest });
+        let stream = DeliveryStream::after((aggregate, open - 1), tenant);
+        ws.streams.put((tenant, payment.id.0), DeliveryStream { newest, ..stream });
         ws.keep();
     };
     world.execute(&tenant_need(tenant), write).await.expect("saved");

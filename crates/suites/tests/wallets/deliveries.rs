@@ -184,6 +184,36 @@ fn without_an_endpoint_the_log_is_written_and_can_be_delivered_later() {
 }
 
 #[test]
+fn replayed_events_of_a_request_follow_one_another() {
+    with(Setup { webhook: false, ..Setup::default() }, async |world| {
+        two_events(&world).await;
+        world.work().await;
+        let secret = "whsec_dGVzdA==".to_owned().into();
+        world
+            .store
+            .add_webhook(TENANT, "https://bank.example", secret, "test")
+            .await
+            .expect("is new");
+        world.bank.say(&[failed()]);
+        for event in world.events().await {
+            world
+                .wallets
+                .redeliver(&world.caller(), event.id, "test", None)
+                .await
+                .expect("disabled");
+        }
+        world.work().await;
+        assert_eq!(world.bank.kinds(), ["payment-received"], "the second waits for the first");
+        world.later(Span::secs(7)).await;
+        assert_eq!(
+            world.bank.kinds(),
+            ["payment-received", "payment-received", "risk-check-complete"]
+        );
+        assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
+    });
+}
+
+#[test]
 fn a_foreign_delivery_answers_like_an_unknown_one() {
     with(Setup::default(), async |world| {
         two_events(&world).await;

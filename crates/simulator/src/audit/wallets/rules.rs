@@ -252,7 +252,7 @@ static TXS: Subject = Subject {
 
 /// Aggregates of events, by how far they are delivered.
 static STREAMS: Subject = Subject {
-    from: "(SELECT tenant, aggregate AS id, open_version, newest_version FROM delivery_stream) s",
+    from: "(SELECT tenant, aggregate AS id, open_version, newest_version, replays_due, replays_waiting FROM delivery_stream) s",
     key: "s",
     rules: &[
         (
@@ -268,7 +268,15 @@ static STREAMS: Subject = Subject {
             "I7: an event waits without its job",
             "EXISTS (SELECT 1 FROM delivery n LEFT JOIN job j ON j.tenant = n.tenant AND j.subject = n.event \
              WHERE n.tenant = s.tenant AND n.aggregate = s.id AND n.version <= s.open_version AND n.state = 'pending' \
-             AND j.kind IS NOT 'deliver')",
+             AND j.kind IS NOT 'deliver' AND ',' || s.replays_waiting || ',' NOT LIKE '%,' || n.version || ',%')",
+        ),
+        (
+            "I7: a replayed event waits for none before it, or is attempted while it waits",
+            "EXISTS (SELECT 1 FROM delivery n LEFT JOIN job j ON j.tenant = n.tenant AND j.subject = n.event \
+             WHERE n.tenant = s.tenant AND n.aggregate = s.id AND ',' || s.replays_waiting || ',' LIKE '%,' || n.version || ',%' \
+             AND (n.state <> 'pending' OR j.kind IS NOT NULL OR NOT EXISTS (SELECT 1 FROM delivery m \
+             WHERE m.tenant = s.tenant AND m.aggregate = s.id AND m.version < n.version \
+             AND ',' || s.replays_due || ',' LIKE '%,' || m.version || ',%')))",
         ),
         (
             "I7: an event is delivered before the one ahead of it",
