@@ -312,8 +312,11 @@ pub(super) async fn list(visit: Visit) -> Answer {
             "This page searched the latest {LOOKED_AT_MAX} payments of each country. Next continues after them."
         ));
     }
-    let table =
-        Table::new("Payments", &HEAD, rows).or("No payments match.").paged(pager(&visit, &found));
+    let none = match found.next.is_some() {
+        true => "None among these; Next looks further back.",
+        false => "No payments match.",
+    };
+    let table = Table::new("Payments", &HEAD, rows).or(none).paged(pager(&visit, &found));
     let mut links = Vec::new();
     if visit.query().given("after").or(visit.query().given("before")).is_some() {
         let latest = format!("{}?{asked}", visit.href("/payments"));

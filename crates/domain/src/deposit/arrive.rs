@@ -230,11 +230,13 @@ impl Case {
                 "tokens were paid directly to a wallet's address: they are in suspense".to_owned();
             self.alert(AlertKind::DirectDeposit, what, effects);
         }
-        if state == DepositState::Rejected {
-            self.fail(FailureReason::AddressBlacklisted, effects, cx);
-        } else if self.request.is_some() {
+        // The bank learns who has paid what, whatever becomes of it.
+        if self.request.is_some() {
             let event = self.received(terms, confirmations);
             self.tell(event, effects);
+        }
+        if state == DepositState::Rejected {
+            self.fail(FailureReason::AddressBlacklisted, effects, cx);
         }
     }
 

@@ -21,6 +21,7 @@ use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, PaymentAction};
 use crate::world::{WalletWorld, WalletWorlds, World};
 
+mod calls;
 mod collect;
 mod deliver;
 pub(crate) mod follow;
@@ -60,6 +61,10 @@ const WALLET_JOBS: [JobKind; 9] = [
     JobKind::InquirePayout,
 ];
 
+/// A round that takes longer waits for a slow rail, node or list.
+const SLOW_ROUND: Span = Span::secs(1);
+/// Slow rounds of one kind of work at once.
+const ROUNDS_MAX: usize = 512;
 /// Workers that are not woken check for due jobs after this many poll intervals.
 const LOOK_UNWOKEN: i64 = 20;
 
@@ -71,6 +76,7 @@ pub struct Workers {
     owner: String,
     lanes: lanes::Lanes,
     shares: Arc<shares::Shares>,
+    calls: calls::Calls,
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
 }
@@ -79,8 +85,9 @@ impl Workers {
     /// Returns the workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
         let (lanes, usual_fees) = (lanes::Lanes::default(), Mutex::default());
-        let shares = shares::Shares::new(world.tuning.calls_in_flight);
-        Arc::new(Workers { store, engine, world, owner, lanes, shares, usual_fees })
+        let most = world.tuning.calls_in_flight;
+        let (shares, calls) = (shares::Shares::new(most), calls::Calls::new(most));
+        Arc::new(Workers { store, engine, world, owner, lanes, shares, calls, usual_fees })
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.
@@ -328,11 +335,13 @@ async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
 /// Leases and processes due jobs of one kind, many at a time, and waits for more.
 async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut news = workers.engine.feed().follow_jobs(kind);
-    let mut under_way = FuturesUnordered::new();
     let tuning = workers.world.tuning.clone();
-    // Each tenant has its share of deliveries; they end one by one.
     let delivers = kind == JobKind::Deliver;
-    let rounds_max = if delivers { usize::MAX } else { (tuning.calls_in_flight / 8).max(1) };
+    let mut under_way = match delivers {
+        // Each tenant has its share of deliveries; they end one by one.
+        true => Rounds::of(usize::MAX, usize::MAX),
+        false => Rounds::of((tuning.calls_in_flight / 8).max(1), ROUNDS_MAX),
+    };
     // What is sent together in a bank's messages gains from waiting for more.
     let gains = delivers || kind == JobKind::Submit;
     let round = if gains { tuning.round } else { Span(0) };
@@ -345,13 +354,15 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
         let mut taken = 0;
         let now = workers.clock().now();
         let rests = begun.and_then(|begun| rests_until(begun, round, now));
-        if !stopping && under_way.len() < rounds_max && rests.is_none() {
-            match while_working(&mut under_way, workers.take_due(kind)).await {
+        if !stopping && under_way.have_room(now) && rests.is_none() {
+            match under_way.work_beside(workers.take_due(kind)).await {
                 Ok(jobs) => {
                     taken = jobs.len();
                     if taken > 0 {
                         begun = Some(now);
-                        under_way.extend(workers.begin(kind, jobs.clone()));
+                        for work in workers.begin(kind, jobs.clone()) {
+                            under_way.begin(work, now);
+                        }
                     }
                     workers.record_lag(kind, jobs);
                 }
@@ -360,18 +371,78 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                 }
             }
         }
-        if taken == tuning.lease_max && under_way.len() < rounds_max {
+        let has_room = under_way.have_room(workers.clock().now());
+        if taken == tuning.lease_max && has_room {
             begun = None;
             continue;
         }
         let unwoken = workers.clock().now() + Span(tuning.poll.0 * LOOK_UNWOKEN);
         let until = rests.unwrap_or(unwoken);
+        let until = if has_room { until } else { until.min(workers.clock().now() + SLOW_ROUND) };
         tokio::select! {
             biased;
-            Some(()) = under_way.next(), if !under_way.is_empty() => {}
-            _ = news.changed(), if under_way.len() < rounds_max && rests.is_none() => {}
+            () = under_way.one_ends(), if !under_way.is_empty() => {}
+            _ = news.changed(), if has_room && rests.is_none() => {}
             () = workers.clock().sleep_until(until) => {}
             _ = stop.wait_for(|stop| *stop), if !stopping => {}
+        }
+    }
+}
+
+/// Rounds of one kind of work under way. One that waits for a slow party stands in the way of none
+/// that come after it.
+struct Rounds {
+    quick_max: usize,
+    slow_max: usize,
+    under_way: FuturesUnordered<Answer<'static, Timestamp>>,
+    /// When each began.
+    begun: Vec<Timestamp>,
+}
+
+impl Rounds {
+    fn of(quick_max: usize, slow_max: usize) -> Rounds {
+        Rounds { quick_max, slow_max, under_way: FuturesUnordered::new(), begun: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.begun.is_empty()
+    }
+
+    fn begin(&mut self, work: Answer<'static, ()>, now: Timestamp) {
+        self.begun.push(now);
+        self.under_way.push(Box::pin(async move {
+            work.await;
+            now
+        }));
+    }
+
+    /// Whether another round may begin.
+    fn have_room(&self, now: Timestamp) -> bool {
+        let quick = self.begun.iter().filter(|begun| now - **begun < SLOW_ROUND).count();
+        quick < self.quick_max && self.begun.len() - quick < self.slow_max
+    }
+
+    /// Drives the rounds until one ends; for ever if there is none.
+    async fn one_ends(&mut self) {
+        match self.under_way.next().await {
+            Some(begun) => {
+                let at = self.begun.iter().position(|it| *it == begun);
+                at.map(|at| self.begun.swap_remove(at));
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Awaits `wanted` while driving the rounds: they may hold, or be next in line for, the very
+    /// connection that `wanted` waits for.
+    async fn work_beside<T>(&mut self, wanted: impl Future<Output = T>) -> T {
+        let mut wanted = std::pin::pin!(wanted);
+        loop {
+            tokio::select! {
+                biased;
+                got = &mut wanted => return got,
+                () = self.one_ends() => {}
+            }
         }
     }
 }
@@ -381,22 +452,6 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
 fn rests_until(begun: Timestamp, round: Span, now: Timestamp) -> Option<Timestamp> {
     let until = begun + round;
     (begun..until).contains(&now).then_some(until)
-}
-
-/// Awaits `wanted` while driving the work in progress: that may hold, or be next in line for, the
-/// very connection that `wanted` waits for.
-async fn while_working<T>(
-    under_way: &mut FuturesUnordered<impl Future<Output = ()>>,
-    wanted: impl Future<Output = T>,
-) -> T {
-    let mut wanted = std::pin::pin!(wanted);
-    loop {
-        tokio::select! {
-            biased;
-            got = &mut wanted => return got,
-            Some(()) = under_way.next(), if !under_way.is_empty() => {}
-        }
-    }
 }
 
 #[cfg(test)]
@@ -419,14 +474,31 @@ mod tests {
     }
 
     #[test]
+    fn slow_rounds_stand_in_no_others_way() {
+        let at = |millis: i64| Timestamp(0) + Span::millis(millis);
+        let mut rounds = Rounds::of(2, 2);
+        let hangs = || -> Answer<'static, ()> { Box::pin(std::future::pending()) };
+        rounds.begin(hangs(), at(0));
+        rounds.begin(Box::pin(std::future::ready(())), at(10));
+        assert!(!rounds.have_room(at(10)), "both may end soon");
+        assert!(rounds.one_ends().now_or_never().is_some() && rounds.have_room(at(10)));
+        rounds.begin(hangs(), at(20));
+        assert!(!rounds.have_room(at(999)) && rounds.have_room(at(1_000)));
+        rounds.begin(hangs(), at(1_020));
+        assert!(!rounds.have_room(at(1_020)), "two slow ones");
+        assert!(!rounds.is_empty());
+    }
+
+    #[test]
     fn work_in_progress_continues_while_jobs_are_leased() {
         // One connection: the work in progress is next in line for it.
         let connection = Arc::new(Semaphore::new(0));
-        let mut under_way = FuturesUnordered::new();
+        let mut under_way = Rounds::of(1, 1);
         let line = connection.clone();
-        under_way.push(async move { drop(line.acquire().await) });
-        assert_eq!(under_way.next().now_or_never(), None);
-        let taking = while_working(&mut under_way, async { connection.acquire().await.is_ok() });
+        let work = async move { drop(line.acquire().await) };
+        under_way.begin(Box::pin(work), Timestamp(0));
+        assert_eq!(under_way.one_ends().now_or_never(), None);
+        let taking = under_way.work_beside(async { connection.acquire().await.is_ok() });
         let mut taking = std::pin::pin!(taking);
         assert_eq!(taking.as_mut().now_or_never(), None);
         connection.add_permits(1);

@@ -23,6 +23,7 @@ use store::{Record, SentMessage};
 use tracing::Instrument as _;
 
 use super::Workers;
+use super::calls::Call;
 use super::inquire::Ask;
 use super::instruction::instruction;
 use crate::command::exchange::{ExchangeAction, OrderKey};
@@ -316,26 +317,58 @@ impl Workers {
         }
     }
 
-    /// Saves an attempt per payment, then sends them in messages of each rail's size.
+    /// Sends payments over each rail. Those over a rail that has all the calls under way that it may
+    /// have wait for one to end, as long as their leases allow.
     async fn send_payments(&self, over: BTreeMap<RailId, Vec<Payable>>) {
-        let begun = over.into_iter().map(|(rail, payments)| async move {
-            let attempts = payments.into_iter().map(|payable| self.begin(&rail, payable));
-            let instructions: Vec<_> = join_all(attempts).await.into_iter().flatten().collect();
-            (rail, instructions)
+        let (mut ready, mut waiting) = (Vec::new(), Vec::new());
+        for (rail, payments) in over {
+            match self.calls.try_begin(&rail) {
+                Some(call) => ready.push((rail, payments, call)),
+                None => waiting.push((rail, payments)),
+            }
+        }
+        let until = self.clock().now() + Span(self.world.tuning.lease.0 / 2);
+        let later = waiting.into_iter().map(|(rail, payments)| async move {
+            tokio::select! {
+                biased;
+                call = self.calls.begin(&rail) => {
+                    self.send_over(vec![(rail, payments, call)]).await;
+                }
+                () = self.clock().sleep_until(until) => {
+                    tracing::debug!(%rail, payments = payments.len(), "rail is slow, payments wait for their next lease");
+                }
+            }
         });
-        let begun: Vec<(RailId, Vec<Instruction>)> = join_all(begun).await;
-        let messages: Vec<Message<'_>> = begun
+        tokio::join!(self.send_over(ready), join_all(later));
+    }
+
+    /// Saves an attempt per payment, then sends them in messages of each rail's size.
+    async fn send_over(&self, over: Vec<(RailId, Vec<Payable>, Call)>) {
+        let begun = over.into_iter().map(|(rail, payments, call)| async move {
+            let attempts = payments.into_iter().map(|payable| self.begin_attempt(&rail, payable));
+            let instructions: Vec<_> = join_all(attempts).await.into_iter().flatten().collect();
+            ((rail, instructions), call)
+        });
+        let (begun, calls): (Vec<(RailId, Vec<Instruction>)>, Vec<Call>) =
+            join_all(begun).await.into_iter().unzip();
+        let messages: Vec<Vec<Message<'_>>> = begun
             .iter()
-            .flat_map(|(rail, instructions)| {
+            .map(|(rail, instructions)| {
                 let places = self.messages(rail, instructions).into_iter();
-                places.map(move |at| Message::of_payments(rail, &instructions[at]))
+                places.map(|at| Message::of_payments(rail, &instructions[at])).collect()
             })
             .collect();
-        self.send(&messages).await;
+        failpoint::reach(Failpoint::BeforeCall);
+        let kept = self.keep_sent(&messages.concat()).await;
+        join_all(messages.iter().zip(calls).map(|(messages, call)| async move {
+            join_all(messages.iter().map(|message| self.send_one(message, kept))).await;
+            drop(call);
+        }))
+        .await;
     }
 
     /// Saves an attempt to pay over `rail`; `None` if it may not begin.
-    async fn begin(&self, rail: &RailId, payable: Payable) -> Option<Instruction> {
+    async fn begin_attempt(&self, rail: &RailId, payable: Payable) -> Option<Instruction> {
         let Payable { job, sendable: Sendable { payment, order }, cleared } = payable;
         let tally = self.tally_over(rail, Sender::of_order(job.tenant, &order));
         self.note_cleared(&job, payment.id, cleared).await?;

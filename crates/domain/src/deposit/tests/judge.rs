@@ -114,7 +114,8 @@ fn a_deposit_for_a_blacklisted_wallet_is_rejected() {
     world.seen_in(100);
     world.counted();
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Rejected));
-    assert_eq!(world.kinds(), [WalletEventKind::TransactionFailed]);
+    let kinds = [WalletEventKind::PaymentReceived, WalletEventKind::TransactionFailed];
+    assert_eq!(world.kinds(), kinds);
     assert_eq!(failures(&world.told), ["ADDRESS_BLACKLISTED"]);
     assert_eq!(world.holds(Pot::Escrow), MINOR);
 }

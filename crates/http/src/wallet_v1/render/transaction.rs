@@ -53,15 +53,20 @@ pub fn found_transaction(out: &mut ObjectWriter<'_>, found: &Transaction, explor
     }
 }
 
+/// Status of an order that paid nothing, in the history.
+const FAILED: &str = "FAILED";
+
 fn exchanged(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
+    let status = history_status(order.state.status());
     out.plain("transaction_id", order.id);
     out.text("type", EXCHANGED);
     out.text("amount", &coin(order.minor));
     out.text("currency", order.coin.currency().code());
-    out.text("status", history_status(order.state.status()));
+    out.text("status", status);
     out.time("timestamp", order.created_at);
     out.plain("exchange_rate", order.rate);
-    out.text("received_amount", &money(order.payout));
+    let received = (status != FAILED).then(|| money(order.payout));
+    out.text_or_null("received_amount", received.as_deref());
     out.text("received_currency", order.payout.currency.code());
     out.text_or_null("settlement_reference", order.settlement_reference.as_deref());
 }
@@ -71,6 +76,6 @@ const fn history_status(status: OrderStatus) -> &'static str {
     match status {
         OrderStatus::Pending | OrderStatus::Processing => "PENDING",
         OrderStatus::Settled => "SETTLED",
-        OrderStatus::Failed | OrderStatus::Cancelled => "FAILED",
+        OrderStatus::Failed | OrderStatus::Cancelled => FAILED,
     }
 }

@@ -235,7 +235,7 @@ async fn money_for_a_blacklisted_wallet_is_rejected(on: On) {
     bank.becomes(&wallet, &request, "CANCELLED", "NONE").await;
     bank.coins(StableCoin::Usdc, request["escrow_address"].text(), 25_000_000).await;
     bank.newest(&wallet, "REJECTED").await;
-    is_reported_as_rejected(&bank, &request, 1).await;
+    is_reported_as_rejected(&bank, &request, 2).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.books_are_right().await;
