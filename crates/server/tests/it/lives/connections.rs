@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -16,6 +17,8 @@ use testkit::bank::{BankConfig, SimulatedBank};
 use testkit::connect_proxy::ConnectProxy;
 use testkit::tls_front::{FrontCertificates, TlsFront};
 use testkit::tokens::{TokenClient, TokenFault, TokenServer};
+use tokio::io::AsyncReadExt as _;
+use tokio::sync::Notify;
 
 use crate::authority::Authority;
 use crate::harness::client::WAIT_MAX;
@@ -25,6 +28,7 @@ on_both_stores! {
     a_bank_behind_a_proxy_knows_us_by_our_certificate
     a_payment_waits_while_the_bank_takes_our_certificate_for_expired
     a_bank_with_oauth2_gets_each_payment_once
+    a_bank_that_hangs_delays_no_payments_over_other_rails
 }
 
 const RAIL: &str = "pak-raast";
@@ -60,6 +64,52 @@ fn written(directory: &Path, name: &str, text: &str) -> String {
     let path = directory.join(name);
     std::fs::write(&path, text).expect("written");
     path.display().to_string()
+}
+
+/// A bank that takes messages and never answers, until it hangs up; with the number of those that
+/// wait.
+async fn hanging() -> (SocketAddr, Arc<AtomicUsize>, Arc<Notify>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let waiting = Arc::<AtomicUsize>::default();
+    let hangs_up = Arc::<Notify>::default();
+    let (count, end) = (waiting.clone(), hangs_up.clone());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let (count, end) = (count.clone(), end.clone());
+            tokio::spawn(async move {
+                let mut head = [0; 4];
+                let is_message = socket.read_exact(&mut head).await.is_ok() && head == *b"POST";
+                count.fetch_add(usize::from(is_message), Ordering::SeqCst);
+                let mut sink = tokio::io::sink();
+                tokio::select! {
+                    _ = tokio::io::copy(&mut socket, &mut sink) => {}
+                    () = end.notified() => {}
+                }
+                count.fetch_sub(usize::from(is_message), Ordering::SeqCst);
+            });
+        }
+    });
+    (address, waiting, hangs_up)
+}
+
+async fn a_bank_that_hangs_delays_no_payments_over_other_rails(on: On) {
+    let (address, waiting, hangs_up) = hanging().await;
+    let setup = connected(&format!("http://{address}"), &[("authentication", "none")]);
+    let setup = setup.set("rails_enabled", &format!("[\"{RAIL}\", \"ind-imps\"]"));
+    let bank = Bank::alone(on, setup.set("engine.calls_in_flight", "16")).await;
+    // As many as there are calls for one rail, and more payments that wait for one.
+    let mut stuck = Vec::new();
+    while waiting.load(Ordering::SeqCst) < 16 {
+        stuck.push(bank.paid(Country::Pak, |order| order).await);
+    }
+    let id = bank.paid(Country::Ind, |order| order).await;
+    bank.reaches(Country::Ind, &id, "succeeded").await;
+    assert!(waiting.load(Ordering::SeqCst) >= 16, "none was given up before");
+    let status = bank.record(Country::Pak, &stuck[0]).await["response"]["status"].clone();
+    assert_eq!(status.text(), "queued");
+    hangs_up.notify_waiters();
+    bank.finish().await;
 }
 
 async fn a_bank_behind_a_proxy_knows_us_by_our_certificate(on: On) {
