@@ -67,9 +67,7 @@ pub use reads::console::books::{
 };
 pub use reads::console::find::{Found, IDS_COMPARED_MAX};
 pub use reads::console::overview::{Accepted, COUNTED_MAX, Unreleased};
-pub use reads::console::payments::{
-    Backlog, LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted,
-};
+pub use reads::console::payments::{Backlog, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::console::waiting::Waiting;
 pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};

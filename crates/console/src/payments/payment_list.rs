@@ -11,7 +11,7 @@ use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::payment_search::{ACCOUNT_END_CHARS, Reading};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
-use engine::office::{LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
+use engine::office::{PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 use engine::payments::Record;
 
 use super::{day, masked, people_state};
@@ -308,8 +308,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let mut says = Vec::new();
     let is_short = rows.len() < ROWS && visit.query().given("before").is_none();
     if is_short && found.next.is_some() {
+        let looked_at = wanted(&visit, ROWS, None)?.looked_at_max();
         says.push(format!(
-            "This page searched the latest {LOOKED_AT_MAX} payments of each country. Next continues after them."
+            "This page searched {looked_at} payments of each country. Next continues after them."
         ));
     }
     let none = match found.next.is_some() {

@@ -21,9 +21,9 @@ use crate::rows::payment_search::TenantKey;
 use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
-/// Payments of one country that one page scans: if a filter matches few, the page ends there and
-/// states so.
-pub const LOOKED_AT_MAX: usize = 10_000;
+/// Payments that one page scans, the same number of each country: if a filter matches few, the page
+/// ends there and states so.
+const LOOKED_AT_MAX: usize = 21_000;
 
 /// A page of one country: its payments in one direction from a place, then those of them that match.
 /// The index gives the order; only the filters need the rows.
@@ -183,6 +183,11 @@ impl PaymentsWanted {
         }
     }
 
+    /// Payments of each country that the page scans if it is filtered.
+    pub fn looked_at_max(&self) -> usize {
+        LOOKED_AT_MAX / self.countries().len()
+    }
+
     const fn is_filtered(&self) -> bool {
         !self.states.is_empty()
             || self.review.is_some()
@@ -249,7 +254,8 @@ impl PaymentsWanted {
 }
 
 impl Store {
-    /// A page of payments across countries. Scans at most [`LOOKED_AT_MAX`] payments per country.
+    /// A page of payments across countries. Scans at most [`PaymentsWanted::looked_at_max`] payments
+    /// of each.
     pub async fn payments_page(
         &self,
         tenant: TenantId,
@@ -266,7 +272,8 @@ impl Store {
             false => (!at.0, !id.as_u128()),
         };
         // Without a filter the first ones of the index form the page.
-        let look = if wanted.is_filtered() { LOOKED_AT_MAX } else { wanted.limit + 1 };
+        let look_max = wanted.looked_at_max();
+        let look = if wanted.is_filtered() { look_max } else { wanted.limit + 1 };
         let filters = &filters;
         let of_country = async |country| -> Result<(Vec<Place>, Option<Place>), StoreError> {
             let range = (tenant, country, start, end, id);
@@ -275,7 +282,7 @@ impl Store {
             let last = match places.get(wanted.limit) {
                 Some(last) => Some(*last),
                 None if !wanted.is_filtered() => None,
-                None => self.one(edge, (range, most(LOOKED_AT_MAX - 1))).await?,
+                None => self.one(edge, (range, most(look_max - 1))).await?,
             };
             Ok((places, last))
         };
