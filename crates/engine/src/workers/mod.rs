@@ -150,7 +150,7 @@ impl Workers {
 
     /// Begins to process leased jobs of one kind: together, but each delivery by itself, so that
     /// none waits for the slowest endpoint.
-    fn begin(self: &Arc<Self>, kind: JobKind, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
+    fn begin_work(self: &Arc<Self>, kind: JobKind, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
         if kind == JobKind::Deliver {
             return self.deliveries(jobs);
         }
@@ -360,7 +360,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                     taken = jobs.len();
                     if taken > 0 {
                         begun = Some(now);
-                        for work in workers.begin(kind, jobs.clone()) {
+                        for work in workers.begin_work(kind, jobs.clone()) {
                             under_way.begin(work, now);
                         }
                     }
