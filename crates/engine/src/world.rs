@@ -304,7 +304,7 @@ pub struct Tuning {
     pub lease: Span,
     /// How often a worker polls for jobs that other nodes left.
     pub poll: Span,
-    /// Maximum number of concurrent messages to rails.
+    /// Maximum number of concurrent messages to rails, and of webhooks to one tenant's endpoint.
     pub calls_in_flight: usize,
     /// How long a bank statement and our own reports may differ before that is a discrepancy.
     pub statement_grace: Span,

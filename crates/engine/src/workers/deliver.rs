@@ -1,15 +1,17 @@
-//! Delivers events of both services to the banks' endpoints: one attempt per job. The delivery
-//! itself (`domain::delivery`) decides whether and when the next attempt follows.
+//! Delivers events of both services to the banks' endpoints: one attempt per job, each by itself.
+//! The delivery itself (`domain::delivery`) decides whether and when the next attempt follows.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use domain::delivery::DeliveryState;
 use domain::ids::{EventId, TenantId};
 use domain::job::Job;
-use domain::ports::Receiver;
+use domain::ports::{Answer, Receiver};
+use domain::time::Span;
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
-use futures_util::future::join_all;
-use store::DeliveredEvent;
+use store::{DeliveredEvent, StoreError};
+use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
 use super::Workers;
@@ -18,29 +20,45 @@ use crate::command::wallets::{DeliveryAction, DeliveryRef};
 use crate::failpoint::{self, Failpoint};
 
 impl Workers {
-    /// Processes leased `deliver` jobs.
-    pub(super) async fn deliver(&self, jobs: Vec<Job>) {
-        // A tenant's endpoint is read once per set of leased jobs.
-        let mut by_tenant: BTreeMap<TenantId, Vec<Job>> = BTreeMap::new();
-        for job in jobs {
-            by_tenant.entry(job.tenant).or_default().push(job);
+    /// Leases due `deliver` jobs, of each tenant as many as its share has room for.
+    pub(super) async fn take_deliveries(
+        &self,
+        lease: Span,
+        most: usize,
+    ) -> Result<Vec<Job>, StoreError> {
+        let shares = self.shares.allot(self.store.tenants_with_deliveries().await?, most);
+        if shares.is_empty() {
+            return Ok(Vec::new());
         }
-        join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.deliver_for(tenant, jobs))).await;
+        self.store.lease_deliveries(&shares, &self.owner, lease).await
     }
 
-    async fn deliver_for(&self, tenant: TenantId, jobs: Vec<Job>) {
-        let takes = match self.store.webhook(tenant).await {
-            Ok(Some(webhook)) => Takes {
-                payment_events: webhook.payment_events,
-                endpoint: webhook.endpoint(self.clock().now()),
-            },
-            Ok(None) => Takes { payment_events: false, endpoint: None },
-            Err(error) => {
-                tracing::warn!(%error, %tenant, "webhook endpoint read failed, its deliveries will be retried");
-                return;
-            }
+    /// Processes leased `deliver` jobs, each by itself.
+    pub(super) fn deliveries(self: &Arc<Self>, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
+        // A tenant's endpoint is read once per set of leased jobs.
+        let mut by_tenant: BTreeMap<TenantId, Arc<OnceCell<Takes>>> = BTreeMap::new();
+        let deliver = |job: Job| -> Answer<'static, ()> {
+            let takes = by_tenant.entry(job.tenant).or_default().clone();
+            let (workers, place) = (self.clone(), self.shares.begin(job.tenant));
+            Box::pin(async move {
+                match takes.get_or_try_init(|| workers.takes(job.tenant)).await {
+                    Ok(takes) => workers.deliver_one(&job, takes).await,
+                    Err(error) => {
+                        tracing::warn!(%error, tenant = %job.tenant, "webhook endpoint read failed, its deliveries will be retried");
+                    }
+                }
+                drop(place);
+            })
         };
-        join_all(jobs.iter().map(|job| self.deliver_one(job, &takes))).await;
+        jobs.into_iter().map(deliver).collect()
+    }
+
+    async fn takes(&self, tenant: TenantId) -> Result<Takes, StoreError> {
+        let webhook = self.store.webhook(tenant).await?;
+        Ok(webhook.map_or(Takes { payment_events: false, endpoint: None }, |webhook| Takes {
+            payment_events: webhook.payment_events,
+            endpoint: webhook.endpoint(self.clock().now()),
+        }))
     }
 
     async fn deliver_one(&self, job: &Job, takes: &Takes) {

@@ -13,6 +13,7 @@ use domain::job::{Job, JobKind};
 use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
+use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use store::Store;
 
@@ -34,6 +35,7 @@ mod relays;
 mod room;
 mod screen;
 mod send;
+mod shares;
 mod submit;
 mod sweep;
 mod transmit;
@@ -68,6 +70,7 @@ pub struct Workers {
     world: Arc<World>,
     owner: String,
     lanes: lanes::Lanes,
+    shares: Arc<shares::Shares>,
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
 }
@@ -76,7 +79,8 @@ impl Workers {
     /// Returns the workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
         let (lanes, usual_fees) = (lanes::Lanes::default(), Mutex::default());
-        Arc::new(Workers { store, engine, world, owner, lanes, usual_fees })
+        let shares = shares::Shares::new(world.tuning.calls_in_flight);
+        Arc::new(Workers { store, engine, world, owner, lanes, shares, usual_fees })
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.
@@ -129,6 +133,7 @@ impl Workers {
         match kind {
             JobKind::Transmit => self.take_in_lanes(lease, most).await,
             JobKind::Sweep => self.take_sweeps(lease, most).await,
+            JobKind::Deliver => self.take_deliveries(lease, most).await,
             JobKind::Screen | JobKind::WalletTimer | JobKind::SendIntent => {
                 self.store.lease_jobs_on(kind, &self.chains(), &self.owner, lease, most).await
             }
@@ -136,7 +141,26 @@ impl Workers {
         }
     }
 
-    /// Processes leased jobs of one kind.
+    /// Begins to process leased jobs of one kind: together, but each delivery by itself, so that
+    /// none waits for the slowest endpoint.
+    fn begin_work(self: &Arc<Self>, kind: JobKind, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
+        if kind == JobKind::Deliver {
+            return self.deliveries(jobs);
+        }
+        let workers = self.clone();
+        vec![Box::pin(async move { workers.work(kind, jobs).await })]
+    }
+
+    /// Records how late jobs were leased. Those that only wait for others of their own tenant do
+    /// not count.
+    fn record_lag(&self, kind: JobKind, mut jobs: Vec<Job>) {
+        if kind == JobKind::Deliver {
+            jobs.retain(|job| !self.shares.is_full(job.tenant));
+        }
+        self.world.lag.taken(kind, &jobs, self.clock().now());
+    }
+
+    /// Processes leased jobs of one kind together.
     async fn work(&self, kind: JobKind, jobs: Vec<Job>) {
         let wallets = self.world.wallet.as_ref();
         match (kind, wallets) {
@@ -152,15 +176,14 @@ impl Workers {
             (JobKind::Exchange, Some(_)) => self.time_orders(jobs).await,
             (JobKind::Payout, Some(_)) => self.pay_orders(jobs).await,
             (JobKind::InquirePayout, Some(_)) => self.inquire_payouts(jobs).await,
-            (JobKind::Deliver, _) if self.delivers() => self.deliver(jobs).await,
-            // Jobs for operators, and the wallet service's if it is not enabled.
+            // Deliveries, jobs for operators, and the wallet service's if it is not enabled.
             _ => {}
         }
     }
 
     /// Runs all due work once: sends, inquires, fetches reports, expires quotes. For callers that
     /// control time themselves instead of driving [`Workers::tasks`].
-    pub async fn run_due(&self) -> Result<(), store::StoreError> {
+    pub async fn run_due(self: &Arc<Self>) -> Result<(), store::StoreError> {
         let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
         self.submit(self.store.lease_jobs(&[JobKind::Submit], &self.owner, lease, most).await?)
             .await;
@@ -180,10 +203,7 @@ impl Workers {
             }
         }
         if self.delivers() {
-            self.deliver(
-                self.store.lease_jobs(&[JobKind::Deliver], &self.owner, lease, most).await?,
-            )
-            .await;
+            join_all(self.deliveries(self.take_due(JobKind::Deliver).await?)).await;
         }
         self.expire_some().await.map(drop)
     }
@@ -310,9 +330,12 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut news = workers.engine.feed().follow_jobs(kind);
     let mut under_way = FuturesUnordered::new();
     let tuning = workers.world.tuning.clone();
-    let rounds_max = (tuning.calls_in_flight / 8).max(1);
-    // Only what is sent together in a bank's messages gains from waiting for more.
-    let round = if kind == JobKind::Submit { tuning.round } else { Span(0) };
+    // Each tenant has its share of deliveries; they end one by one.
+    let delivers = kind == JobKind::Deliver;
+    let rounds_max = if delivers { usize::MAX } else { (tuning.calls_in_flight / 8).max(1) };
+    // What is sent together in a bank's messages gains from waiting for more.
+    let gains = delivers || kind == JobKind::Submit;
+    let round = if gains { tuning.round } else { Span(0) };
     let mut begun: Option<Timestamp> = None;
     loop {
         let stopping = *stop.borrow();
@@ -326,12 +349,11 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
             match while_working(&mut under_way, workers.take_due(kind)).await {
                 Ok(jobs) => {
                     taken = jobs.len();
-                    workers.world.lag.taken(kind, &jobs, workers.clock().now());
                     if taken > 0 {
                         begun = Some(now);
-                        let workers = workers.clone();
-                        under_way.push(async move { workers.work(kind, jobs).await });
+                        under_way.extend(workers.begin_work(kind, jobs.clone()));
                     }
+                    workers.record_lag(kind, jobs);
                 }
                 Err(error) => {
                     tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry")

@@ -205,7 +205,7 @@ impl Past {
         day: i64,
         caller: &Caller,
         payments: &Payments,
-        workers: &Workers,
+        workers: &Arc<Workers>,
     ) -> anyhow::Result<()> {
         self.rates.tick(self.clock.now());
         let first = usize::try_from(day).unwrap_or(0) * PAYMENTS_A_DAY;

@@ -99,6 +99,21 @@ static LANE_HOLDERS: Stmt = Stmt::written(
     "SELECT DISTINCT t.chain, t.signer, j.leased_by FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
      WHERE j.kind = 'transmit' AND j.leased_until > {{now}} AND j.leased_by IS NOT NULL ORDER BY t.chain, t.signer, j.leased_by",
 );
+// The tenants whose deliveries are due, longest first, each with one look into the index; and leasing
+// those of one tenant.
+static TENANTS_DUE: Stmt = Stmt::written(
+    "job.tenants_due",
+    "SELECT x.tenant FROM (SELECT t.id AS tenant, (SELECT j.run_at FROM job j WHERE j.tenant = t.id AND j.kind = 'deliver' \
+     AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) ORDER BY j.run_at LIMIT 1) AS at \
+     FROM tenant t) x WHERE x.at IS NOT NULL ORDER BY x.at, x.tenant",
+);
+static LEASE_OF_TENANT: Stmt = Stmt::written(
+    "job.lease_of_tenant",
+    "WITH due AS (SELECT j.tenant, j.subject FROM job j WHERE j.tenant = $2 AND j.kind = 'deliver' AND j.run_at <= {{now}} \
+     AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) ORDER BY j.run_at LIMIT $3 {{skip_locked}}) \
+     UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
+     FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
+);
 static GIVE_BACK: Stmt = Stmt::written(
     "job.give_back",
     "UPDATE job SET leased_until = NULL, leased_by = NULL \
@@ -144,6 +159,8 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &LANES_DUE,
     &LEASE_LANE,
     &LANE_HOLDERS,
+    &TENANTS_DUE,
+    &LEASE_OF_TENANT,
     &GIVE_BACK,
     &IS_DUE,
     &KINDS_DUE,
@@ -281,6 +298,29 @@ impl Store {
         let params =
             vec![self.now_param(), chain, signer, most(limit), lease.0.into(), owner.into()];
         let mut jobs: Vec<Job> = self.write_many(vec![Step::any(&LEASE_LANE, params)]).await?;
+        jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
+        Ok(jobs)
+    }
+
+    /// The tenants that have due `deliver` jobs, longest due first.
+    pub async fn tenants_with_deliveries(&self) -> Result<Vec<TenantId>, StoreError> {
+        self.many(&TENANTS_DUE, self.now_param()).await
+    }
+
+    /// Leases due `deliver` jobs of these tenants, at most so many of each, as
+    /// [`Store::lease_jobs`] does.
+    pub async fn lease_deliveries(
+        &self,
+        shares: &[(TenantId, usize)],
+        owner: &str,
+        lease: Span,
+    ) -> Result<Vec<Job>, StoreError> {
+        let step = |(tenant, limit): &(TenantId, usize)| {
+            let params =
+                vec![self.now_param(), tenant.0.into(), most(*limit), lease.0.into(), owner.into()];
+            Step::any(&LEASE_OF_TENANT, params)
+        };
+        let mut jobs: Vec<Job> = self.write_many(shares.iter().map(step).collect()).await?;
         jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
         Ok(jobs)
     }

@@ -51,6 +51,39 @@ pub async fn due_jobs_are_leased_once_and_fenced(world: World) {
     );
 }
 
+pub async fn deliveries_are_leased_by_tenant(world: World) {
+    let (one, two, idle) = (
+        world.tenant("one", 0).await,
+        world.tenant("two", 0).await,
+        world.tenant("idle", 1_000_000_000).await,
+    );
+    world.payment(idle, None).await;
+    let subjects = async |tenant, count| {
+        let set = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+            let ids: Vec<_> = (0..count).map(|_| ids.next()).collect();
+            ids.iter().for_each(|id| {
+                ws.set_job(tenant, *id, JobChange::Set(JobKind::Deliver, ws.now));
+            });
+            ids
+        };
+        world.put(tenant, set).await
+    };
+    let first = subjects(two, 3).await;
+    world.pass(Span::secs(1)).await;
+    subjects(one, 1).await;
+    let store = &world.store;
+    assert_eq!(store.tenants_with_deliveries().await, Ok(vec![two, one]), "longest due first");
+    let shares = [(two, 2), (one, 9), (idle, 9)];
+    let taken = store.lease_deliveries(&shares, "a", LEASE).await.expect("taken");
+    let of: Vec<_> = taken.iter().map(|job| (job.tenant, job.fence)).collect();
+    assert_eq!(of, [(two, 1), (two, 1), (one, 1)]);
+    assert!(taken[..2].iter().all(|job| first.contains(&job.subject)));
+    assert_eq!(store.tenants_with_deliveries().await, Ok(vec![two]));
+    let rest = store.lease_deliveries(&shares, "b", LEASE).await.expect("taken");
+    assert_eq!(rest.iter().map(|job| job.tenant).collect::<Vec<_>>(), [two]);
+    assert_eq!(store.tenants_with_deliveries().await, Ok(Vec::new()), "all are held");
+}
+
 pub async fn a_lane_is_leased_by_signer(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let signers = [Address([7; 20]), Address([8; 20])];

@@ -151,6 +151,7 @@ conformance! {
         a_stale_write_is_refused;
     jobs:
         due_jobs_are_leased_once_and_fenced
+        deliveries_are_leased_by_tenant
         a_lane_is_leased_by_signer
         jobs_are_leased_by_chain
         an_expired_lease_is_taken_again

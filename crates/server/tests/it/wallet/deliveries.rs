@@ -26,6 +26,7 @@ on_both_stores! {
     a_receiver_that_is_gone_gets_nothing_until_it_is_enabled
     the_order_of_each_subject_is_kept
     a_receiver_that_takes_too_long_has_not_received
+    an_endpoint_that_hangs_delays_no_other_tenant
     outside_a_sandbox_nothing_inward_is_reached
 }
 
@@ -503,6 +504,33 @@ async fn a_receiver_that_takes_too_long_has_not_received(on: On) {
         .await
         .expect("read");
     assert!((Span::secs(14)..Span::secs(25)).contains(&attempts[0].took), "{:?}", attempts[0].took);
+}
+
+async fn an_endpoint_that_hangs_delays_no_other_tenant(on: On) {
+    // More requests than there are rounds of other work, each at another time.
+    const HANGING: usize = 9;
+    let (hangs, answers) = (WalletBank::new(on).await, WalletBank::new(on).await);
+    hangs.receiver.script(vec![Reaction::TakeLate(Span::secs(40)); HANGING]);
+    let quick = answers.wallet("quick").await;
+    let mut slow = Vec::new();
+    for number in 0..HANGING {
+        slow.push(hangs.wallet(&format!("slow-{number}")).await);
+    }
+    let block = async |bank: &WalletBank, wallet: &str| {
+        bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
+    };
+    for wallet in &slow {
+        block(&hangs, wallet).await;
+    }
+    let under_way = async || hangs.receiver.book().entries().len() >= HANGING;
+    assert!(testkit::wait::until_async(WAIT_MAX, under_way).await, "all are sent at once");
+    block(&answers, &quick).await;
+    let received = seen(&answers, &quick, in_state(DeliveryState::Delivered)).await;
+    assert_eq!(received.attempts, 1);
+    for wallet in &slow {
+        let hanging = seen(&hangs, wallet, |_| true).await;
+        assert_eq!(hanging.attempts, 0, "the other tenant's event waited for this one");
+    }
 }
 
 async fn outside_a_sandbox_nothing_inward_is_reached(on: On) {
