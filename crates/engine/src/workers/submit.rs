@@ -18,6 +18,7 @@ use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice, Wanted};
 use domain::screening::Screened;
 use domain::sender_limit::Sender;
+use domain::time::Span;
 use futures_util::future::join_all;
 use store::{Record, SentMessage};
 use tracing::Instrument as _;
