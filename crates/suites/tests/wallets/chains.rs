@@ -41,6 +41,9 @@ fn a_chain_has_no_number_while_a_token_is_not_the_configured_coin() {
         let refused = named(&world, OTHER_ID, false).await.expect_err("amounts would be wrong");
         let said = refused.to_string();
         assert!(said.ends_with(" has 18 decimals, and USDC has 6"), "{said}");
+        world.chain.decimals.store(u8::MAX, Ordering::SeqCst);
+        let refused = named(&world, OTHER_ID, false).await.expect_err("it is no token");
+        assert!(matches!(refused, NotNamed::NoToken { .. }), "{refused}");
         assert_eq!(world.store.known_chains().await, Ok(Vec::new()), "nothing was entered");
         world.chain.decimals.store(6, Ordering::SeqCst);
         assert_eq!(named(&world, OTHER_ID, false).await, Ok(2));

@@ -73,7 +73,7 @@ pub struct QuietChain {
     pub fees_asked: AtomicU64,
     pub blacklisted: Mutex<BTreeSet<Address>>,
     pub receipts: Mutex<BTreeMap<TxHash, Receipt>>,
-    /// Of every token; 0 = there is no contract.
+    /// Of every token; 0 = there is no contract, 255 = it reverts.
     pub decimals: AtomicU8,
     pub height: AtomicU8,
     /// Blocks above the first one differ between branches.
@@ -184,7 +184,10 @@ impl Chain for QuietChain {
         let listed = self.blacklisted.lock().expect("not poisoned").contains(&account);
         self.answer(listed)
     }
-    fn decimals(&self, _: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+    fn decimals(&self, contract: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+        if self.decimals.load(Ordering::SeqCst) == u8::MAX {
+            return ready(Err(ChainFault::Reverted { contract, text: "reverted".to_owned() }));
+        }
         self.answer(match self.decimals.load(Ordering::SeqCst) {
             0 => None,
             decimals => Some(decimals.into()),

@@ -242,7 +242,7 @@ impl Workers {
             Err(Trouble::Chain(fault)) => Some(fault),
             _ => None,
         };
-        let fails = matches!(fault, Some(ChainFault::Unreachable(_) | ChainFault::TooMuch));
+        let fails = fault.is_some_and(|it| !matches!(it, ChainFault::Disagreement(_)));
         self.ingestion_fails(wallets.config.number, memory, fails).await;
         let contradict = std::mem::take(&mut memory.is_contradicted)
             || matches!(fault, Some(ChainFault::Disagreement(_)));

@@ -2,7 +2,7 @@
 //! blacklisted wallet. For events in blocks that were reorganized away, the contract is queried
 //! again.
 
-use domain::chain::{Block, ChainLog, LogEvent};
+use domain::chain::{Block, ChainFault, ChainLog, LogEvent};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, Watched};
 use domain::ids::{TenantId, WalletId};
@@ -88,7 +88,7 @@ impl Watch<'_> {
             else {
                 continue;
             };
-            let paused = self.chain.is_paused(token).await?;
+            let Some(paused) = said(self.chain.is_paused(token).await)? else { continue };
             if paused != known.paused {
                 self.note(TokenState { paused, at_block: kept, ..known }, moves(paused), kept)
                     .await?;
@@ -103,7 +103,8 @@ impl Watch<'_> {
             else {
                 continue;
             };
-            let blacklisted = self.chain.is_blacklisted(token, known.address).await?;
+            let listed = self.chain.is_blacklisted(token, known.address).await;
+            let Some(blacklisted) = said(listed)? else { continue };
             if blacklisted != known.chain_blacklisted {
                 let verb = if blacklisted { "on" } else { "off" };
                 let what = format!(
@@ -157,6 +158,17 @@ impl Watch<'_> {
             return Ok(());
         }
         self.note(TokenState { at_block: block.number, ..state }, what, block.number).await
+    }
+}
+
+/// A contract's answer; `None` if it reverts: what is known stays.
+fn said(answer: Result<bool, ChainFault>) -> Result<Option<bool>, ChainFault> {
+    match answer {
+        Err(fault @ ChainFault::Reverted { .. }) => {
+            tracing::warn!(%fault, "token state stays as it is known");
+            Ok(None)
+        }
+        other => other.map(Some),
     }
 }
 
