@@ -49,6 +49,9 @@ const CLAIM_BELIEVED: Span = Span::secs(60);
 /// The claim expires after this time.
 const CLAIM_FORGOTTEN: Span = Span::hours(1);
 /// A signer that cannot pay for this many transactions like the current one is low on gas.
+/// Size of a signed transaction without its intents, and of an intent in its call, both rounded up.
+const TRANSACTION_BYTES: usize = 400;
+const INTENT_BYTES: usize = 160;
 const LOW_GAS_TRANSACTIONS: u128 = 20;
 
 /// An intent to be sent, with its job's fence.
@@ -578,8 +581,14 @@ impl Workers {
         let asked = wallets.chain.fees().await?;
         self.compare_fees(wallets, lane.tenant, asked).await;
         let fees = capped(asked, wallets.config.most_fees());
-        let needed =
-            u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
+        let bytes = TRANSACTION_BYTES + INTENT_BYTES * intents.len();
+        // It only decides about an alert.
+        let data_fee = wallets.chain.data_fee(bytes).await.unwrap_or_else(|fault| {
+            tracing::warn!(%fault, "data fee read failed");
+            0
+        });
+        let cost = u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_add(data_fee);
+        let needed = cost.saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;
         measure::gas(&wallets.config.name, lane.role, lane.signer, has);
         if has < needed {

@@ -71,6 +71,10 @@ pub struct QuietChain {
     /// Wei per gas; 0 = 2.
     pub max_fee: AtomicU64,
     pub fees_asked: AtomicU64,
+    /// Wei beside the gas of each transaction.
+    pub data_fee: AtomicU64,
+    /// Wei of each key; 0 = more than enough.
+    pub gas: AtomicU64,
     pub blacklisted: Mutex<BTreeSet<Address>>,
     pub receipts: Mutex<BTreeMap<TxHash, Receipt>>,
     /// Of every token; 0 = there is no contract, 255 = it reverts.
@@ -167,7 +171,13 @@ impl Chain for QuietChain {
         self.answer(Fees { max_fee, max_priority_fee: 1 })
     }
     fn gas_balance(&self, _: Address) -> Answer<'_, Result<u128, ChainFault>> {
-        self.answer(u128::MAX)
+        match self.gas.load(Ordering::SeqCst) {
+            0 => self.answer(u128::MAX),
+            wei => self.answer(wei.into()),
+        }
+    }
+    fn data_fee(&self, _: usize) -> Answer<'_, Result<u128, ChainFault>> {
+        self.answer(self.data_fee.load(Ordering::SeqCst).into())
     }
     fn token_balance(&self, _: Address, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
         self.answer(0)

@@ -293,6 +293,12 @@ pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Resu
         .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
 }
 
+/// A number of wei, at most `u64::MAX`.
+pub(super) async fn wei(node: &Endpoint, contract: Address, data: &str) -> Result<u128, RpcFault> {
+    let answer = call(node, contract, data).await?;
+    Ok(u128::from(abi::capped(&one_word(contract, &answer)?)))
+}
+
 async fn decimals(node: &Endpoint, token: Address) -> Result<Option<u64>, RpcFault> {
     let answer = call(node, token, &hex::data(&abi::decimals())).await?;
     if answer.is_empty() {
