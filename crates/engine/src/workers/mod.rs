@@ -38,6 +38,7 @@ mod submit;
 mod sweep;
 mod transmit;
 mod treasury;
+mod unsent;
 mod watch;
 
 pub use instruction::instruction;
@@ -70,13 +71,15 @@ pub struct Workers {
     lanes: lanes::Lanes,
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
+    unsent: unsent::Unsent,
 }
 
 impl Workers {
     /// Returns the workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
         let (lanes, usual_fees) = (lanes::Lanes::default(), Mutex::default());
-        Arc::new(Workers { store, engine, world, owner, lanes, usual_fees })
+        let unsent = unsent::Unsent::default();
+        Arc::new(Workers { store, engine, world, owner, lanes, usual_fees, unsent })
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.

@@ -101,6 +101,44 @@ fn actions_that_the_nodes_keep_waiting_raise_an_alert_that_ends_once_they_are_se
     });
 }
 
+/// The action waited for something else before.
+#[test]
+fn a_node_that_fails_once_raises_no_alert_about_an_old_action() {
+    with(Setup { deployed: false, ..Setup::default() }, async |world| {
+        world.chain.works.store(true, Ordering::SeqCst);
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        for _ in 0..5 {
+            world.later(Span::mins(1)).await;
+        }
+        world.chain.works.store(false, Ordering::SeqCst);
+        world.chain.deployed.store(true, Ordering::SeqCst);
+        world.later(Span::secs(3)).await;
+        let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+        assert!(!alerts.iter().any(|(_, alert)| alert.what.contains("have waited")), "{alerts:?}");
+    });
+}
+
+#[test]
+fn what_the_data_of_transactions_costs_counts_against_a_keys_balance() {
+    for (data_fee, is_low) in [(0, false), (1_000_000, true)] {
+        with(Setup::default(), async move |world| {
+            world.chain.works.store(true, Ordering::SeqCst);
+            world.chain.data_fee.store(data_fee, Ordering::SeqCst);
+            world.chain.gas.store(10_000_000, Ordering::SeqCst);
+            let request = world.request(&world.wallet().await, 25 * COIN).await;
+            let payer = domain::chain::Address([0xaa; 20]);
+            world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+            world.work().await;
+            let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+            let low = alerts.iter().any(|(_, alert)| alert.what.contains("is low on gas"));
+            assert_eq!(low, is_low, "{alerts:?}");
+        });
+    }
+}
+
 #[test]
 fn a_key_that_does_not_sign_for_minutes_raises_an_alert_that_ends_with_a_signature() {
     with(Setup::default(), async |world| {
