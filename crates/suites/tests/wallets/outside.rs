@@ -80,8 +80,9 @@ pub struct QuietChain {
     /// Of every token; 0 = there is no contract, 255 = it reverts.
     pub decimals: AtomicU8,
     pub height: AtomicU8,
-    /// Blocks above the first one differ between branches.
+    /// Blocks above the first one, and from `forks_at` on, differ between branches.
     pub branch: AtomicU8,
+    pub forks_at: AtomicU8,
     /// What happens once, before the next answer about a block.
     pub before_block: Mutex<Option<Answer<'static, ()>>>,
 }
@@ -98,8 +99,10 @@ impl QuietChain {
 impl QuietChain {
     fn at(&self, number: u8) -> Block {
         let branch = self.branch.load(Ordering::SeqCst);
-        let hash =
-            |number: u8| BlockHash([if number == 0 { 0 } else { number + 100 * branch }; 32]);
+        let forks_at = self.forks_at.load(Ordering::SeqCst).max(1);
+        let hash = |number: u8| {
+            BlockHash([if number < forks_at { number } else { number + 100 * branch }; 32])
+        };
         Block {
             number: number.into(),
             hash: hash(number),

@@ -202,6 +202,10 @@ impl Watch<'_> {
                 Ok(Finding::Waits)
             };
         };
+        // After a deep reorganization its block has yet to be ingested again, with its vault's logs.
+        if place.number > self.seen_to() {
+            return Ok(Finding::Waits);
+        }
         if !self.is_deep(deposit, place, heads) {
             return Ok(self.why_not_deep(deposit, place, heads));
         }

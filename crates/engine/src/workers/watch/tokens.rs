@@ -7,7 +7,7 @@ use domain::currency::StableCoin;
 use domain::deposit::{TokenState, Watched};
 use domain::ids::{TenantId, WalletId};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::HEADERS_KEPT;
+use store::HEADERS_REACH;
 
 use super::{Trouble, Watch};
 use crate::command::Action;
@@ -49,7 +49,7 @@ impl Watch<'_> {
         blacklisted: bool,
     ) -> Result<(), Trouble> {
         let mut named = self.named().await?;
-        named.retain(|it| it.height.saturating_add(HEADERS_KEPT) >= block.number);
+        named.retain(|it| it.height.saturating_add(HEADERS_REACH) >= block.number);
         named.push(Named { height: block.number, tenant: vault.tenant, wallet: vault.wallet });
         self.keep_named(&named).await?;
         self.tell_blacklisted(vault.tenant, vault.wallet, blacklisted).await
