@@ -29,6 +29,14 @@ pub enum ChainFault {
     /// The node does not answer, or its answer cannot be parsed.
     #[error("chain node: {0}")]
     Unreachable(String),
+    /// A contract reverts a query: an answer about the contract, not about the node.
+    #[error("{contract} does not answer: {text}")]
+    Reverted {
+        /// Contract that was called.
+        contract: Address,
+        /// The node's text.
+        text: String,
+    },
     /// The range has more logs than the node returns at once: request a smaller one.
     #[error("chain node: too many logs for one answer")]
     TooMuch,

@@ -260,6 +260,11 @@ pub trait Chain: Send + Sync {
     }
     /// Current fee suggestion for a transaction.
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>>;
+    /// Highest fee in wei that the chain charges beside the gas for a signed transaction of this many
+    /// bytes, for publishing it on another chain; 0 on chains without such fees.
+    fn data_fee(&self, _bytes: usize) -> Answer<'_, Result<u128, ChainFault>> {
+        Box::pin(async { Ok(0) })
+    }
     /// Balance of an account in wei.
     fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>>;
     /// Token balance of an account in minor units.

@@ -7,6 +7,7 @@
 use crate::chain::{Address, ChainNumber, Plan, SweepTerms, TxHash, vault};
 use crate::chain_tx::Intent;
 use crate::chain_tx::states::Move;
+use crate::coin_amount;
 use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{IntentId, SweepId, TenantId, TransferId};
@@ -41,8 +42,9 @@ impl SweepState {
             // Executed again after a reorganisation, or reported twice.
             (SweepState::Done, SweepTrigger::Done)
             | (SweepState::Failed, SweepTrigger::GivenUp) => Move::Stays,
-            (SweepState::Done, SweepTrigger::GivenUp)
-            | (SweepState::Failed, SweepTrigger::Done) => Move::Person,
+            // A reorganisation restored it.
+            (SweepState::Failed, SweepTrigger::Done) => Move::Alarming(SweepState::Done),
+            (SweepState::Done, SweepTrigger::GivenUp) => Move::Person,
         }
     }
 }
@@ -285,27 +287,39 @@ impl Sweep {
         Alert { kind, subject: lane(self.tenant, self.chain, self.coin), what }
     }
 
-    /// The treasury received the tokens in `tx`.
-    pub fn done(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+    /// The treasury received the tokens in `tx`. A sweep that was given up ended its reservation: it
+    /// is booked if the books have the tokens in the controller, whose `available` minor units are
+    /// not reserved.
+    pub fn done(&mut self, tx: TxHash, available: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.state.on(SweepTrigger::Done) {
-            Move::To(state) | Move::Alarming(state) => {
+            Move::To(state) => {
                 self.tx = Some(tx);
                 effects.transfers.push(self.end(state, cx));
+            }
+            Move::Alarming(state) if available >= self.minor => {
+                self.tx = Some(tx);
+                let posted =
+                    Transfer { kind: TransferKind::Posted, pending: None, ..self.end(state, cx) };
+                effects.transfers.push(posted);
+                let what =
+                    format!("the sweep {} took effect after it had failed, and is booked", self.id);
+                effects.alerts.push(self.alert(AlertKind::DeepReorg, what));
+            }
+            Move::Alarming(_) => {
+                let (coin, minor) = (self.coin.currency().code(), coin_amount::show(self.minor));
+                let what = format!(
+                    "the sweep {} took effect in {tx} after it had failed, and its tokens were used otherwise since: \
+                     send {minor} {coin} from the treasury back to the controller, without booking it",
+                    self.id
+                );
+                effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
             }
             Move::Stays if self.tx != Some(tx) => {
                 self.tx = Some(tx);
                 self.version += 1;
             }
-            Move::Stays | Move::Refused => {}
-            Move::Person => {
-                let what = format!(
-                    "the sweep {} took effect although it was {}",
-                    self.id,
-                    self.state.name()
-                );
-                effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
-            }
+            Move::Stays | Move::Refused | Move::Person => {}
         }
         effects
     }

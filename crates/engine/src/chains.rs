@@ -6,7 +6,7 @@ use domain::currency::StableCoin;
 use domain::ports::{Chain, Clock};
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
-use store::{HEADERS_KEPT, Store, StoreError};
+use store::{Store, StoreError};
 
 use crate::alerts;
 use crate::workers::Stop;
@@ -31,6 +31,13 @@ pub enum NotNamed {
         address: Address,
         decimals: u64,
     },
+    /// The contract is no token.
+    #[error("{address} does not name its decimals, as {} does", coin.currency().code())]
+    NoToken {
+        /// The coin that the token is configured as.
+        coin: StableCoin,
+        address: Address,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -54,8 +61,7 @@ pub async fn number(
     // A node is asked nothing before it has named the configured chain.
     chain.head().await?;
     if is_first && known.iter().all(|known| known.number != ChainNumber::FIRST) {
-        let all = usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX);
-        let ingested = store.chain_headers(ChainNumber::FIRST, all).await?;
+        let ingested = store.chain_headers(ChainNumber::FIRST, usize::MAX).await?;
         let mut is_there = ingested.is_empty();
         // The newest may have been reorganized away.
         for block in ingested.first().into_iter().chain(ingested.last()) {
@@ -71,8 +77,8 @@ pub async fn number(
     }
     let number = store.add_chain(config.chain_id, &config.name, is_first).await?;
     tracing::info!(chain = config.name, number = number.0, "chain named by a node");
-    let tokens = StableCoin::ALL.map(|coin| other_token(config, coin));
-    for what in tokens.iter().chain(&[other(config), silent(config)]) {
+    let tokens = StableCoin::ALL.map(|coin| [other_token(config, coin), no_token(config, coin)]);
+    for what in tokens.as_flattened().iter().chain(&[other(config), silent(config)]) {
         alerts::end_everywhere(store, AlertKind::ChainNode, what).await;
     }
     Ok(number)
@@ -81,7 +87,11 @@ pub async fn number(
 /// A token that is not deployed yet passes.
 async fn check_decimals(token: &Token, chain: &dyn Chain) -> Result<(), NotNamed> {
     let Token { coin, address } = *token;
-    match chain.decimals(address).await? {
+    let decimals = match chain.decimals(address).await {
+        Err(ChainFault::Reverted { .. }) => return Err(NotNamed::NoToken { coin, address }),
+        said => said?,
+    };
+    match decimals {
         Some(decimals) if decimals != u64::from(coin.currency().minor_units()) => {
             Err(NotNamed::OtherToken { coin, address, decimals })
         }
@@ -107,6 +117,7 @@ pub async fn wait_for_number(
         let what = match why {
             NotNamed::OtherChain => other(config),
             NotNamed::OtherToken { coin, .. } => other_token(config, coin),
+            NotNamed::NoToken { coin, .. } => no_token(config, coin),
             NotNamed::Node(_) | NotNamed::Store(_) => silent(config),
         };
         if what != alerted {
@@ -131,6 +142,13 @@ fn silent(ChainConfig { name, chain_id, .. }: &ChainConfig) -> String {
 
 fn other(ChainConfig { name, .. }: &ChainConfig) -> String {
     format!("{name}: nothing runs on this chain: {}", NotNamed::OtherChain)
+}
+
+fn no_token(ChainConfig { name, .. }: &ChainConfig, coin: StableCoin) -> String {
+    let code = coin.currency().code();
+    format!(
+        "{name}: nothing runs on this chain: the contract configured as {code} is no token, it does not name its decimals"
+    )
 }
 
 /// Without the address, which the operator corrects: the alert ends all the same.

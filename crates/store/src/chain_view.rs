@@ -4,6 +4,7 @@
 
 use domain::audit::{Deed, Facts, INSTALLATION, Note};
 use domain::chain::{Address, Block, BlockHash, ChainNumber};
+use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, VaultLog, Watched};
 use domain::ids::TenantId;
@@ -19,8 +20,13 @@ use crate::sql::Kind::Bytes;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-/// Number of headers kept: deeper reorganizations are not tracked.
+/// Number of blocks below the ingested height of which every stored header is kept.
 pub const HEADERS_KEPT: u64 = 128;
+/// Of the blocks below those, the headers of every so many are kept, for the ancestor of a deep
+/// reorganization.
+pub const HEADER_EVERY: u64 = 512;
+/// Number of blocks below the ingested height beyond which no header is kept.
+pub const HEADERS_REACH: u64 = 256 * HEADER_EVERY;
 
 static WATCHED: Stmt = Stmt::by_keys(
     "chain.watched",
@@ -54,7 +60,12 @@ static PUT_HEADER: Stmt = Stmt::written(
 static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &CHAIN_LOG);
 static FORGET_HEADERS: Stmt = Stmt::written(
     "chain.forget_headers",
-    "DELETE FROM chain_block WHERE chain = $1 AND number <= $2",
+    "DELETE FROM chain_block WHERE chain = $1 AND number <= $2 AND (number <= $3 OR number % $4 <> 0)",
+);
+static PLACES_BELOW: Stmt = Stmt::written(
+    "chain.places_below",
+    "SELECT DISTINCT l.block_number, l.block_hash FROM chain_log l WHERE l.chain = $1 AND l.block_number < $2 \
+     ORDER BY l.block_number DESC, l.block_hash LIMIT $3",
 );
 static REWIND_HEADERS: Stmt = Stmt::written(
     "chain.rewind_headers",
@@ -121,6 +132,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &PUT_HEADER,
     &PUT_LOGS,
     &FORGET_HEADERS,
+    &PLACES_BELOW,
     &REWIND_HEADERS,
     &REWIND_LOGS,
     &LOGS_BETWEEN,
@@ -193,6 +205,18 @@ impl Store {
         Ok(header.map(block_of))
     }
 
+    /// Blocks below a height in which a log of a vault is recorded, highest first.
+    pub async fn places_below(
+        &self,
+        chain: ChainNumber,
+        height: u64,
+        limit: usize,
+    ) -> Result<Vec<Place>, StoreError> {
+        let places: Vec<(u64, BlockHash)> =
+            self.many(&PLACES_BELOW, (chain, height, most(limit))).await?;
+        Ok(places.into_iter().map(|(number, block)| Place { number, block }).collect())
+    }
+
     /// When the first wallet of any tenant on a chain was provisioned: no vault was paid before.
     /// `None` = no wallets.
     pub async fn first_wallet_at(
@@ -224,12 +248,15 @@ impl Store {
             block.parent.0.to_vec().into(),
             block.at.0.into(),
         ];
-        let oldest = number.saturating_sub(wide(HEADERS_KEPT, "number of headers")?);
         let mut steps = vec![role.step(), Step::one(&PUT_HEADER, header)];
         if logs.len() > 0 {
             steps.push(Step::rows(&PUT_LOGS, logs));
         }
-        steps.push(Step::any(&FORGET_HEADERS, vec![chain, oldest.into()]));
+        let [kept, reach, every] = [HEADERS_KEPT, HEADERS_REACH, HEADER_EVERY]
+            .map(|blocks| i64::try_from(blocks).unwrap_or(i64::MAX));
+        let (oldest, reach) = (number.saturating_sub(kept), number.saturating_sub(reach));
+        let forget = vec![chain, oldest.into(), reach.into(), every.into()];
+        steps.push(Step::any(&FORGET_HEADERS, forget));
         self.write(steps).await.map(drop)
     }
 

@@ -53,7 +53,7 @@ pub use audit::{
     AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace,
     AuditReport, AuditSigner, AuditVerdict, Checkpoint, CheckpointFault,
 };
-pub use chain_view::{HEADERS_KEPT, HeldRole};
+pub use chain_view::{HEADER_EVERY, HEADERS_KEPT, HEADERS_REACH, HeldRole};
 pub use error::{ExecuteError, StoreError};
 pub use migrate::MigrationReport;
 pub use options::Options;

@@ -28,6 +28,9 @@ const DOMAIN_SEPARATOR: &str = "DOMAIN_SEPARATOR()";
 const AUTHORIZATION_STATE: &str = "authorizationState(address,bytes32)";
 const TRANSFER_WITH_AUTHORIZATION: &str = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)";
 
+// The fee oracle of the OP Stack.
+const DATA_FEE: &str = "getL1FeeUpperBound(uint256)";
+
 /// The selector of a function or error with this signature.
 pub(super) fn selector(signature: &str) -> Selector {
     let hash = topic(signature).0;
@@ -97,6 +100,10 @@ impl Input {
     pub(super) fn finish(self) -> Vec<u8> {
         self.0
     }
+}
+
+pub(super) fn data_fee(bytes: usize) -> Vec<u8> {
+    Input::call(DATA_FEE).number(bytes as u128).finish()
 }
 
 pub(super) fn balance_of(account: &Address) -> Vec<u8> {

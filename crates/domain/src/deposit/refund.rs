@@ -4,8 +4,9 @@
 
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
-use super::{Refund, SeenRefund};
+use super::{DepositState, Refund, SeenRefund};
 use crate::chain::{Address, Plan, TxHash, intent_word};
+use crate::chain_tx::IntentState;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
@@ -196,6 +197,62 @@ impl Case {
                 refund.tx = Some(tx);
             }
         }
+        effects
+    }
+
+    /// A reorganisation restored a refund that had been given up: intent `execute`, in `tx`. One that
+    /// was approved since is no longer wanted; one in a transaction is called off by it.
+    pub fn refund_restored(
+        &mut self,
+        execute: IntentId,
+        tx: TxHash,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let later = self.deposit.refund.as_ref().and_then(|refund| refund.execute);
+        let later = later.filter(|it| *it != execute);
+        if self.intent(later).is_some_and(|it| it.state == IntentState::Done) {
+            let what = format!(
+                "a deposit was refunded twice: a reorganisation restored a refund in {tx} beside the one that the books show"
+            );
+            self.alert(AlertKind::DeepReorg, what, &mut effects);
+            return effects;
+        }
+        if let Some(intent) = self.intent(later) {
+            effects.merge(intent.withdraw(cx.now).1);
+        }
+        if let Some(refund) = &mut self.deposit.refund {
+            refund.execute = Some(execute);
+            self.deposit.version += 1;
+        }
+        let state = self.deposit.state;
+        if state == DepositState::Refunding {
+            effects.merge(self.refunded(tx, cx));
+        } else if self.deposit.is_held_in_escrow() && self.next(Trigger::RefundDone).is_some() {
+            self.deposit.back_to = Some(state);
+            effects.merge(self.refunded(tx, cx));
+        }
+        if self.deposit.state != DepositState::Refunded {
+            let what = format!(
+                "a {} deposit was refunded in {tx}: the books still have its amount",
+                self.deposit.state.name()
+            );
+            self.alert(AlertKind::ChainMismatch, what, &mut effects);
+        }
+        effects
+    }
+
+    /// A reorganisation restored a proposal that had been given up: it is cancelled on the chain, so
+    /// that no key can execute it.
+    pub fn proposal_restored(&mut self, propose: IntentId, cx: &mut Cx<'_>) -> WalletEffects {
+        if self.is_refunded_by(propose) {
+            return self.refund_proposed(cx);
+        }
+        let mut effects = WalletEffects::default();
+        let plan = Plan::CancelRefund { intent: intent_word(self.deposit.tenant, propose) };
+        let id = IntentId(cx.ids.next());
+        let intent = self.new_intent(id, plan, &mut effects, cx);
+        self.intents.push(intent);
         effects
     }
 

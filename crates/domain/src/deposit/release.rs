@@ -222,11 +222,11 @@ impl Case {
         Some(effects)
     }
 
-    /// A reorganisation restored the transaction `tx` of an earlier `release` of it, which had been
-    /// given up. Releases requested since are no longer wanted, neither its own nor those of the
-    /// dust that the earlier one moved: they would be paid from later deposits. One that is in a
-    /// transaction is called off by it; one that took effect as well stays the deposit's release,
-    /// and an alert is raised.
+    /// A `release` that it no longer named took effect in `tx`: an earlier one that had been given
+    /// up and that a reorganisation restored, or a later one that was not called off in time. The one
+    /// that it names is no longer wanted, and neither are those of the dust that this one moved: they
+    /// would be paid from later deposits. One that is in a transaction is called off by it; one that
+    /// took effect as well stays the deposit's release, and an alert is raised.
     pub fn release_restored(
         &mut self,
         release: IntentId,
@@ -236,11 +236,11 @@ impl Case {
     ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let moved = self.intent(Some(release)).map(|it| it.riders.clone()).unwrap_or_default();
-        let is_its = self.returns_to(release, &mut effects, cx);
+        let is_its = self.returns_to((release, tx), &mut effects, cx);
         for at in 0..self.riders.len() {
             let id = self.riders[at].id;
             if !moved.contains(&id)
-                || !self.with_rider(at, |case| case.returns_to(release, &mut effects, cx))
+                || !self.with_rider(at, |case| case.returns_to((release, tx), &mut effects, cx))
             {
                 continue;
             }
@@ -259,20 +259,21 @@ impl Case {
     /// Makes `release` the deposit's release again; `false` if a later one took effect, too.
     fn returns_to(
         &mut self,
-        release: IntentId,
+        (release, tx): (IntentId, TxHash),
         effects: &mut WalletEffects,
         cx: &mut Cx<'_>,
     ) -> bool {
         let later = self.deposit.release.filter(|it| *it != release);
         let id = self.deposit.id.0;
-        let own = self.intent(later).filter(|it| it.subject == id);
-        if own.as_ref().is_some_and(|it| it.state == IntentState::Done) {
-            let what = "a deposit was released twice: a reorganisation restored an earlier release"
-                .to_owned();
+        let known = self.intent(later).map(|it| (it.state, it.subject == id));
+        if let Some((IntentState::Done, _)) = known {
+            let what = format!(
+                "a deposit was released twice: a reorganisation restored a release in {tx} beside the one that the books show"
+            );
             self.alert(AlertKind::DeepReorg, what, effects);
             return false;
         }
-        if own.is_some() {
+        if let Some((_, true)) = known {
             self.withdraw_release(effects, cx);
             self.leave_riders(effects, cx);
         }

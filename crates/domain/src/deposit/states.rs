@@ -222,7 +222,8 @@ impl DepositState {
 
             (Rejected | Failed, Trigger::RefundAsked) => Step::To(Refunding),
             (_, Trigger::RefundAsked) => Step::Refused,
-            (Refunding, Trigger::RefundDone) => Step::To(Refunded),
+            // Others than `Refunding`: it was given up, and a reorganisation restored it.
+            (Refunding | Rejected | Failed, Trigger::RefundDone) => Step::To(Refunded),
             (Refunding, Trigger::RefundFailed | Trigger::RefundWithdrawn) => Step::Back,
             (_, Trigger::RefundWithdrawn) => Step::Refused,
             (Refunded, Trigger::RefundDone) => Step::Stays,

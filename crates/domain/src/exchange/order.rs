@@ -371,6 +371,44 @@ impl OrderCase {
         effects
     }
 
+    /// A reorganisation restored a debit that had been given up, in `tx`. The books have an ended
+    /// order's tokens in the wallet: they return there.
+    pub fn debit_restored(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        self.order.debit_tx = Some(tx);
+        self.order.version += 1;
+        if matches!(self.order.state, ExchangeState::Failed | ExchangeState::Cancelled) {
+            self.want_coins_back(&mut effects, cx);
+        }
+        effects
+    }
+
+    /// A reorganisation restored a return of the tokens that had been given up. If it was barred,
+    /// they are no longer in suspense. One requested since is no longer wanted; one in a transaction
+    /// is called off by it.
+    pub fn return_restored(&mut self, give_back: IntentId, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let later = self.order.give_back.replace(give_back).filter(|it| *it != give_back);
+        self.order.version += 1;
+        if let Some(intent) = self.intent(later) {
+            effects.merge(intent.withdraw(cx.now).1);
+            return effects;
+        }
+        let is_off =
+            |it: &mut Intent| matches!(it.state, IntentState::Cancelled | IntentState::Failed);
+        let debit = self.order.debit;
+        if later.is_some() || self.intent(debit).is_none_or(is_off) {
+            return effects;
+        }
+        effects.transfers.extend(self.order.take_from_suspense(cx));
+        effects.transfers.extend(self.order.give_coins_back(cx));
+        if self.order.recredit == Some(Recredit::Barred) {
+            self.order.recredit = Some(Recredit::Done);
+        }
+        self.wallet.touch(cx.now);
+        effects
+    }
+
     /// The debit failed at its last attempt. A debit that a reorganisation undid may fail after the
     /// tokens counted as debited: they are booked back if no payout can have left, else an alert is
     /// raised.

@@ -425,6 +425,47 @@ fn nothing_is_paid_for_a_debit_that_a_reorganisation_undid() {
     assert_eq!(failed.alerts, 1);
 }
 
+/// The books have the tokens in the wallet: the chain follows them.
+#[test]
+fn the_tokens_of_a_debit_that_a_reorganisation_restored_return_to_the_wallet() {
+    for cancelled in [false, true] {
+        let mut world = World::pending();
+        if cancelled {
+            world.does(|case, cx| case.cancel(cx).expect("it has not begun"));
+        } else {
+            world.does(|case, cx| case.debit_taken(cx));
+            world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+        }
+        let (state, books) = (world.state(), world.books.show());
+        world.does(|case, cx| case.debit_restored(TX, cx));
+        let give_back = world.case.order.give_back;
+        assert!(
+            world.case.intent(give_back).is_some_and(|it| it.kind() == IntentKind::ReturnDebit)
+        );
+        assert_eq!(world.case.order.debit_tx, Some(TX));
+        world.does(|case, cx| case.coins_back(cx));
+        assert_eq!((world.state(), world.books.show()), (state, books), "as before");
+        world.does(|case, cx| case.debit_restored(TX, cx));
+        assert_eq!(world.case.order.give_back, give_back, "once");
+    }
+}
+
+#[test]
+fn a_barred_return_that_a_reorganisation_restored_is_booked_from_suspense() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    world.hears(RailStatus::Returned, None);
+    world.recredits().expect("allowed");
+    world.case.wallet.state = WalletState::Blacklisted;
+    world.return_is_barred();
+    let give_back = world.case.order.give_back.expect("a return");
+    world.does(|case, cx| case.return_restored(give_back, cx));
+    assert_eq!(world.case.order.recredit, Some(Recredit::Done));
+    let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
+    assert_eq!(world.books.account(&suspense).balance().minor, 0);
+    assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
+}
+
 #[test]
 fn a_debit_undone_after_the_payout_needs_review() {
     let mut world = World::paying();

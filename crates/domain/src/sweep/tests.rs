@@ -47,6 +47,12 @@ impl World {
         self.books.book(&[transfer]).expect("booked");
     }
 
+    /// The sweep took effect.
+    fn finishes(&mut self) {
+        let available = self.pools().unswept.available().minor;
+        self.does(|sweep, cx| sweep.done(TX, available, cx));
+    }
+
     /// The controller has an order's tokens.
     fn debited(&mut self, minor: i64) {
         self.moves(AccountCode::External(COIN), AccountCode::Unswept(CHAIN, COIN), minor);
@@ -122,7 +128,7 @@ fn only_tokens_of_settled_orders_are_swept() {
     assert_eq!(plan, Some((Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN))));
     assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)), (115, 75), "reserved");
     assert!(!world.begin(115), "one at a time");
-    world.does(|sweep, cx| sweep.done(TX, cx));
+    world.finishes();
     assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)), (75, 75));
     assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (40, 40));
     assert_eq!((world.state(), world.pools().sweepable()), (Some(SweepState::Done), 0));
@@ -134,7 +140,7 @@ fn a_return_after_its_sweep_retains_the_next_tokens() {
     let mut world = World::new();
     world.settled(40);
     assert!(world.begin(40));
-    world.does(|sweep, cx| sweep.done(TX, cx));
+    world.finishes();
     world.came_back(40);
     assert_eq!(world.pools().sweepable(), -40, "the controller is short of what it owes");
     assert_eq!(world.pools().missing(), Some(Money::new(40, COIN.currency())));
@@ -179,6 +185,31 @@ fn a_failed_sweep_leaves_the_tokens_and_is_retried() {
     assert_eq!(world.alerts[0], world.alerts[1], "one open alert, however often it fails");
 }
 
+/// The tokens of a failed sweep that took effect after all are in the treasury.
+#[test]
+fn a_failed_sweep_that_took_effect_after_all_is_booked_if_its_tokens_are_there() {
+    for (others, state, there) in
+        [(false, SweepState::Done, (0, 40)), (true, SweepState::Failed, (40, 0))]
+    {
+        let mut world = World::new();
+        world.settled(40);
+        assert!(world.begin(40));
+        world.does(|sweep, cx| sweep.given_up("why", cx));
+        let alerts = world.alerts.len();
+        let failed = world.sweep.clone();
+        if others {
+            assert!(world.begin(40), "another one reserves them");
+            world.sweep = failed;
+        }
+        world.finishes();
+        let [unswept, treasury] =
+            [AccountCode::Unswept(CHAIN, COIN), AccountCode::Treasury(CHAIN, COIN)]
+                .map(|code| world.balance(&code).0);
+        assert_eq!((world.state(), (unswept, treasury)), (Some(state), there), "{others}");
+        assert_eq!(world.alerts.len(), alerts + 1);
+    }
+}
+
 #[test]
 fn every_state_handles_every_trigger_once() {
     for state in SweepState::ALL {
@@ -188,14 +219,14 @@ fn every_state_handles_every_trigger_once() {
             assert!(world.begin(40));
             match state {
                 SweepState::Sending => {}
-                SweepState::Done => world.does(|sweep, cx| sweep.done(TX, cx)),
+                SweepState::Done => world.finishes(),
                 SweepState::Failed => world.does(|sweep, cx| sweep.given_up("why", cx)),
             }
             let (before, alerts) = (world.books.show(), world.alerts.len());
-            world.does(|sweep, cx| match trigger {
-                SweepTrigger::Done => sweep.done(TX, cx),
-                SweepTrigger::GivenUp => sweep.given_up("why", cx),
-            });
+            match trigger {
+                SweepTrigger::Done => world.finishes(),
+                SweepTrigger::GivenUp => world.does(|sweep, cx| sweep.given_up("why", cx)),
+            }
             let called = world.alerts.len() > alerts;
             let expected = match state.on(trigger) {
                 Move::To(to) => (to, false),
@@ -260,7 +291,7 @@ proptest! {
                     lies -= minor;
                 }
                 _ if world.state() == Some(SweepState::Sending) => {
-                    world.does(|sweep, cx| sweep.done(TX, cx));
+                    world.finishes();
                     prop_assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)).0, lies);
                 }
                 _ => {}

@@ -9,6 +9,7 @@ use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{IntentId, WalletId};
 use crate::job::JobKind;
+use crate::time::Timestamp;
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
 /// The stablecoins whose blacklists the tenant's keys can write, with their contracts.
@@ -55,6 +56,15 @@ impl Wallet {
             intents.push(intent);
         }
         (intents, effects)
+    }
+
+    /// A reorganisation restored a change of the vault's flag that had been given up: the flag is
+    /// aligned with the state again.
+    pub fn freeze_restored(&mut self, frozen: bool, now: Timestamp) -> WalletEffects {
+        self.frozen_on_chain = frozen;
+        self.version += 1;
+        let job = JobChange::Set(JobKind::WalletTimer, now);
+        WalletEffects { jobs: vec![(self.id.0, job)], ..WalletEffects::default() }
     }
 
     /// The wallet became BLACKLISTED: its address goes on the tokens' blacklists. If no key of the

@@ -335,7 +335,7 @@ fn end(
             Ended::Undone => super::outcome::again(ws, intent, cx)?,
             Ended::AfterAll(hash) => {
                 let of = (tx_id, hash, fee);
-                is_over &= super::outcome::after_all(ws, intent_key, intent, of, rules, cx)?;
+                is_over &= super::after_all::after_all(ws, intent_key, intent, of, rules, cx)?;
             }
         }
     }

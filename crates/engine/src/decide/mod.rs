@@ -17,6 +17,7 @@ use store::working_set::WorkingSet;
 use crate::command::{Action, Command, Outcome, Refused};
 use crate::world::WalletWorlds;
 
+mod after_all;
 mod audit;
 mod chain;
 mod delivery;

@@ -6,7 +6,7 @@ use domain::chain_tx::{Intent, IntentState, Patience};
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
-use domain::ids::{ChainTxId, IntentId, TenantId};
+use domain::ids::{IntentId, TenantId};
 use domain::sponsor;
 use domain::sweep::SweepState;
 use domain::wallet::WalletState;
@@ -71,7 +71,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
 
 /// Changes the deposit of an intent. If the deposit now names other intents, an operator is
 /// alerted: what happened on the chain stays true whatever the books show.
-fn on_deposit(
+pub(super) fn on_deposit(
     ws: &mut WorkingSet,
     tenant: TenantId,
     named: &DepositRef,
@@ -88,7 +88,7 @@ fn on_deposit(
 }
 
 /// Same for an order.
-fn on_order(
+pub(super) fn on_order(
     ws: &mut WorkingSet,
     tenant: TenantId,
     key: &OrderKey,
@@ -204,63 +204,6 @@ pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Res
     let effects = intent.undone(cx.now);
     ws.intents.put((tenant, intent.id), intent);
     effects::write(ws, tenant, effects)
-}
-
-/// An intent took effect after all in a transaction that a reorganization of blocks deemed final
-/// restored. One that is being retried is done: the controller does not execute it twice. What was
-/// requested since in place of a release that was given up is no longer wanted. For the subjects of
-/// other intents it is too late: ledger and chain differ, and an operator is alerted.
-///
-/// `false` = its transaction is not final before the later release of the deposit is, which is in a
-/// transaction, too, and is being called off.
-pub(super) fn after_all(
-    ws: &mut WorkingSet,
-    key: &IntentKey,
-    mut intent: Intent,
-    (id, tx, fee): (ChainTxId, TxHash, i64),
-    rules: Rules<'_>,
-    cx: &mut Cx<'_>,
-) -> Result<bool, Refused> {
-    let tenant = intent.tenant;
-    match (&key.subject, intent.state) {
-        (_, IntentState::Done) => {
-            intent.restored(id, cx.now);
-            ws.intents.put((tenant, intent.id), intent);
-            return Ok(true);
-        }
-        (_, IntentState::Waiting | IntentState::Assigned) => {
-            let effects = intent.restored(id, cx.now);
-            effects::write(ws, tenant, effects)?;
-            finish(ws, key, intent, (tx, fee), rules, cx)?;
-            return Ok(true);
-        }
-        _ => {}
-    }
-    let (kind, state) = (intent.kind().name(), intent.state.name());
-    let what =
-        format!("a {kind} that was {state} took effect after all: a reorganization restored it");
-    let alerts = vec![Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what }];
-    let mut effects = WalletEffects { alerts, ..WalletEffects::default() };
-    let Subject::Deposit(of) = &key.subject else {
-        effects::write(ws, tenant, effects)?;
-        return Ok(true);
-    };
-    if intent.kind() != IntentKind::Release {
-        effects::write(ws, tenant, effects)?;
-        return Ok(true);
-    }
-    let mut case = deposit::load(ws, tenant, of)?;
-    let later = case.intents.iter().filter(|it| it.id != intent.id && it.subject == intent.subject);
-    let later: Vec<IntentState> = later.map(|it| it.state).collect();
-    effects.merge(case.release_restored(intent.id, tx, fee, cx));
-    deposit::keep(ws, tenant, case);
-    // One release of a deposit is done at most.
-    if !later.iter().any(|it| matches!(it, IntentState::Assigned | IntentState::Done)) {
-        effects.merge(intent.restored(id, cx.now));
-        ws.intents.put((tenant, intent.id), intent);
-    }
-    effects::write(ws, tenant, effects)?;
-    Ok(!later.contains(&IntentState::Assigned))
 }
 
 /// Why an intent failed.
@@ -410,6 +353,10 @@ pub(super) fn finish(
     ws.intents.put((tenant, id), intent);
     match &key.subject {
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
+            // The deposit names an earlier one, which a reorganization restored.
+            IntentKind::Release if case.deposit.release.is_some_and(|it| it != id) => {
+                case.release_restored(id, tx, fee, cx)
+            }
             IntentKind::Release => case.released(tx, fee, cx),
             IntentKind::ProposeRefund if case.is_refunded_by(id) => case.refund_proposed(cx),
             IntentKind::ProposeRefund => WalletEffects::default(),

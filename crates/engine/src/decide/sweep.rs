@@ -112,7 +112,10 @@ pub(super) fn done(
     tx: TxHash,
     cx: &mut Cx<'_>,
 ) -> WalletEffects {
-    change(ws, tenant, id, |sweep| sweep.done(tx, cx))
+    let known = ws.sweeps.get(&(tenant, id)).map(|sweep| (sweep.chain, sweep.coin));
+    let available =
+        known.map_or(0, |(chain, coin)| pools(ws, tenant, chain, coin).unswept.available().minor);
+    change(ws, tenant, id, |sweep| sweep.done(tx, available, cx))
 }
 
 /// The sweep's intent was given up.

@@ -41,6 +41,7 @@ mod submit;
 mod sweep;
 mod transmit;
 mod treasury;
+mod unsent;
 mod watch;
 
 pub use instruction::instruction;
@@ -79,6 +80,7 @@ pub struct Workers {
     calls: calls::Calls,
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
+    unsent: unsent::Unsent,
 }
 
 impl Workers {
@@ -87,7 +89,10 @@ impl Workers {
         let (lanes, usual_fees) = (lanes::Lanes::default(), Mutex::default());
         let most = world.tuning.calls_in_flight;
         let (shares, calls) = (shares::Shares::new(most), calls::Calls::new(most));
-        Arc::new(Workers { store, engine, world, owner, lanes, shares, calls, usual_fees })
+        let unsent = unsent::Unsent::default();
+        let workers =
+            Workers { store, engine, world, owner, lanes, shares, calls, usual_fees, unsent };
+        Arc::new(workers)
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.

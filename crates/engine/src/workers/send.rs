@@ -20,6 +20,7 @@ use domain::wallet_event::FailureReason;
 use futures_util::future::join_all;
 
 use super::Workers;
+use super::unsent::{Key, UNSENT_FOR};
 use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::Action;
@@ -33,8 +34,6 @@ use crate::world::{WalletWorld, WalletWorlds};
 const SOON: Span = Span::secs(2);
 /// Retry delay while the controller is being deployed.
 const CONTROLLER_SOON: Span = Span::millis(500);
-/// Actions that the nodes' faults have kept waiting for this long raise an alert.
-const UNSENT_FOR: Span = Span::mins(2);
 /// Retry delay of a token that is halted.
 const PAUSED: Span = Span::secs(30);
 /// A transaction's gas limit: its simulation plus half of it and this margin.
@@ -50,6 +49,9 @@ const CLAIM_BELIEVED: Span = Span::secs(60);
 const CLAIM_FORGOTTEN: Span = Span::hours(1);
 /// A signer that cannot pay for this many transactions like the current one is low on gas.
 const LOW_GAS_TRANSACTIONS: u128 = 20;
+/// Size of a signed transaction without its intents, and of an intent in its call, both rounded up.
+const TRANSACTION_BYTES: usize = 400;
+const INTENT_BYTES: usize = 160;
 
 /// An intent to be sent, with its job's fence.
 type Held = (Intent, i64);
@@ -77,6 +79,11 @@ struct Lane {
 }
 
 impl Lane {
+    const fn key(&self) -> Key {
+        let Lane { tenant, chain, role, signer, .. } = *self;
+        Key { tenant, chain, role, signer }
+    }
+
     /// Payer and payee: if either is on the token's blacklist, nothing moves.
     fn parties(&self, plan: &Plan) -> Vec<Address> {
         let payer = |it: &Movement| {
@@ -148,6 +155,9 @@ fn lane(
 impl Workers {
     /// Processes leased `send_intent` jobs.
     pub(super) async fn send_intents(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
+        for key in self.unsent.over(self.clock().now()) {
+            alerts::end(&self.store, key.tenant, &self.unsent_alert(key)).await;
+        }
         let mut by_tenant: BTreeMap<TenantId, Vec<(IntentId, i64)>> = BTreeMap::new();
         for job in jobs {
             by_tenant.entry(job.tenant).or_default().push((IntentId(job.subject), job.fence));
@@ -245,37 +255,35 @@ impl Workers {
                     .await;
             }
         };
-        let now = self.clock().now();
-        let is_late = held.iter().any(|(intent, _)| now - intent.state_at >= UNSENT_FOR);
-        let sent = self.simulate_and_take(wallets, &lane, &held).await;
-        if is_late && sent.is_ok() {
-            alerts::end(&self.store, tenant, &self.unsent(&lane)).await;
-        }
-        if let Err(fault) = sent {
-            tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
-            if let ChainFault::Disagreement(_) = fault {
-                let what = self.said_of(lane.chain, fault.to_string());
-                self.raise(
-                    tenant,
-                    Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what },
-                )
-                .await;
-            } else if is_late {
-                self.raise(tenant, self.unsent(&lane)).await;
+        let key = lane.key();
+        let ids = || held.iter().map(|(intent, _)| intent.id);
+        let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await else {
+            let now = self.clock().now();
+            let is_late = held.iter().any(|(intent, _)| now - intent.state_at >= UNSENT_FOR);
+            if self.unsent.answered(key, ids(), is_late, now) {
+                alerts::end(&self.store, tenant, &self.unsent_alert(key)).await;
             }
-            self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
+            return;
+        };
+        tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
+        if let ChainFault::Disagreement(_) | ChainFault::Reverted { .. } = fault {
+            let what = self.said_of(lane.chain, fault.to_string());
+            let alert = Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what };
+            self.raise(tenant, alert).await;
+        } else if self.unsent.failed(key, ids(), self.clock().now()) {
+            self.raise(tenant, self.unsent_alert(key)).await;
         }
+        self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
     }
 
     /// The alert that the nodes keep a key's actions waiting.
-    fn unsent(&self, lane: &Lane) -> Alert {
-        let minutes = UNSENT_FOR.0 / Span::mins(1).0;
-        let (role, signer) = (lane.role.name(), lane.signer);
+    fn unsent_alert(&self, Key { tenant, chain, role, signer }: Key) -> Alert {
+        let (minutes, role) = (UNSENT_FOR.0 / Span::mins(1).0, role.name());
         let what = format!(
             "actions of the {role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending them needs"
         );
-        let what = self.said_of(lane.chain, what);
-        Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }
+        let what = self.said_of(chain, what);
+        Alert { kind: AlertKind::Transaction, subject: tenant.0, what }
     }
 
     async fn simulate_and_take(
@@ -379,11 +387,15 @@ impl Workers {
             return Ok(None);
         };
         let Some(token) = wallets.config.token(deposit.coin) else { return Ok(None) };
-        let listed = wallets.chain.is_blacklisted(token, to).await?;
-        let why = format!(
-            "its address is on the blacklist of {}'s contract",
-            deposit.coin.currency().code()
-        );
+        let coin = deposit.coin.currency().code();
+        let listed = match wallets.chain.is_blacklisted(token, to).await {
+            Err(fault @ ChainFault::Reverted { .. }) => {
+                let (why, reason) = (fault.to_string(), FailureReason::OnChainRevert);
+                return Ok(Some(Verdict::Fails { why, reason, at_once: false }));
+            }
+            other => other?,
+        };
+        let why = format!("its address is on the blacklist of {coin}'s contract");
         Ok(listed.then_some(Verdict::Fails {
             why,
             reason: FailureReason::AddressBlacklisted,
@@ -539,12 +551,17 @@ impl Workers {
         if intent.kind() == IntentKind::SponsoredTransfer {
             return Ok(fails(FailureReason::OnChainRevert, true));
         }
-        if wallets.chain.is_paused(token).await? {
+        // A contract without an answer to that gives no reason.
+        let yes = |said: Result<bool, ChainFault>| match said {
+            Err(ChainFault::Reverted { .. }) => Ok(false),
+            other => other,
+        };
+        if yes(wallets.chain.is_paused(token).await)? {
             return Ok(Verdict::PutOff { after: PAUSED, halt: Some(Halt::Paused) });
         }
         let parties = lane.parties(&intent.plan).into_iter().chain(self.returned_to(intent).await?);
         for party in parties {
-            if wallets.chain.is_blacklisted(token, party).await? {
+            if yes(wallets.chain.is_blacklisted(token, party).await)? {
                 return Ok(fails(FailureReason::AddressBlacklisted, true));
             }
         }
@@ -578,8 +595,14 @@ impl Workers {
         let asked = wallets.chain.fees().await?;
         self.compare_fees(wallets, lane.tenant, asked).await;
         let fees = capped(asked, wallets.config.most_fees());
-        let needed =
-            u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
+        let bytes = TRANSACTION_BYTES + INTENT_BYTES * intents.len();
+        // It only decides about an alert.
+        let data_fee = wallets.chain.data_fee(bytes).await.unwrap_or_else(|fault| {
+            tracing::warn!(%fault, "data fee read failed");
+            0
+        });
+        let cost = u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_add(data_fee);
+        let needed = cost.saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;
         measure::gas(&wallets.config.name, lane.role, lane.signer, has);
         if has < needed {

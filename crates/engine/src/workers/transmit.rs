@@ -25,6 +25,8 @@ use super::Workers;
 use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::chain::{ChainAction, Subject, TxKey};
+use crate::command::deposits::DepositRef;
+use crate::command::exchange::OrderKey;
 use crate::command::{Action, Outcome};
 use crate::failpoint::{self, Failpoint};
 use crate::world::{WalletWorld, WalletWorlds};
@@ -355,11 +357,9 @@ impl Workers {
         {
             let fees = self.fees(wallets, case, &mined).await?;
             let mut over = tell(true, fees);
-            if let ChainAction::Mined { tx, .. } = &mut over
-                && case.tx.settled.is_some()
-            {
-                self.name_later_releases(case, tx).await.map_err(|error| {
-                    ChainFault::Unreachable(format!("releases cannot be read: {error}"))
+            if let ChainAction::Mined { tx, .. } = &mut over {
+                self.name_rivals(case, tx).await.map_err(|error| {
+                    ChainFault::Unreachable(format!("its subjects cannot be read: {error}"))
                 })?;
             }
             self.tell_about(case, over).await;
@@ -369,19 +369,36 @@ impl Workers {
         Ok(())
     }
 
-    /// Adds to the key what replaced releases that were given up: they may take effect after all.
-    async fn name_later_releases(&self, case: &Case, key: &mut TxKey) -> Result<(), StoreError> {
+    /// Adds to the key what replaced intents that were given up, which may take effect after all, and
+    /// what a deposit names in place of a release that was not called off in time.
+    async fn name_rivals(&self, case: &Case, key: &mut TxKey) -> Result<(), StoreError> {
         let tenant = case.tx.tenant;
         for (intent, key) in case.intents.iter().zip(&mut key.intents) {
+            let is_given_up = intent.state.is_terminal();
+            if let Subject::Order(of) = &mut key.subject
+                && is_given_up
+                && let Some(order) = self.store.exchange(tenant, of.order).await?
+            {
+                let named = OrderKey::of(&order);
+                of.intents.extend(named.intents);
+                of.intents.sort_unstable();
+                of.intents.dedup();
+            }
             let Subject::Deposit(of) = &mut key.subject else { continue };
-            if intent.kind() != IntentKind::Release || !intent.state.is_terminal() {
+            let is_release = intent.kind() == IntentKind::Release;
+            if !is_given_up && !is_release {
+                continue;
+            }
+            let deposit = self.store.deposit(tenant, of.id).await?;
+            let names_it = deposit.as_ref().is_none_or(|it| it.release == Some(intent.id));
+            if is_release && names_it && !is_given_up {
                 continue;
             }
             let later = self.store.intents_for(tenant, intent.subject).await?;
-            let later = later.iter().filter(|it| it.kind() == IntentKind::Release);
+            let later = later.iter().filter(|it| it.kind() == intent.kind());
             of.intents.extend(later.map(|it| it.id));
-            if let Some(deposit) = self.store.deposit(tenant, of.id).await? {
-                of.intents.extend(deposit.release);
+            if let Some(deposit) = deposit {
+                of.intents.extend(DepositRef::of(&deposit, None).intents);
                 of.riders.extend(deposit.riders);
             }
             for rider in &intent.riders {

@@ -110,6 +110,12 @@ impl WorkingSet {
         self.alerts.add(((tenant, alert), true));
     }
 
+    /// The alerts that commands of the batch have raised.
+    pub fn raised(&self) -> impl Iterator<Item = &Alert> {
+        let raised = self.alerts.added().iter().filter(|(_, is_open)| *is_open);
+        raised.map(|((_, alert), _)| alert)
+    }
+
     /// The alerts that the batch closes, and those that it leaves open: of one alert the last change
     /// counts.
     pub(crate) fn alert_changes(&self) -> (Vec<&TenantAlert>, Vec<&TenantAlert>) {

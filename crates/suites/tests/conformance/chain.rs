@@ -10,7 +10,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use store::need::Need;
 use store::working_set::{SignerRow, WorkingSet};
-use store::{HEADERS_KEPT, HeldRole, StoreError};
+use store::{HEADER_EVERY, HEADERS_KEPT, HEADERS_REACH, HeldRole, StoreError};
 use uuid::Uuid;
 
 use crate::wallet_world::{COIN, chain_tx, place, release, word};
@@ -111,6 +111,16 @@ pub async fn old_headers_go_and_logs_stay(world: World) {
         .collect();
     assert_eq!(kept, [10 + HEADERS_KEPT, 11]);
     assert_eq!(world.store.vault_sum(CHAIN, vault, StableCoin::Usdc).await, Ok(COIN));
+    let last = HEADERS_REACH + 2 * HEADER_EVERY;
+    for number in [HEADER_EVERY, 2 * HEADER_EVERY, 3 * HEADER_EVERY, last - 1, last] {
+        world.store.take_block_in(&role, CHAIN, &block(number, 0), &[]).await.expect("ingested");
+    }
+    let headers = world.store.chain_headers(CHAIN, usize::MAX).await.expect("read");
+    let kept: Vec<u64> = headers.iter().map(|it| it.number).collect();
+    assert_eq!(kept, [last, last - 1, 3 * HEADER_EVERY], "few for a long time");
+    let place = domain::chain_tx::Place { number: 10, block: block(10, 0).hash };
+    assert_eq!(world.store.places_below(CHAIN, 11, 9).await, Ok(vec![place]));
+    assert_eq!(world.store.places_below(CHAIN, 10, 9).await, Ok(Vec::new()));
 }
 
 pub async fn a_node_that_lost_the_role_writes_nothing(world: World) {

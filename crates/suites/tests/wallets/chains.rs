@@ -41,6 +41,9 @@ fn a_chain_has_no_number_while_a_token_is_not_the_configured_coin() {
         let refused = named(&world, OTHER_ID, false).await.expect_err("amounts would be wrong");
         let said = refused.to_string();
         assert!(said.ends_with(" has 18 decimals, and USDC has 6"), "{said}");
+        world.chain.decimals.store(u8::MAX, Ordering::SeqCst);
+        let refused = named(&world, OTHER_ID, false).await.expect_err("it is no token");
+        assert!(matches!(refused, NotNamed::NoToken { .. }), "{refused}");
         assert_eq!(world.store.known_chains().await, Ok(Vec::new()), "nothing was entered");
         world.chain.decimals.store(6, Ordering::SeqCst);
         assert_eq!(named(&world, OTHER_ID, false).await, Ok(2));
@@ -96,6 +99,44 @@ fn actions_that_the_nodes_keep_waiting_raise_an_alert_that_ends_once_they_are_se
         world.later(Span::mins(1)).await;
         assert_eq!(alerts().await, [""; 0]);
     });
+}
+
+/// The action waited for something else before.
+#[test]
+fn a_node_that_fails_once_raises_no_alert_about_an_old_action() {
+    with(Setup { deployed: false, ..Setup::default() }, async |world| {
+        world.chain.works.store(true, Ordering::SeqCst);
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        for _ in 0..5 {
+            world.later(Span::mins(1)).await;
+        }
+        world.chain.works.store(false, Ordering::SeqCst);
+        world.chain.deployed.store(true, Ordering::SeqCst);
+        world.later(Span::secs(3)).await;
+        let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+        assert!(!alerts.iter().any(|(_, alert)| alert.what.contains("have waited")), "{alerts:?}");
+    });
+}
+
+#[test]
+fn what_the_data_of_transactions_costs_counts_against_a_keys_balance() {
+    for (data_fee, is_low) in [(0, false), (1_000_000, true)] {
+        with(Setup::default(), async move |world| {
+            world.chain.works.store(true, Ordering::SeqCst);
+            world.chain.data_fee.store(data_fee, Ordering::SeqCst);
+            world.chain.gas.store(10_000_000, Ordering::SeqCst);
+            let request = world.request(&world.wallet().await, 25 * COIN).await;
+            let payer = domain::chain::Address([0xaa; 20]);
+            world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+            world.work().await;
+            let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+            let low = alerts.iter().any(|(_, alert)| alert.what.contains("is low on gas"));
+            assert_eq!(low, is_low, "{alerts:?}");
+        });
+    }
 }
 
 #[test]

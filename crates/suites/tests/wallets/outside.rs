@@ -71,13 +71,18 @@ pub struct QuietChain {
     /// Wei per gas; 0 = 2.
     pub max_fee: AtomicU64,
     pub fees_asked: AtomicU64,
+    /// Wei beside the gas of each transaction.
+    pub data_fee: AtomicU64,
+    /// Wei of each key; 0 = more than enough.
+    pub gas: AtomicU64,
     pub blacklisted: Mutex<BTreeSet<Address>>,
     pub receipts: Mutex<BTreeMap<TxHash, Receipt>>,
-    /// Of every token; 0 = there is no contract.
+    /// Of every token; 0 = there is no contract, 255 = it reverts.
     pub decimals: AtomicU8,
     pub height: AtomicU8,
-    /// Blocks above the first one differ between branches.
+    /// Blocks above the first one, and from `forks_at` on, differ between branches.
     pub branch: AtomicU8,
+    pub forks_at: AtomicU8,
     /// What happens once, before the next answer about a block.
     pub before_block: Mutex<Option<Answer<'static, ()>>>,
 }
@@ -94,8 +99,10 @@ impl QuietChain {
 impl QuietChain {
     fn at(&self, number: u8) -> Block {
         let branch = self.branch.load(Ordering::SeqCst);
-        let hash =
-            |number: u8| BlockHash([if number == 0 { 0 } else { number + 100 * branch }; 32]);
+        let forks_at = self.forks_at.load(Ordering::SeqCst).max(1);
+        let hash = |number: u8| {
+            BlockHash([if number < forks_at { number } else { number + 100 * branch }; 32])
+        };
         Block {
             number: number.into(),
             hash: hash(number),
@@ -167,7 +174,13 @@ impl Chain for QuietChain {
         self.answer(Fees { max_fee, max_priority_fee: 1 })
     }
     fn gas_balance(&self, _: Address) -> Answer<'_, Result<u128, ChainFault>> {
-        self.answer(u128::MAX)
+        match self.gas.load(Ordering::SeqCst) {
+            0 => self.answer(u128::MAX),
+            wei => self.answer(wei.into()),
+        }
+    }
+    fn data_fee(&self, _: usize) -> Answer<'_, Result<u128, ChainFault>> {
+        self.answer(self.data_fee.load(Ordering::SeqCst).into())
     }
     fn token_balance(&self, _: Address, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
         self.answer(0)
@@ -184,7 +197,10 @@ impl Chain for QuietChain {
         let listed = self.blacklisted.lock().expect("not poisoned").contains(&account);
         self.answer(listed)
     }
-    fn decimals(&self, _: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+    fn decimals(&self, contract: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+        if self.decimals.load(Ordering::SeqCst) == u8::MAX {
+            return ready(Err(ChainFault::Reverted { contract, text: "reverted".to_owned() }));
+        }
         self.answer(match self.decimals.load(Ordering::SeqCst) {
             0 => None,
             decimals => Some(decimals.into()),

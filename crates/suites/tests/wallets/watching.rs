@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use domain::chain::{Address, BlockHash, ChainNumber, Movement, Plan, TxHash, Word};
+use domain::chain::{Address, Block, BlockHash, ChainNumber, Movement, Plan, TxHash, Word};
 use domain::chain_tx::{Intent, IntentState, Place};
 use domain::deposit::arrive::Found;
-use domain::deposit::{Deposit, DepositState};
+use domain::deposit::{Deposit, DepositState, VaultLog};
 use domain::ids::{BatchId, IntentId};
+use domain::ports::Clock as _;
 use domain::time::Span;
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome, Refused};
@@ -149,6 +150,81 @@ fn a_rewind_that_was_cut_short_is_finished_although_the_chain_has_returned() {
         );
         let tip = world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
         assert_eq!(tip.hash, BlockHash([1; 32]), "ingested again");
+        assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
+    });
+}
+
+/// A block of the scripted chain's first branch, as ingested by a watcher that then stopped.
+async fn ingested(world: &World, number: u8, logs: &[VaultLog]) {
+    let role = taken_over(world.store.clone(), world.clock.clone()).await;
+    let hash = |number: u8| BlockHash([number; 32]);
+    let (parent, at) = (hash(number.saturating_sub(1)), world.clock.now());
+    let block = Block { number: number.into(), hash: hash(number), parent, at };
+    world.store.take_block_in(&role, ChainNumber::FIRST, &block, logs).await.expect("ingested");
+    world.clock.pass(Span::mins(2));
+}
+
+fn log_of(deposit: &Deposit) -> VaultLog {
+    VaultLog {
+        chain: deposit.chain,
+        place: deposit.place.expect("in a block"),
+        log_index: 0,
+        tx: deposit.tx,
+        ordinal: deposit.ordinal,
+        vault: deposit.to,
+        coin: deposit.coin,
+        minor: deposit.minor,
+    }
+}
+
+/// The header of its block is no longer kept, and one below it is.
+#[test]
+fn a_reorganization_deeper_than_each_header_is_kept_takes_deposits_out_of_their_blocks() {
+    with(Setup::default(), async |world| {
+        let deposit = seen(&world).await;
+        ingested(&world, 0, &[]).await;
+        ingested(&world, 140, &[]).await;
+        world.chain.height.store(140, Ordering::SeqCst);
+        world.chain.branch.store(1, Ordering::SeqCst);
+        world.later(Span::mins(2)).await;
+        let lost = world.deposit_now(deposit.id).await;
+        assert_eq!((lost.state, lost.place), (DepositState::Orphaned, None));
+    });
+}
+
+#[test]
+fn a_reorganization_below_all_headers_takes_deposits_out_of_their_blocks() {
+    with(Setup::default(), async |world| {
+        let deposit = seen(&world).await;
+        ingested(&world, 1, &[log_of(&deposit)]).await;
+        ingested(&world, 140, &[]).await;
+        world.chain.height.store(140, Ordering::SeqCst);
+        world.chain.branch.store(1, Ordering::SeqCst);
+        world.later(Span::mins(2)).await;
+        let lost = world.deposit_now(deposit.id).await;
+        assert_eq!((lost.state, lost.place), (DepositState::Orphaned, None));
+        let headers = world.store.chain_headers(ChainNumber::FIRST, 9).await.expect("readable");
+        assert_eq!(headers[0].hash, BlockHash([240; 32]), "ingested from below it");
+        let alerts = world.store.alerts(TENANT, 9).await.expect("readable");
+        let below = |what: &str| what.contains("reaches below block 140");
+        assert!(alerts.iter().any(|(_, alert)| below(&alert.what)), "{alerts:?}");
+    });
+}
+
+/// What is in a block that the chain still has stays; it waits until that block is ingested again.
+#[test]
+fn a_deposit_between_the_ancestor_and_the_next_header_stays_while_its_block_is_in_the_chain() {
+    with(Setup::default(), async |world| {
+        let deposit = seen(&world).await;
+        ingested(&world, 1, &[log_of(&deposit)]).await;
+        ingested(&world, 140, &[]).await;
+        world.store.set_meta("chain.rewinding", "0").await.expect("written");
+        // The nodes have another block 140, and the same block 1.
+        world.chain.forks_at.store(140, Ordering::SeqCst);
+        world.chain.height.store(140, Ordering::SeqCst);
+        world.chain.branch.store(1, Ordering::SeqCst);
+        world.later(Span::mins(2)).await;
+        assert_eq!(world.deposit_now(deposit.id).await.place, deposit.place);
         assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
     });
 }

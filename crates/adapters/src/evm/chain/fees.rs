@@ -1,15 +1,26 @@
 //! Transaction fees: the tip of recent blocks, and headroom for the base fee to double. Uncapped:
-//! the sender applies its own cap.
+//! the sender applies its own cap. Chains of the OP Stack also charge for the data that they publish
+//! on Ethereum.
 
-use domain::chain::{ChainFault, Fees};
+use domain::chain::{Address, ChainFault, Fees};
 use serde_json::json;
 
 use super::EvmChain;
 use super::quorum::no_node;
-use crate::evm::hex::{Hex, quantity};
+use super::reads::wei;
+use crate::evm::abi;
+use crate::evm::hex::{self, Hex, quantity};
 use crate::evm::rpc::{Endpoint, RpcFault};
 use crate::evm::wire::FeeHistory;
 
+/// `GasPriceOracle`, at the same address on every chain of the OP Stack.
+const ORACLE: Address = {
+    let mut address = [0; 20];
+    (address[0], address[19]) = (0x42, 0x0f);
+    Address(address)
+};
+/// The chains of the OP Stack that have presets: Optimism and Base, and their test networks.
+const OP_STACK: [u64; 4] = [10, 8_453, 11_155_420, 84_532];
 /// Number of recent blocks whose tips are sampled.
 const BLOCKS: u128 = 10;
 /// Percentile of the tips in each block: the median.
@@ -24,6 +35,14 @@ impl EvmChain {
             max_priority_fee: one.max_priority_fee.min(other.max_priority_fee),
         });
         lowest.ok_or_else(no_node)
+    }
+
+    pub(super) async fn read_data_fee(&self, bytes: usize) -> Result<u128, ChainFault> {
+        if !OP_STACK.contains(&self.chain_id) {
+            return Ok(0);
+        }
+        let data = hex::data(&abi::data_fee(bytes));
+        self.first(|node| Box::pin(wei(node, ORACLE, &data))).await
     }
 }
 

@@ -197,6 +197,10 @@ impl Chain for EvmChain {
         Box::pin(self.read_fees())
     }
 
+    fn data_fee(&self, bytes: usize) -> Answer<'_, Result<u128, ChainFault>> {
+        Box::pin(self.read_data_fee(bytes))
+    }
+
     fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>> {
         Box::pin(self.first(move |node| Box::pin(reads::gas_balance(node, account))))
     }

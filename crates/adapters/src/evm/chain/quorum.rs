@@ -69,7 +69,8 @@ impl EvmChain {
         nodes
     }
 
-    /// Asks one node after another until one answers. If all fail, the first failure is returned.
+    /// Asks one node after another until one answers, be it that a contract reverts. If all fail, the
+    /// first failure is returned.
     pub(super) async fn first<'a, T>(
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
@@ -94,6 +95,7 @@ impl EvmChain {
         for node in nodes {
             match ask(node).await {
                 Ok(answer) => return Ok(answer),
+                Err(fault @ RpcFault::Reverted { .. }) => return Err(fault.at(node.name())),
                 Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
             }
         }

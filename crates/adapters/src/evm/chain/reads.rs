@@ -166,7 +166,9 @@ impl EvmChain {
 
     pub(super) async fn read_decimals(&self, token: Address) -> Result<Option<u64>, ChainFault> {
         let what = || format!("the decimals of {token}");
-        self.agreed(what, |node| Box::pin(decimals(node, token))).await
+        let said = self
+            .agreed(what, |node| Box::pin(async move { or_reverts(decimals(node, token).await) }));
+        said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
     }
 
     async fn agreed_flag(
@@ -176,7 +178,11 @@ impl EvmChain {
         what: impl Fn() -> String,
     ) -> Result<bool, ChainFault> {
         let data = hex::data(&data);
-        self.agreed(what, |node| Box::pin(flag(node, contract, &data))).await
+        let data = data.as_str();
+        let said = self.agreed(what, |node| {
+            Box::pin(async move { or_reverts(flag(node, contract, data).await) })
+        });
+        said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
     }
 
     pub(super) async fn read_balances(
@@ -257,16 +263,44 @@ pub(super) async fn is_operator(
     flag(node, controller, &hex::data(&abi::is_operator(&account))).await
 }
 
-pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
+/// A contract's answer to a call on the newest block.
+async fn call(node: &Endpoint, contract: Address, data: &str) -> Result<Vec<u8>, RpcFault> {
     let call = json!({"to": contract.to_string(), "data": data});
-    let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
+    let answered = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await;
+    answered.map(|Hex(answer)| answer).map_err(|fault| fault.of_call(contract))
+}
+
+/// A contract reverts a call. Nodes word it differently.
+struct Reverts(RpcFault);
+
+impl PartialEq for Reverts {
+    fn eq(&self, _: &Reverts) -> bool {
+        true
+    }
+}
+
+/// That a contract reverts is an answer, on which nodes have to agree.
+fn or_reverts<T>(said: Result<T, RpcFault>) -> Result<Result<T, Reverts>, RpcFault> {
+    match said {
+        Err(fault @ RpcFault::Reverted { .. }) => Ok(Err(Reverts(fault))),
+        other => other.map(Ok),
+    }
+}
+
+pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
+    let answer = call(node, contract, data).await?;
     abi::flag(&one_word(contract, &answer)?)
         .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
 }
 
+/// A number of wei, at most `u64::MAX`.
+pub(super) async fn wei(node: &Endpoint, contract: Address, data: &str) -> Result<u128, RpcFault> {
+    let answer = call(node, contract, data).await?;
+    Ok(u128::from(abi::capped(&one_word(contract, &answer)?)))
+}
+
 async fn decimals(node: &Endpoint, token: Address) -> Result<Option<u64>, RpcFault> {
-    let call = json!({"to": token.to_string(), "data": hex::data(&abi::decimals())});
-    let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
+    let answer = call(node, token, &hex::data(&abi::decimals())).await?;
     if answer.is_empty() {
         return Ok(None);
     }
@@ -296,7 +330,8 @@ pub(super) async fn balances_of(
         requests => node.ask_all(requests).await?,
     };
     let balance = |answer| {
-        let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, answer)?;
+        let read = read::<Hex<Vec<u8>>>(CALL, answer);
+        let Hex(answer) = read.map_err(|fault| fault.of_call(token))?;
         Ok(abi::capped(&one_word(token, &answer)?))
     };
     answers.into_iter().map(balance).collect()
@@ -319,6 +354,7 @@ async fn balance_after(
     if header.is_none_or(|header| header.block().hash != after.hash) {
         return Ok(None);
     }
-    let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, balance)?;
+    let read = read::<Hex<Vec<u8>>>(CALL, balance);
+    let Hex(answer) = read.map_err(|fault| fault.of_call(token))?;
     Ok(Some(abi::capped(&one_word(token, &answer)?)))
 }

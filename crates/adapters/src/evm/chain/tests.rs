@@ -404,6 +404,58 @@ async fn receipts_are_whole() {
 }
 
 #[tokio::test]
+async fn a_chain_of_the_op_stack_names_what_the_data_costs() {
+    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    for (chain_id, expected) in [(8_453, 12_345), (CHAIN_ID, 0)] {
+        let first = node().on("eth_call", json!(format!("0x{:064x}", 12_345)));
+        *first.chain_id.lock().expect("chain") = Some(format!("{chain_id:#x}"));
+        let config = ChainConfig { chain_id, ..config() };
+        let nodes = vec![Arc::clone(&first) as Arc<dyn Transport>];
+        let chain = EvmChain::new(&config, Arc::clone(&contracts), nodes, &clock);
+        assert_eq!(chain.data_fee(556).await, Ok(expected));
+        if expected > 0 {
+            let asked = first.asked.lock().expect("asked");
+            let call = &asked.last().expect("a call").1[0];
+            assert_eq!(call["to"], "0x420000000000000000000000000000000000000F");
+            assert!(call["data"].as_str().expect("data").ends_with("22c"), "{call}");
+        }
+    }
+}
+
+/// A contract that reverts has answered: the node serves.
+#[tokio::test]
+async fn a_contract_that_reverts_is_told_from_a_node_that_does_not_answer() {
+    fn reverts<T: std::fmt::Debug>(answer: &Result<T, ChainFault>) {
+        let is_it = |it: &ChainFault| matches!(it, ChainFault::Reverted { contract: USDC, .. });
+        assert!(answer.as_ref().is_err_and(is_it), "{answer:?}");
+    }
+    let reverting = || node().refusing("eth_call", 3, "execution reverted");
+    let worded = || node().refusing("eth_call", -32_015, "VM execution error. Reverted 0x");
+    let away = || node().refusing("eth_call", -32_000, "away");
+    let six = || node().on("eth_call", json!(format!("0x{:064x}", 6)));
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    let of = |nodes: [Arc<Node>; 2]| chain_with(nodes, &clock);
+    for nodes in [[reverting(), reverting()], [reverting(), worded()]] {
+        let chain = of(nodes);
+        reverts(&chain.decimals(USDC).await);
+        reverts(&chain.is_paused(USDC).await);
+        reverts(&chain.is_blacklisted(USDC, USDC).await);
+        reverts(&chain.token_balance(USDC, USDC).await);
+        reverts(&chain.is_operator(USDC, USDC).await);
+    }
+    // One node's word is not enough, and a contradiction is one between nodes.
+    is_unreachable(of([reverting(), away()]).decimals(USDC).await);
+    is_unreachable(of([away(), away()]).decimals(USDC).await);
+    let said = of([reverting(), six()]).decimals(USDC).await;
+    assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{said:?}");
+    // Data with an error proves nothing, and neither does a node's pause.
+    let error = json!({"code": -32_000, "message": "missing trie node", "data": "0x01"});
+    is_unreachable(chain(&node().add("eth_call", Err(error))).token_balance(USDC, USDC).await);
+}
+
+#[tokio::test]
 async fn token_answers_must_be_one_word() {
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let first = node().on("eth_call", word(7));

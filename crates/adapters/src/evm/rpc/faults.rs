@@ -3,7 +3,7 @@
 //! Known: geth, reth, erigon, nethermind, besu, anvil, and the large providers. An unknown text is
 //! kept as text.
 
-use domain::chain::{Broadcast, ChainFault};
+use domain::chain::{Address, Broadcast, ChainFault};
 use domain::time::Span;
 
 use super::TransportFault;
@@ -31,6 +31,9 @@ pub(crate) enum RpcFault {
     Malformed(String),
     #[error(transparent)]
     Node(NodeError),
+    /// The called contract reverted: an answer about the contract.
+    #[error("{contract} reverted: {error}")]
+    Reverted { contract: Address, error: NodeError },
     /// The node was not asked: it failed repeatedly, or asked for a pause.
     #[error("it is not asked for another {} ms after failures", .0.0 / 1_000)]
     Resting(Span),
@@ -39,14 +42,29 @@ pub(crate) enum RpcFault {
 impl RpcFault {
     /// As the port reports it, with the node's name.
     pub(crate) fn at(&self, node: &str) -> ChainFault {
-        ChainFault::Unreachable(format!("{node}: {self}"))
+        match self {
+            RpcFault::Reverted { contract, error } => {
+                ChainFault::Reverted { contract: *contract, text: error.to_string() }
+            }
+            _ => ChainFault::Unreachable(format!("{node}: {self}")),
+        }
+    }
+
+    /// The same as an answer to a call of `contract`.
+    pub(crate) fn of_call(self, contract: Address) -> RpcFault {
+        match self {
+            RpcFault::Node(error) if error.is_revert() => RpcFault::Reverted { contract, error },
+            other => other,
+        }
     }
 
     /// Whether the node is unhealthy. A node that rejects a request is healthy; an oversized answer
     /// is due to the request.
     pub(crate) fn is_failure(&self) -> bool {
         match self {
-            RpcFault::Transport(TransportFault::TooLarge { .. }) => false,
+            RpcFault::Transport(TransportFault::TooLarge { .. }) | RpcFault::Reverted { .. } => {
+                false
+            }
             RpcFault::Node(error) => error.is_pause(),
             RpcFault::Transport(_) | RpcFault::Malformed(_) | RpcFault::Resting(_) => true,
         }
@@ -73,7 +91,9 @@ impl RpcFault {
     /// Whether the node serves, but not this request: it may serve another one that asks for the
     /// same.
     pub(crate) fn is_about_the_request(&self) -> bool {
-        self.is_too_much() || matches!(self, RpcFault::Node(error) if !error.is_pause())
+        self.is_too_much()
+            || matches!(self, RpcFault::Reverted { .. })
+            || matches!(self, RpcFault::Node(error) if !error.is_pause())
     }
 
     /// The outcome of a broadcast that failed with this error.
@@ -179,6 +199,11 @@ impl NodeError {
     /// Whether the call itself failed, rather than the request.
     pub(crate) fn is_execution(&self) -> bool {
         self.code == REVERTED || self.data.is_some() || self.says(&EXECUTION_FAILED)
+    }
+
+    /// The same where data proves nothing: some nodes explain any error with data.
+    fn is_revert(&self) -> bool {
+        (self.code == REVERTED || self.says(&EXECUTION_FAILED)) && !self.is_pause()
     }
 
     /// Whether the node asks for a pause. The code decides first; a known text is a shortcut.

@@ -9,7 +9,7 @@ use crate::deposit::DepositState::{
 use crate::deposit::states::{Step, Trigger};
 
 /// All permitted steps, except *back*.
-const DECIDED: [(DepositState, DepositState); 42] = [
+const DECIDED: [(DepositState, DepositState); 44] = [
     (Seen, Orphaned),
     (Seen, Screening),
     (Seen, Held),
@@ -52,6 +52,9 @@ const DECIDED: [(DepositState, DepositState); 42] = [
     (LegalHold, Rejected),
     (Refunding, Refunded),
     (Failed, Refunding),
+    // A reorganisation restored a refund that had been given up.
+    (Rejected, Refunded),
+    (Failed, Refunded),
     (Failed, Suspended),
     (Suspended, Completed),
     (Suspended, Failed),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chain::{IntentKind, Plan};
-use crate::chain_tx::{Intent, IntentState};
+use crate::chain_tx::{Intent, IntentState, Patience};
 use crate::payment_request::{PaymentRequest, RequestException};
 use crate::screening::Screened;
 
@@ -108,6 +108,48 @@ fn a_failed_refund_leaves_the_deposit_rejected() {
     world.does(|case, _, cx| case.refund_failed("reverted", cx));
     assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
     propose(&mut world, SENDER, clean()).expect("it can be retried");
+}
+
+/// A reorganisation restores the transaction of a refund that was given up.
+#[test]
+fn a_refund_that_took_effect_after_all_is_booked_and_a_later_one_is_not_wanted() {
+    for again in [false, true] {
+        let mut world = rejected(Hold::Refundable);
+        propose(&mut world, SENDER, clean()).expect("refundable");
+        world.does(|case, _, cx| case.refund_proposed(cx));
+        approve(&mut world, "bob").expect("another user");
+        let execute = world.case.deposit.refund.as_ref().and_then(|it| it.execute);
+        let now = world.now;
+        let first = world.case.intent(execute).expect("there");
+        first.failed("reverted", Patience::Over, now);
+        world.does(|case, _, cx| case.refund_failed("reverted", cx));
+        let mut later = None;
+        if again {
+            propose(&mut world, SENDER, clean()).expect("it can be retried");
+            world.does(|case, _, cx| case.refund_proposed(cx));
+            approve(&mut world, "bob").expect("another user");
+            later = world.case.deposit.refund.as_ref().and_then(|it| it.execute);
+        }
+        let execute = execute.expect("approved");
+        world.does(|case, _, cx| case.refund_restored(execute, TxHash([3; 32]), cx));
+        assert_eq!(world.state(), DepositState::Refunded, "{again}");
+        assert!(world.books.show().is_empty(), "{:?}", world.books.show());
+        let state = world.case.intent(later).map(|it| it.state);
+        assert_eq!(state, again.then_some(IntentState::Cancelled));
+    }
+}
+
+#[test]
+fn a_proposal_that_took_effect_after_all_is_cancelled_on_the_chain() {
+    let mut world = rejected(Hold::Refundable);
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    let propose = world.case.deposit.refund.as_ref().expect("proposed").propose;
+    world.does(|case, _, cx| case.refund_failed("reverted", cx));
+    world.does(|case, _, cx| case.proposal_restored(propose, cx));
+    let word = crate::chain::intent_word(world.case.deposit.tenant, propose);
+    let plan = world.case.intents.last().map(|it| it.plan);
+    assert_eq!(plan, Some(crate::chain::Plan::CancelRefund { intent: word }));
+    assert_eq!(world.state(), DepositState::Rejected);
 }
 
 #[test]

@@ -134,12 +134,20 @@ impl Released {
 
     /// It is deep enough.
     fn over(&mut self) {
+        let named = self.releases().into_iter().flatten();
         let mut key = IntentKey::of(&self.old);
         if let Subject::Deposit(of) = &mut key.subject {
             of.intents.extend([LATER, OF_DUST]);
+            of.intents.extend(named);
+            of.intents.sort_unstable();
+            of.intents.dedup();
         }
+        self.is_over(TX, key);
+    }
+
+    fn is_over(&mut self, tx: ChainTxId, key: IntentKey) {
         let action = ChainAction::Mined {
-            tx: TxKey { tx: TX, intents: vec![key] },
+            tx: TxKey { tx, intents: vec![key] },
             mined: Box::new(mined(9, &[])),
             over: true,
             refusals: Vec::new(),
@@ -147,6 +155,10 @@ impl Released {
         };
         let outcome = decided(&mut self.ws, Action::Chain(action));
         assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+    }
+
+    fn alerts(&self) -> Vec<&str> {
+        self.ws.raised().map(|alert| alert.what.as_str()).collect()
     }
 
     fn states(&self) -> [IntentState; 3] {
@@ -203,6 +215,51 @@ fn of_two_releases_that_took_effect_the_later_one_stays_the_deposits() {
         (released.releases(), released.tx_state()),
         ([Some(LATER), Some(OLD)], TxState::Succeeded)
     );
+}
+
+/// The later one is mined while the transaction of the earlier one waits for it to be called off.
+#[test]
+fn two_releases_that_both_took_effect_after_waiting_are_named() {
+    use IntentState::{Assigned, Cancelled, Done};
+    let mut released = Released::with(Cancelled, Assigned);
+    released.over();
+    assert!(!released.alerts().iter().any(|what| what.contains("released twice")));
+    let intents = vec![LATER];
+    let settled = None;
+    let later = ChainTx { id: OTHER_TX, intents, settled, mined: Some(mined(9, &[])), ..tx() };
+    released.ws.chain_txs.load((TENANT, OTHER_TX), later);
+    let intent = released.ws.intents.get(&(TENANT, LATER)).cloned().expect("loaded");
+    let mut key = IntentKey::of(&intent);
+    if let Subject::Deposit(of) = &mut key.subject {
+        of.intents.push(OLD);
+        of.riders.push(released.ids[1]);
+    }
+    released.is_over(OTHER_TX, key);
+    assert_eq!(released.releases()[0], Some(LATER), "it took effect");
+    released.over();
+    assert_eq!(released.states(), [Cancelled, Done, Cancelled]);
+    assert_eq!(released.releases(), [Some(LATER), Some(OLD)]);
+    assert_eq!(released.tx_state(), TxState::Succeeded);
+    assert!(released.alerts().iter().any(|what| what.contains("released twice")));
+}
+
+/// What is no release follows the chain, too.
+#[test]
+fn a_freeze_that_took_effect_after_all_is_aligned_with_the_wallet() {
+    let mut released = Released::with(IntentState::Failed, IntentState::Done);
+    let known = wallet();
+    let plan = Plan::SetFrozen { account: known.address, frozen: true, case: Word([1; 32]) };
+    released.old = Intent {
+        wallet: Some(known.id),
+        state: IntentState::Failed,
+        ..Intent::new(OLD, TENANT, known.chain, OLD.0, plan, NOW)
+    };
+    released.ws.intents.put((TENANT, OLD), released.old.clone());
+    released.is_over(TX, IntentKey::of(&released.old.clone()));
+    assert_eq!(released.states()[0], IntentState::Done);
+    let wallet = released.ws.wallets.get(&(TENANT, known.id)).expect("loaded");
+    assert!(wallet.frozen_on_chain, "as on the chain, until it is lifted there");
+    assert_eq!(released.alerts(), [""; 0]);
 }
 
 /// The controller does not execute an intent twice: another transaction would be refused for ever.

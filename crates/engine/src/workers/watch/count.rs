@@ -146,9 +146,10 @@ impl Watch<'_> {
             };
             let verdict = match said {
                 Ok(true) => verdict,
-                Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => {
-                    Verdict::NotYet
-                }
+                Ok(false)
+                | Err(
+                    ChainFault::Unreachable(_) | ChainFault::TooMuch | ChainFault::Reverted { .. },
+                ) => Verdict::NotYet,
                 Err(ChainFault::Disagreement(what)) => {
                     tracing::warn!(what, "nodes disagree, deposits wait");
                     is_contradicted = true;
@@ -201,6 +202,10 @@ impl Watch<'_> {
                 Ok(Finding::Waits)
             };
         };
+        // After a deep reorganization its block has yet to be ingested again, with its vault's logs.
+        if place.number > self.seen_to() {
+            return Ok(Finding::Waits);
+        }
         if !self.is_deep(deposit, place, heads) {
             return Ok(self.why_not_deep(deposit, place, heads));
         }
@@ -279,7 +284,7 @@ impl Watch<'_> {
         let newer = tip.number.saturating_sub(BALANCES_KEPT);
         let (number, holds) = match self.balance_after(token, vault, at.number).await {
             Ok(holds) => (at.number, holds),
-            Err(ChainFault::Unreachable(_)) if newer > at.number => {
+            Err(ChainFault::Unreachable(_) | ChainFault::Reverted { .. }) if newer > at.number => {
                 (newer, self.balance_after(token, vault, newer).await?)
             }
             Err(fault) => return Err(fault),

@@ -11,7 +11,7 @@ use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
-use store::{HeldRole, StoreError};
+use store::{HEADER_EVERY, HEADERS_KEPT, HeldRole, StoreError};
 use tokio::sync::Mutex;
 
 use super::{Stop, Workers};
@@ -242,7 +242,7 @@ impl Workers {
             Err(Trouble::Chain(fault)) => Some(fault),
             _ => None,
         };
-        let fails = matches!(fault, Some(ChainFault::Unreachable(_) | ChainFault::TooMuch));
+        let fails = fault.is_some_and(|it| !matches!(it, ChainFault::Disagreement(_)));
         self.ingestion_fails(wallets.config.number, memory, fails).await;
         let contradict = std::mem::take(&mut memory.is_contradicted)
             || matches!(fault, Some(ChainFault::Disagreement(_)));
@@ -420,8 +420,9 @@ impl Watch<'_> {
             });
         }
         let kept = self.kept_headers().await?;
-        // Further back than headers are kept: a node with less history was set up from scratch.
-        let Some(known) = kept.iter().find(|header| header.number <= newest) else {
+        // A node that is further back than a node can lag was set up from scratch.
+        let known = kept.iter().find(|header| header.number <= newest);
+        let Some(known) = known.filter(|it| it.number + HEADERS_KEPT >= tip.number) else {
             return Ok(Standing::Ahead);
         };
         Ok(if self.chain.is_gone(known).await? { Standing::Gone } else { Standing::Ahead })
@@ -446,7 +447,10 @@ impl Watch<'_> {
     /// reorganizations are found in the next round. Returns whether the next round may follow at
     /// once.
     async fn catch_up(&mut self, tip: &Block, newest: u64) -> Result<bool, Trouble> {
-        let (from, to) = (tip.number + 1, (tip.number + self.memory.range).min(newest));
+        let (from, most) = (tip.number + 1, (tip.number + self.memory.range).min(newest));
+        // Ends at a header that is kept for long, if there is one.
+        let kept = most - most % HEADER_EVERY;
+        let to = if most < newest && kept >= from { kept } else { most };
         // A node that claims blocks that it does not have is asked for the next one.
         let Some(last) = self.chain.block(BlockAt::Number(to)).await? else {
             return Ok(self.next_block(tip).await? == Next::Taken);

@@ -2,12 +2,12 @@
 //! blacklisted wallet. For events in blocks that were reorganized away, the contract is queried
 //! again.
 
-use domain::chain::{Block, ChainLog, LogEvent};
+use domain::chain::{Block, ChainFault, ChainLog, LogEvent};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, Watched};
 use domain::ids::{TenantId, WalletId};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::HEADERS_KEPT;
+use store::HEADERS_REACH;
 
 use super::{Trouble, Watch};
 use crate::command::Action;
@@ -49,7 +49,7 @@ impl Watch<'_> {
         blacklisted: bool,
     ) -> Result<(), Trouble> {
         let mut named = self.named().await?;
-        named.retain(|it| it.height.saturating_add(HEADERS_KEPT) >= block.number);
+        named.retain(|it| it.height.saturating_add(HEADERS_REACH) >= block.number);
         named.push(Named { height: block.number, tenant: vault.tenant, wallet: vault.wallet });
         self.keep_named(&named).await?;
         self.tell_blacklisted(vault.tenant, vault.wallet, blacklisted).await
@@ -88,7 +88,7 @@ impl Watch<'_> {
             else {
                 continue;
             };
-            let paused = self.chain.is_paused(token).await?;
+            let Some(paused) = said(self.chain.is_paused(token).await)? else { continue };
             if paused != known.paused {
                 self.note(TokenState { paused, at_block: kept, ..known }, moves(paused), kept)
                     .await?;
@@ -103,7 +103,8 @@ impl Watch<'_> {
             else {
                 continue;
             };
-            let blacklisted = self.chain.is_blacklisted(token, known.address).await?;
+            let listed = self.chain.is_blacklisted(token, known.address).await;
+            let Some(blacklisted) = said(listed)? else { continue };
             if blacklisted != known.chain_blacklisted {
                 let verb = if blacklisted { "on" } else { "off" };
                 let what = format!(
@@ -157,6 +158,17 @@ impl Watch<'_> {
             return Ok(());
         }
         self.note(TokenState { at_block: block.number, ..state }, what, block.number).await
+    }
+}
+
+/// A contract's answer; `None` if it reverts: what is known stays.
+fn said(answer: Result<bool, ChainFault>) -> Result<Option<bool>, ChainFault> {
+    match answer {
+        Err(fault @ ChainFault::Reverted { .. }) => {
+            tracing::warn!(%fault, "token state stays as it is known");
+            Ok(None)
+        }
+        other => other.map(Some),
     }
 }
 

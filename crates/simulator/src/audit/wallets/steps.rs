@@ -56,13 +56,15 @@ impl Kind {
             (Kind::Order, "debited") => &["paying", "returning", "failed"],
             (Kind::Order, "paying") => &["settled", "debited", "returning"],
             (Kind::Order, "returning") => &["failed"],
-            // A reorganization restores the transaction in which it takes effect.
+            // A reorganization restores the transaction in which it takes effect; the same of a failed
+            // sweep and of a deposit whose refund had failed.
             (Kind::Intent, "failed" | "cancelled") => &["done"],
             (Kind::Intent, "waiting") => &["assigned", "done", "failed", "cancelled"],
             (Kind::Intent, "assigned") => &["waiting", "done", "failed"],
             // A reorganisation undid it.
             (Kind::Intent, "done") => &["waiting"],
             (Kind::Sweep, "sending") => &["done", "failed"],
+            (Kind::Sweep, "failed") => &["done"],
             (Kind::Tx, "taken") => &["broadcast", "cancelled"],
             (Kind::Tx, "broadcast") => &["mined", "cancelled"],
             (Kind::Tx, "mined") => &["broadcast", "succeeded", "reverted", "cancelled"],
@@ -105,10 +107,10 @@ fn deposit(from: &str) -> &'static [&'static str] {
         }
         "completed" => &["suspended"],
         "legal_hold" => &["rejected", "suspended"],
-        "rejected" => &["legal_hold", "refunding", "suspended"],
+        "rejected" => &["legal_hold", "refunding", "refunded", "suspended"],
         "refunding" => &["refunded", "rejected", "failed"],
         // One that was given up comes back.
-        "failed" => &["refunding", "suspended"],
+        "failed" => &["refunding", "refunded", "suspended"],
         "suspended" => &[
             "dust",
             "held",
