@@ -5,14 +5,15 @@
 
 use domain::rail_text::CharacterSet;
 
+use super::compounds;
 use super::letters;
 use super::normal::{
-    ARTICLE, Class, MAX_NAME_WORDS, Word, canonical, classed, is_article, is_in, split_servant,
-    without_article,
+    ARTICLE, Article, Class, MAX_NAME_WORDS, Word, article, canonical, classed, is_in,
+    split_servant, without_article,
 };
 use super::romanise;
 use super::score::Spoken;
-use super::words::HONORIFICS;
+use super::words::{HONORIFICS, TITLES};
 
 /// Minimum number of consecutive single letters that count as a letter-spaced word.
 const SPACED_MIN_LETTERS: usize = 3;
@@ -42,7 +43,7 @@ impl Heard {
 
     fn of(spellings: Vec<String>, consonants: Vec<String>) -> Heard {
         let mut heard: Vec<Word> = Vec::with_capacity(spellings.len());
-        for word in spellings.iter().map(|spelling| classed(canonical(spelling))) {
+        for word in spellings.iter().map(|spelling| classed(&canonical(spelling))) {
             if heard.iter().all(|known| known.letters != word.letters) {
                 heard.push(word);
             }
@@ -153,6 +154,8 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     }
     let several: Vec<String> = texts.iter().flat_map(|text| people(text)).collect();
     texts.extend(several);
+    let compounds: Vec<String> = texts.iter().filter_map(|text| compounds::joined(text)).collect();
+    texts.extend(compounds);
     let mut forms: Vec<Form> = Vec::new();
     let mut keep = |form: Form| {
         if !form.words.is_empty() && !forms.contains(&form) {
@@ -162,10 +165,11 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     texts.dedup();
     for text in texts {
         let tokens = tokens(&text);
-        keep(form(&tokens, false));
+        forms_of(&tokens, false).into_iter().for_each(&mut keep);
         if tokens.windows(SPACED_MIN_LETTERS).any(|run| run.iter().all(Token::is_letter)) {
-            keep(form(&joined(&tokens, true), true));
-            keep(form(&joined(&tokens, false), true));
+            for gaps_count in [true, false] {
+                forms_of(&joined(&tokens, gaps_count), true).into_iter().for_each(&mut keep);
+            }
         }
     }
     forms
@@ -218,10 +222,11 @@ impl Token {
     }
 
     /// Whether it is the Arabic article as it is spoken before the next word.
-    fn is_article(&self, next: &str) -> bool {
+    fn article(&self, before: &str, next: &str) -> Option<Article> {
         const MAX_LETTERS: usize = 3;
-        self.word.chars().count() <= MAX_LETTERS
-            && is_article(&letters::plain(&self.word), &letters::plain(next))
+        let plain = letters::plain;
+        let is_short = self.word.chars().count() <= MAX_LETTERS;
+        is_short.then(|| article(&plain(before), &plain(&self.word), &plain(next))).flatten()
     }
 }
 
@@ -259,18 +264,69 @@ fn joined(tokens: &[Token], gaps_count: bool) -> Vec<Token> {
     out
 }
 
-fn form(tokens: &[Token], spaced: bool) -> Form {
-    let next = tokens.iter().skip(1).map(|token| token.word.as_str()).chain([""]);
-    let heard = tokens.iter().zip(next).map(|(token, next)| match token.is_article(next) {
-        true => vec![Heard::latin(ARTICLE)],
-        false => hear(&token.word),
+/// The form without titles, and the one with those that people are known by.
+fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
+    let word = |at: Option<usize>| {
+        at.and_then(|at| tokens.get(at)).map_or("", |token| token.word.as_str())
+    };
+    let heard = tokens.iter().enumerate().map(|(at, token)| {
+        match token.article(word(at.checked_sub(1)), word(Some(at + 1))) {
+            Some(Article::OfServant) => (Rank::None, Vec::new()),
+            Some(Article::Spoken) => (Rank::None, vec![Heard::latin(ARTICLE)]),
+            None => {
+                let heard = hear(&token.word);
+                (Rank::of(&token.word, &heard), heard)
+            }
+        }
     });
-    let heard: Vec<Vec<Heard>> = heard.filter(|it| !it.is_empty()).collect();
-    let is_title =
-        |words: &Vec<Heard>| words.iter().all(|word| word.spellings.iter().any(is_honorific));
-    let titles_alone = heard.iter().all(is_title);
-    let kept = heard.into_iter().filter(|words| titles_alone || !is_title(words));
-    let mut words: Vec<Heard> = kept.flatten().take(MAX_NAME_WORDS).collect();
+    let heard: Vec<(Rank, Vec<Heard>)> = heard.filter(|(_, it)| !it.is_empty()).collect();
+    let written: Vec<Vec<char>> =
+        tokens.iter().take(MAX_NAME_WORDS).map(|token| as_written(&token.word)).collect();
+    let form_of = |kept: &dyn Fn(Rank) -> bool| {
+        let kept = heard.iter().filter(|(rank, _)| kept(*rank)).flat_map(|(_, words)| words);
+        form(kept.cloned().collect(), written.clone(), spaced)
+    };
+    let has = |rank: Rank| heard.iter().any(|(own, _)| *own == rank);
+    if !has(Rank::None) {
+        return vec![form_of(&|_| true)];
+    }
+    let titled = has(Rank::KnownBy).then(|| form_of(&|rank| rank != Rank::Title));
+    std::iter::once(form_of(&|rank| rank == Rank::None)).chain(titled).collect()
+}
+
+/// Whether a word is a title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    None,
+    Title,
+    /// A title that people are known by.
+    KnownBy,
+}
+
+impl Rank {
+    fn of(written: &str, heard: &[Heard]) -> Rank {
+        let spells = |spoken: &Spoken, table: &[&str]| {
+            is_in(table, &spoken.word.letters.iter().collect::<String>())
+        };
+        let is_one_of = |table: &[&str]| {
+            heard.iter().all(|word| word.spellings.iter().any(|spoken| spells(spoken, table)))
+        };
+        if !is_one_of(HONORIFICS) {
+            return Rank::None;
+        }
+        // `Hafeez` and `Molla` are names as well.
+        let plain = letters::plain(written);
+        let is_name = !is_in(HONORIFICS, &plain) && is_in(HONORIFICS, &canonical(&plain));
+        match is_name {
+            true => Rank::None,
+            false if is_one_of(TITLES) => Rank::KnownBy,
+            false => Rank::Title,
+        }
+    }
+}
+
+fn form(mut words: Vec<Heard>, written: Vec<Vec<char>>, spaced: bool) -> Form {
+    words.truncate(MAX_NAME_WORDS);
     if !words.iter().any(|word| word.class().is_significant()) {
         // A name made of particles alone still counts as a name.
         for spelling in words.iter_mut().flat_map(|word| &mut word.spellings) {
@@ -279,7 +335,6 @@ fn form(tokens: &[Token], spaced: bool) -> Form {
             }
         }
     }
-    let written = tokens.iter().take(MAX_NAME_WORDS).map(|token| as_written(&token.word)).collect();
     Form { words, written, spaced }
 }
 
@@ -290,10 +345,6 @@ fn as_written(word: &str) -> Vec<char> {
         return plain.chars().collect();
     }
     hear(word).first().map(|heard| heard.letters().to_vec()).unwrap_or_default()
-}
-
-fn is_honorific(spoken: &Spoken) -> bool {
-    is_in(HONORIFICS, &spoken.word.letters.iter().collect::<String>())
 }
 
 /// Whether a word was written without its vowels (`Qbbltn`).
@@ -309,14 +360,14 @@ fn hear(written: &str) -> Vec<Heard> {
         return Vec::new();
     }
     if plain.is_ascii() && written.is_ascii() {
-        let word = canonical(&plain);
+        let word = &*canonical(&plain);
         if let Some(read) = letters::digits_as_letters(word) {
             // A number behind a word is none of its letters.
             let bare = plain.trim_matches(|letter: char| letter.is_ascii_digit());
             return vec![Heard::of(vec![read, plain.clone(), bare.to_owned()], Vec::new())];
         }
         if let Some((servant, rest)) = split_servant(word) {
-            return vec![Heard::latin(servant), Heard::latin(canonical(rest))];
+            return vec![Heard::latin(servant), Heard::latin(&canonical(rest))];
         }
         let consonants = if is_vowelless(word) {
             super::consonants::of_latin(&word.chars().collect::<Vec<_>>())
@@ -329,6 +380,9 @@ fn hear(written: &str) -> Vec<Heard> {
             .chain(further.into_iter().flatten())
             .collect();
         return vec![Heard::of(spellings, consonants)];
+    }
+    if let Some(rest) = romanise::behind_servant(&plain) {
+        return [vec![Heard::latin("abdul")], hear(rest)].concat();
     }
     let mut spellings = Vec::new();
     let mut consonants = Vec::new();
@@ -350,9 +404,9 @@ fn hear(written: &str) -> Vec<Heard> {
     spellings.extend(digits);
     spellings.retain(|spelling| !spelling.is_empty());
     spellings.dedup();
-    match (&spellings[..], split_servant(canonical(&plain))) {
+    match (&spellings[..], split_servant(&canonical(&plain))) {
         // It differed by diacritics only.
-        ([_], Some((servant, rest))) => vec![Heard::latin(servant), Heard::latin(canonical(rest))],
+        ([_], Some((servant, rest))) => vec![Heard::latin(servant), Heard::latin(&canonical(rest))],
         _ => vec![Heard::of(spellings, consonants)],
     }
 }

@@ -13,15 +13,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::compounds;
 use super::entry::{Kind, List, ListEntry};
 use super::forms::{self, Form, Heard};
 use super::joined::{Joined, JoinedNames};
 use super::listed;
-use super::normal::{self, Class, Ends, Normalised, Word};
+use super::normal::{self, Class, Ends, Normalised, Titles, Word};
 use super::score::{self, Likeness, Listed};
 use super::ties;
 use super::vocabulary::Vocabulary;
-use domain::screening::{HIT_FROM, Party};
+use domain::screening::{HIT_FROM, Party, REVIEW_FROM};
 
 /// Scores below this are reported as 0: they have no effect.
 pub const REPORT_FROM: u8 = 70;
@@ -68,6 +69,18 @@ struct Name {
     /// Weight of the words required for a near-identical match.
     fewest: u32,
     ends: Ends,
+    part: Part,
+}
+
+/// How much of a listed name a reading is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// Its title and what follows it, without `Muhammad`: never a hit.
+    InShort,
+    /// Very common words without the title that makes a name of them: goes to review unless the birth
+    /// date or the country is another.
+    Untitled,
 }
 
 impl SanctionLists {
@@ -242,6 +255,15 @@ impl SanctionLists {
         let name = &self.names[name as usize];
         let Some((_, entry)) = self.entry(name.list, name.entry) else { return 0 };
         let weak = entry.names.get(name.at as usize).is_some_and(|listed| listed.weak);
+        let hit = u32::from(HIT_FROM);
+        let likeness = match name.part {
+            Part::Whole => likeness,
+            Part::InShort => Likeness { cap: likeness.cap.min(hit - 1), ..likeness },
+            Part::Untitled => {
+                let score = likeness.score.min(u32::from(REVIEW_FROM) + 1);
+                Likeness { score, near: false, ..likeness }
+            }
+        };
         ties::settle(likeness, weak, entry, party)
     }
 }
@@ -249,6 +271,15 @@ impl SanctionLists {
 /// Weight of the words that the index does not look up.
 fn light_weight(words: impl Iterator<Item = Class>) -> u32 {
     score::weight(words.filter(|class| !class.is_significant()))
+}
+
+/// The place of a name in its list.
+#[derive(Clone, Copy)]
+struct Place {
+    list: u32,
+    entry: u32,
+    at: u32,
+    kind: Kind,
 }
 
 #[derive(Default)]
@@ -264,36 +295,61 @@ impl Draft {
     fn add_entry(&mut self, list: u32, entry_at: u32, entry: &ListEntry) {
         let has_latin = listed::has_latin_name(entry);
         for (at, listed) in (0_u32..).zip(&entry.names) {
-            let place = (list, entry_at, at);
-            let normalised = normal::name(&listed.text);
-            if let Some(id) = self.add_name(place, entry.kind, &listed.text, normalised) {
+            let place = Place { list, entry: entry_at, at, kind: entry.kind };
+            if let Some(id) = self.add_written(place, &listed.text) {
                 self.joined.add_letters(normal::all_letters(&listed.text), id);
                 let turned: Vec<&str> = listed.text.split_whitespace().rev().collect();
                 self.joined.add_letters(normal::all_letters(&turned.join(" ")), id);
             }
-            let respelled = listed::respelled(&listed.text);
-            for reading in listed::readings(&listed.text, has_latin) {
-                self.add_name(place, entry.kind, &respelled, reading);
+            let joined = compounds::joined(&listed.text);
+            if let Some(joined) = &joined {
+                self.add_written(place, joined);
+            }
+            for text in [Some(&listed.text), joined.as_ref()].into_iter().flatten() {
+                let respelled = listed::respelled(text);
+                for reading in listed::readings(text, has_latin) {
+                    self.add_name(place, &respelled, reading, Titles::Dropped, Part::Whole);
+                }
             }
         }
+    }
+
+    /// Adds a name as it is written, without its titles and with those that people are known by;
+    /// returns the one without.
+    fn add_written(&mut self, place: Place, written: &str) -> Option<u32> {
+        let bare = normal::name(written);
+        if place.kind != Kind::Person || !normal::is_titled(written) {
+            return self.add_name(place, written, bare, Titles::Dropped, Part::Whole);
+        }
+        let is_common = bare.words.iter().all(|word| word.class != Class::Plain);
+        let part = if is_common { Part::Untitled } else { Part::Whole };
+        let id = self.add_name(place, written, bare, Titles::Dropped, part);
+        let titled = normal::with_titles(written, Titles::Kept);
+        if let Some(short) = listed::without_prefix(&titled) {
+            self.add_name(place, "", short, Titles::Kept, Part::InShort);
+        }
+        self.add_name(place, written, titled, Titles::Kept, Part::Whole);
+        id
     }
 
     /// Adds a reading of a name, unless no word of it says anything.
     fn add_name(
         &mut self,
-        (list, entry, at): (u32, u32, u32),
-        kind: Kind,
+        place: Place,
         written: &str,
         normalised: Normalised,
+        titles: Titles,
+        part: Part,
     ) -> Option<u32> {
         if normalised.significant() == 0 {
             return None;
         }
+        let Place { list, entry, at, kind } = place;
         let id = count(self.names.len());
         self.joined.add(&normalised, id);
-        let ends = match kind {
-            Kind::Person => listed::ends(written, &normalised),
-            Kind::Organisation | Kind::Craft => Ends::default(),
+        let ends = match (kind, part) {
+            (Kind::Person, Part::Whole) => listed::ends(written, &normalised, titles),
+            _ => Ends::default(),
         };
         for letters in listed::in_short(&normalised, ends) {
             self.joined.add_short(&letters, id);
@@ -310,7 +366,7 @@ impl Draft {
             self.name_words.push(word);
         }
         let words = start..count(self.name_words.len());
-        self.names.push(Name { list, entry, at, words, weight, initials, fewest, ends });
+        self.names.push(Name { list, entry, at, words, weight, initials, fewest, ends, part });
         Some(id)
     }
 

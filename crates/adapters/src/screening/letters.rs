@@ -133,7 +133,7 @@ pub(super) fn mixed_scripts(text: &str) -> Option<String> {
 }
 
 /// The script of a letter that is not read as it sounds: foreign names lose too much in it to be
-/// compared. Turned letters stand for the script that they turn.
+/// compared, and Chinese characters sound differently in each language. Turned letters stand for the script that they turn.
 pub(super) fn unread_script(text: &str) -> Option<String> {
     const TURNED: &str = "ɐɹʇᴉɥɯʍʎʞᴚ";
     let scripts = CodePointMapData::<Script>::new();
@@ -154,7 +154,6 @@ pub(super) fn unread_script(text: &str) -> Option<String> {
         | Script::Telugu
         | Script::Kannada
         | Script::Malayalam
-        | Script::Han
         | Script::Common
         | Script::Inherited
         | Script::Unknown => None,
@@ -240,6 +239,11 @@ pub(super) fn as_english(written: &str) -> Option<String> {
     let lower = written.to_lowercase();
     let read = SOUNDS.into_iter().fold(lower, |word, (from, to)| word.replace(from, to));
     let read = plain(&read);
+    // Russian names in French: `Poutine`.
+    let read = match read.strip_suffix("ine").filter(|stem| stem.len() >= 4) {
+        Some(stem) => format!("{}in", stem.replace('j', "zh")),
+        None => read,
+    };
     let read = match read.strip_suffix("ij").or_else(|| read.strip_suffix("yj")) {
         Some(stem) => format!("{stem}y"),
         None => read.strip_suffix('j').map(|stem| format!("{stem}y")).unwrap_or(read),

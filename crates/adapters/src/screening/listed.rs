@@ -7,7 +7,7 @@ use icu_properties::props::Script;
 
 use super::entry::{Kind, ListEntry};
 use super::letters::{self, is_of_word, plain};
-use super::normal::{self, ARTICLE, Class, Ends, Normalised};
+use super::normal::{self, ARTICLE, Class, Ends, Normalised, Titles};
 use super::{consonants, romanise};
 
 /// Maximum number of readings of a name: of each word the spellings of one system.
@@ -68,7 +68,8 @@ pub(super) fn readings(written: &str, has_latin: bool) -> Vec<Normalised> {
     let mut readings: Vec<Normalised> = Vec::new();
     for system in 0..systems.min(READINGS_MAX) {
         let spelled = parts.iter().map(|part| (part.spelling(system), part.native.clone()));
-        let reading = normal::of_words(spelled.filter(|(word, _)| !word.is_empty()));
+        let spelled = spelled.filter(|(word, _)| !word.is_empty());
+        let reading = normal::of_words(spelled, Titles::Dropped);
         if reading.significant() >= fewest && !readings.contains(&reading) {
             readings.push(reading);
         }
@@ -125,6 +126,11 @@ fn parts(word: &str, has_latin: bool) -> Vec<Part> {
             let syllables = word.chars().map(|letter| plain(any_ascii_char(letter)));
             syllables.filter(|syllable| !syllable.is_empty()).map(Part::latin).collect()
         }
+        Script::Arabic if romanise::behind_servant(&plain(word)).is_some() => {
+            let plain = plain(word);
+            let rest = romanise::behind_servant(&plain).map(Part::read);
+            std::iter::once(Part::latin("abdul")).chain(rest).collect()
+        }
         Script::Arabic => {
             let rest = word.strip_prefix(ARABIC_ARTICLE);
             match rest.filter(|rest| rest.chars().count() >= MIN_ARABIC_LETTERS) {
@@ -139,16 +145,18 @@ fn parts(word: &str, has_latin: bool) -> Vec<Part> {
 
 /// The words that stand for a person's name in short. `LAST, First Middle` has the family name first,
 /// a name without a comma last.
-pub(super) fn ends(written: &str, name: &Normalised) -> Ends {
+pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
     let places = (0_u32..).zip(&name.words).filter(|(_, word)| word.class.is_significant());
     let mut places: Vec<u32> = places.map(|(place, _)| place).collect();
     // A nickname in brackets is not the family name.
     let shown = written.split(['(', '[', '"']).next().unwrap_or_default();
-    let shown = normal::name(shown);
+    let shown = normal::with_titles(shown, titles);
     if shown.significant() >= 2 {
         places.retain(|place| (*place as usize) < shown.words.len());
     }
-    let before = written.split_once(',').map_or(0, |(family, _)| normal::name(family).words.len());
+    let before = written
+        .split_once(',')
+        .map_or(0, |(family, _)| normal::with_titles(family, titles).words.len());
     let (mut family, mut rest): (Vec<u32>, Vec<u32>) =
         places.into_iter().partition(|place| (*place as usize) < before);
     if rest.is_empty() {
@@ -167,6 +175,15 @@ pub(super) fn ends(written: &str, name: &Normalised) -> Ends {
         given: given.map_or(0, |place| 1_u64 << *place),
         family: family.iter().fold(0, |bits, place| bits | 1_u64 << *place),
     }
+}
+
+/// The name without `Muhammad`, which many people leave out; `None` if it has none, or one word is
+/// left.
+pub(super) fn without_prefix(name: &Normalised) -> Option<Normalised> {
+    let is_prefix = |word: &normal::Word| "muhammad".chars().eq(word.letters.iter().copied());
+    let words = name.words.iter().filter(|word| !is_prefix(word)).cloned().collect();
+    let short = Normalised { words };
+    (short.words.len() < name.words.len() && short.significant() >= 2).then_some(short)
 }
 
 /// The letters of a name in short, without spaces and in both orders; empty for a short name.

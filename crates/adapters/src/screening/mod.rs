@@ -6,6 +6,7 @@
 //! stale.
 
 mod book;
+mod compounds;
 mod consonants;
 mod countries;
 mod entry;

@@ -4,10 +4,13 @@
 //!
 //! It never drops the last word of a name. The similarity of two names is computed elsewhere.
 
+use std::borrow::Cow;
+
+use super::compounds;
 use super::consonants;
 use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
-use super::words::{COMMON, HONORIFICS, PARTICLES, VARIANTS};
+use super::words::{COMMON, HONORIFICS, PARTICLES, TITLES, VARIANTS};
 
 /// Maximum number of words of a name that are compared; the rest of a longer name is ignored.
 pub(super) const MAX_NAME_WORDS: usize = 32;
@@ -75,23 +78,55 @@ impl Normalised {
     }
 }
 
+/// Which titles of a name are read as its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Titles {
+    /// None, as long as a name is left.
+    Dropped,
+    /// Those that people are known by: [`TITLES`].
+    Kept,
+}
+
 /// Normalises a written name.
 pub(super) fn name(written: &str) -> Normalised {
+    with_titles(written, Titles::Dropped)
+}
+
+/// Normalises a written name with or without its titles.
+pub(super) fn with_titles(written: &str, titles: Titles) -> Normalised {
     let spelled = split_words(written);
-    of_words(spelled.iter().map(|word| (word.as_str(), Vec::new())))
+    of_words(spelled.iter().map(|word| (word.as_str(), Vec::new())), titles)
+}
+
+/// Whether a name has a title that people are known by, and other words.
+pub(super) fn is_titled(written: &str) -> bool {
+    let spelled = split_words(written);
+    let has = |table: &[&str], is: bool| spelled.iter().any(|word| is_in(table, word) == is);
+    has(TITLES, true) && has(HONORIFICS, false)
 }
 
 /// Normalises a name of plain words, each with its consonant keys in another script.
-pub(super) fn of_words<'a>(spelled: impl Iterator<Item = (&'a str, Vec<String>)>) -> Normalised {
+pub(super) fn of_words<'a>(
+    spelled: impl Iterator<Item = (&'a str, Vec<String>)>,
+    titles: Titles,
+) -> Normalised {
     let spelled: Vec<(&str, Vec<String>)> = spelled.collect();
-    let keep_titles = spelled.iter().all(|(word, _)| is_in(HONORIFICS, word));
+    let titles_alone = spelled.iter().all(|(word, _)| is_in(HONORIFICS, word));
+    let is_kept = |word: &str| {
+        titles_alone || !is_in(HONORIFICS, word) || titles == Titles::Kept && is_in(TITLES, word)
+    };
     let mut words = Vec::with_capacity(spelled.len());
     let following = spelled.iter().skip(1).map(|(word, _)| *word).chain([""]);
+    let mut before = "";
     for ((word, native), next) in spelled.iter().zip(following) {
-        if keep_titles || !is_in(HONORIFICS, word) {
-            let word = if is_article(word, next) { ARTICLE } else { *word };
-            push_canonical(word, native, &mut words);
+        if is_kept(word) {
+            match article(before, word, next) {
+                Some(Article::OfServant) => {}
+                Some(Article::Spoken) => push_canonical(ARTICLE, native, &mut words),
+                None => push_canonical(word, native, &mut words),
+            }
         }
+        before = word;
     }
     words.truncate(MAX_NAME_WORDS);
     let mut normalised = Normalised { words };
@@ -117,25 +152,45 @@ fn split_words(written: &str) -> Vec<String> {
 
 fn push_canonical(word: &str, native: &[String], words: &mut Vec<Word>) {
     let word = canonical(word);
-    let Some((servant, rest)) = split_servant(word) else {
-        words.push(Word { native: native.to_vec(), ..classed(word) });
+    let Some((servant, rest)) = split_servant(&word) else {
+        words.push(Word { native: native.to_vec(), ..classed(&word) });
         return;
     };
     words.push(classed(servant));
     let letters: Vec<char> = rest.chars().collect();
     let native = if native.is_empty() { Vec::new() } else { consonants::of_latin(&letters) };
-    words.push(Word { native, ..classed(canonical(rest)) });
+    words.push(Word { native, ..classed(&canonical(rest)) });
 }
 
 /// The Arabic article.
 pub(super) const ARTICLE: &str = "al";
 
-/// The article as it is spoken before some consonants, which it takes over: `az Zawbari`.
-const SPOKEN_ARTICLES: [&str; 9] = ["ad", "adh", "an", "ar", "as", "ash", "at", "ath", "az"];
+/// The article as it is spoken before some consonants, which it takes over: `az Zawbari`, `ur Rehman`,
+/// `es Salam`.
+const SPOKEN_ARTICLES: [&str; 26] = [
+    "adh", "ad", "an", "ar", "ash", "as", "ath", "at", "az", "udh", "ud", "ur", "ush", "us", "uth",
+    "ut", "uz", "edh", "er", "esh", "es", "eth", "et", "ez", "en", "un",
+];
+/// Of these, names of their own, which are articles behind `Abd` only.
+const NAMES_TOO: [&str; 3] = ["an", "en", "un"];
 
-/// Whether a word of its own is a spoken article. `An` is a name, too.
-pub(super) fn is_article(word: &str, next: &str) -> bool {
-    word != "an" && SPOKEN_ARTICLES.contains(&word) && takes_over(word, next)
+/// What an article of its own is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Article {
+    /// Behind `Abd`, as whose part it is read.
+    OfServant,
+    Spoken,
+}
+
+/// Whether a word of its own is a spoken article, or any article behind `Abd`.
+pub(super) fn article(before: &str, word: &str, next: &str) -> Option<Article> {
+    const WRITTEN: [&str; 7] = ["al", "el", "ul", "ed", "ol", "il", "oul"];
+    let is_spoken = || SPOKEN_ARTICLES.contains(&word) && takes_over(word, next);
+    let is_behind = before.starts_with("abd") && canonical(before) == "abdul" && next.len() >= 3;
+    if is_behind && (WRITTEN.contains(&word) || is_spoken()) {
+        return Some(Article::OfServant);
+    }
+    (!NAMES_TOO.contains(&word) && is_spoken()).then_some(Article::Spoken)
 }
 
 fn takes_over(article: &str, next: &str) -> bool {
@@ -163,19 +218,41 @@ pub(super) fn split_servant(word: &str) -> Option<(&'static str, &str)> {
     if word == "abdullah" {
         return None;
     }
-    let heads = [
-        "abdoul", "abdour", "abdul", "abdel", "abdal", "abdur", "abder", "abdir", "abdus", "abdes",
-    ];
-    let (head, rest) = heads.into_iter().find_map(|head| Some((head, word.strip_prefix(head)?)))?;
-    // The article takes the next consonant over, which is often written once.
-    let taken_over = head.ends_with(['r', 's']) && !rest.starts_with(head.chars().last()?);
-    let rest = if taken_over { word.get(head.len() - 1..)? } else { rest };
+    let behind = word.strip_prefix("abd")?;
+    let vowel =
+        ["ou", "u", "e", "a", "i", "o"].into_iter().find(|vowel| behind.starts_with(vowel))?;
+    let article = behind.strip_prefix(vowel)?;
+    let rest = match article.strip_prefix('l') {
+        Some(rest) => rest,
+        None => taken_over(vowel, article)?,
+    };
     (rest.chars().count() >= 3).then_some(("abdul", rest))
 }
 
-pub(super) fn canonical(word: &str) -> &str {
-    let line = VARIANTS.iter().find(|line| line.contains(&word));
-    line.and_then(|line| line.last()).copied().unwrap_or(word)
+/// The name behind an article that takes its first consonant over, which is often written once.
+fn taken_over<'a>(vowel: &str, article: &'a str) -> Option<&'a str> {
+    const CONSONANTS: [&str; 9] = ["sh", "dh", "th", "r", "s", "n", "d", "t", "z"];
+    let consonant = CONSONANTS.into_iter().find(|consonant| article.starts_with(consonant))?;
+    let rest = article.strip_prefix(consonant)?;
+    let doubled = rest.starts_with(consonant);
+    // `Abdan` and `Abdin` are other names.
+    let once = vowel != "a" && (matches!(consonant, "r" | "s") || matches!(vowel, "u" | "ou"));
+    (doubled || once).then_some(if doubled { rest } else { article })
+}
+
+/// The spelling of a word that is kept.
+pub(super) fn canonical(word: &str) -> Cow<'_, str> {
+    let kept = |word: &str| {
+        let line = VARIANTS.iter().find(|line| line.contains(&word));
+        line.and_then(|line| line.last()).copied()
+    };
+    if let Some(kept) = kept(word) {
+        return Cow::Borrowed(kept);
+    }
+    match compounds::canonical(word, |stem| kept(stem).unwrap_or(stem).to_owned()) {
+        Some(word) => Cow::Owned(word),
+        None => Cow::Borrowed(word),
+    }
 }
 
 pub(super) fn classed(word: &str) -> Word {
@@ -214,6 +291,8 @@ pub(super) fn sound(word: &[char]) -> String {
         key.extend(vowels.take());
         let consonant = match (letter, next) {
             ('p', Some('h')) => 'f',
+            // Persian writes one sound in both ways.
+            ('g', Some('h')) => 'k',
             ('s', Some('h')) => 'š',
             ('c', Some('h')) => 'č',
             ('q', _) | ('c', Some('k')) => 'k',
@@ -259,7 +338,9 @@ mod tests {
             ("İbrahim", "ibrahim"),
             ("O’Brien d'Arc", "obrien darc"),
             ("Abdulrahman", "abdul rahman"),
-            ("Abd al-Rahman", "abdul al rahman"),
+            ("Abd al-Rahman", "abdul rahman"),
+            ("Abd an-Nasir", "abdul nasir"),
+            ("Abd us Salam", "abdul salam"),
             ("Abdullah", "abdullah"),
             ("Md. Hossain", "muhammad husayn"),
             ("Haji Sheikh", "haji sheikh"),

@@ -61,6 +61,12 @@ pub(super) fn read(word: &str) -> Romanised {
     Romanised { spellings, consonants }
 }
 
+/// The name behind a joined servant-of in Arabic letters: `عبدالرحمن`.
+pub(super) fn behind_servant(plain: &str) -> Option<&str> {
+    let rest = plain.strip_prefix("عبدال")?;
+    (rest.chars().count() >= 3).then_some(rest)
+}
+
 fn known((_, latin): &(&str, &str)) -> String {
     (*latin).to_owned()
 }

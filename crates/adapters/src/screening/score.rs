@@ -11,6 +11,7 @@
 //! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely.
 //!   Initials, an unpaired word, two short words that differ, a weak alias and a name of very
 //!   common words only stay below [`HIT_FROM`].
+//! - Of two words that end in `uddin` or `ullah`, the letters before it count.
 //! - A word of another script scores by the best of its spellings, or by its consonants
 //!   ([`consonants_likeness`]).
 //! - Names are *near-identical* if every word of one that is not very common is paired closely in
@@ -19,6 +20,7 @@
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
+use super::compounds;
 use super::consonants;
 use super::forms::Heard;
 use super::letters::looks;
@@ -83,7 +85,10 @@ pub(super) fn word_likeness(a: &Spoken, b: &Spoken) -> u32 {
     }
     match jaro_winkler(x, y) {
         below if below < WORD_FLOOR => alike,
-        letters => alike.max(2 * letters - 1000),
+        letters => {
+            let stems = compounds::stems(x, y).map_or(1000, |(x, y)| jaro_winkler(x, y));
+            alike.max((2 * letters.min(stems)).saturating_sub(1000))
+        }
     }
 }
 

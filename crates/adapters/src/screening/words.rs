@@ -66,6 +66,13 @@ pub(super) const HONORIFICS: &[&str] = &[
     "ustaz",
 ];
 
+/// Of these, the ones that people are known by (`Mullah Omar`, `Hafiz Saeed`): names are also compared
+/// with them.
+pub(super) const TITLES: &[&str] = &[
+    "alhaj", "haaji", "hafiz", "haji", "hajj", "hajji", "maulana", "maulvi", "mawlana", "mawlawi",
+    "mufti", "mulla", "mullah", "qari", "shaikh", "shaykh", "sheik", "sheikh", "ustad", "ustaz",
+];
+
 /// Words that join names, legal forms of companies and generic business terms.
 pub(super) const PARTICLES: &[&str] = &[
     "ag",
@@ -185,11 +192,11 @@ pub(super) const PARTICLES: &[&str] = &[
 /// Very common names in the corridors' countries.
 pub(super) const COMMON: &[&str] = &[
     "abdul", "abdullah", "ahmad", "akhtar", "ali", "amin", "anwar", "bahadur", "begum", "bibi",
-    "cruz", "das", "devi", "fatima", "garcia", "gurung", "haque", "hasan", "husayn", "ibrahim",
-    "iqbal", "islam", "ismail", "jose", "kaur", "khalid", "khan", "khatun", "kumar", "le",
-    "mahmud", "malik", "maria", "mustafa", "muhammad", "nguyen", "pham", "rahman", "rai", "ram",
-    "reyes", "said", "salim", "santos", "shah", "sharma", "singh", "tamang", "thapa", "tran",
-    "umar", "usman", "yusuf",
+    "cruz", "das", "devi", "fatima", "garcia", "gurung", "haji", "haque", "hasan", "husayn",
+    "ibrahim", "iqbal", "islam", "ismail", "jose", "kaur", "khalid", "khan", "khatun", "kumar",
+    "le", "mahmud", "malik", "maria", "mustafa", "muhammad", "nguyen", "pham", "rahman", "rai",
+    "ram", "reyes", "said", "salim", "santos", "shah", "sharma", "sheikh", "singh", "tamang",
+    "thapa", "tran", "umar", "usman", "yusuf",
 ];
 
 /// Spellings of one name in the passports of different countries; the last of each line is the form
@@ -208,13 +215,17 @@ pub(super) const VARIANTS: &[&[&str]] = &[
         "hussain", "hussein", "hussen", "husayn",
     ],
     &["hassan", "hasan"],
-    &["saiyed", "saiyid", "sayed", "sayeed", "sayid", "sayyed", "seyed", "syed", "sayyid"],
+    &["saiyed", "saiyid", "sayed", "sayid", "sayyed", "seyed", "syed", "sayyid"],
     &["aly", "ali"],
     &["khaled", "khalid"],
     &["salaam", "selam", "slam", "salam"],
-    &["saeed", "saeid", "said"],
+    &["saeed", "saeid", "saied", "sayeed", "said"],
     &["abdallah", "abdellah", "abdoullah", "abdulahi", "abdulla", "abdullahi", "abdullah"],
-    &["abd", "abdal", "abdel", "abder", "abdes", "abdoul", "abdour", "abdur", "abdus", "abdul"],
+    &[
+        "abd", "abdal", "abdar", "abdel", "abden", "abder", "abdes", "abdesh", "abdez", "abdil",
+        "abdir", "abdol", "abdor", "abdoul", "abdour", "abdud", "abdun", "abdur", "abdus",
+        "abdush", "abdut", "abduz", "abdul",
+    ],
     &["rachman", "rahaman", "raheman", "rahmaan", "rehman", "rohman", "rahman"],
     &["ebrahim", "ibraheem", "ibrahim"],
     &["mahmood", "mahmoud", "mehmood", "mehmud", "mahmud"],
@@ -222,7 +233,10 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["esmail", "ismael", "ismaeel", "ismail"],
     &["fatimah", "fatema", "fatima"],
     &["usama", "osama"],
-    &["qasem", "qassem", "kassim", "kasim", "qasim"],
+    &[
+        "gasem", "gasim", "ghasem", "ghasim", "ghassem", "kasem", "kasim", "kassem", "kassim",
+        "qasem", "qassem", "qassim", "qasim",
+    ],
     &["jon", "john"],
     &["binti", "binte", "bint"],
     &["akhter", "aktar", "akter", "akhtar"],
@@ -246,8 +260,8 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["aicha", "aisha"],
     &["yahia", "yehia", "yehya", "yihya", "yahya"],
     // Egyptian and Maghrebi forms.
-    &["djamal", "djamel", "gamal", "jamaal", "jamal"],
-    &["djalal", "galal", "jalaal", "jalal"],
+    &["cemal", "djamal", "djamel", "gamal", "jamaal", "jamal"],
+    &["celal", "djalal", "galal", "jalaal", "jalal"],
     &["gaber", "jaber", "jabir"],
     &["gawad", "jawad"],
     &["gomaa", "jumaa", "jumah", "juma"],
@@ -261,12 +275,74 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["aleksei", "aleksej", "aleksey", "alexei", "oleksii", "oleksiy", "alexey"],
     &["andrei", "andrej", "andrii", "andriy", "andrey"],
     &["dimitri", "dmitri", "dmitrii", "dmitrij", "dmitriy", "dmytro", "dmitry"],
-    &["evgeni", "evgenii", "evgeny", "yevgeni", "yevgenii", "yevhen", "yevheniy", "yevgeny"],
+    &[
+        "evgeni", "evgenii", "evgenij", "evgeniy", "evgeny", "evgueni", "evguenii", "ievgen",
+        "jevgeni", "jevgenij", "jewgeni", "jewgenij", "yevgen", "yevgeni", "yevgenii", "yevgenij",
+        "yevgeniy", "yevgueni", "yevhen", "yevheniy", "yevgeny",
+    ],
     &["mihail", "michael", "michail", "mikail", "mikhaylo", "mykhailo", "mykhaylo", "mikhail"],
     &["mykola", "nicolai", "nikolaj", "nikolay", "nikolai"],
     &["serge", "sergei", "sergej", "serghei", "serhii", "serhiy", "sergiy", "syarhey", "sergey"],
     &["uladzimir", "volodymyr", "wladimir", "vladimir"],
     &["iurii", "juri", "jurij", "yuri", "yurii", "yuriy", "yury"],
+    // First parts of names in `-uddin` and `-ullah`.
+    &["fadhl", "fadl", "fazal", "fazel", "fazul", "fazl"],
+    &["negm", "nagm", "nejm", "necm", "najm"],
+    &["sirac", "sirag", "serag", "siraj"],
+    &["bader", "badar", "bedr", "badr"],
+    &["tag", "taj"],
+    &["kheyr", "kheir", "khayr", "kair", "kher", "khair"],
+    // Titles that people are known by.
+    &[
+        "mawlawi", "mawlavi", "maulawi", "maulavi", "molvi", "moulvi", "maulvi", "mawlana",
+        "maulana", "moulana", "molla", "mulla", "mollah", "mullah",
+    ],
+    &["hafez", "hafeez", "hafiz"],
+    &["alhaj", "haaji", "hajj", "hajji", "haji"],
+    &["sheik", "shaikh", "shaykh", "sheikh"],
+    &["ustaz", "ustad"],
+    // Bengali surnames in their spoken and their written form.
+    &[
+        "bhattacharjee",
+        "bhattacharji",
+        "bhattacharjya",
+        "bhattacharyya",
+        "bhattacherjee",
+        "bhattacharya",
+    ],
+    &["banarjee", "bandopadhyay", "bandyopadhyay", "bandyopadhyaya", "banerji", "banerjee"],
+    &["chaterjee", "chatterji", "chattopadhyay", "chattopadhyaya", "chatterjee"],
+    &["mookerjee", "mukerjee", "mukerji", "mukherji", "mukhopadhyay", "mukhopadhyaya", "mukherjee"],
+    &["gangopadhyay", "gangopadhyaya", "ganguli", "ganguly"],
+    &[
+        "chakrabarti",
+        "chakrabarty",
+        "chakraborti",
+        "chakravarthy",
+        "chakravarti",
+        "chakravarty",
+        "chakroborty",
+        "chakraborty",
+    ],
+    // Libyan and Persian forms.
+    &[
+        "gadafi",
+        "gaddafi",
+        "gadhafi",
+        "gathafi",
+        "gheddafi",
+        "ghaddafi",
+        "kadafi",
+        "kaddafi",
+        "kadhafi",
+        "khadafi",
+        "khadafy",
+        "qadafi",
+        "qaddafi",
+        "qadhdhafi",
+        "qathafi",
+        "qadhafi",
+    ],
 ];
 
 /// Very common names in other scripts, with the form that [`VARIANTS`] keeps: too short to be found
@@ -323,4 +399,46 @@ pub(super) const NATIVE: &[(&str, &str)] = &[
     ("ইসলাম", "islam"),
     ("আব্দুল", "abdul"),
     ("বেগম", "begum"),
+    // Titles that people are known by.
+    ("حافظ", "hafiz"),
+    ("ملا", "mullah"),
+    ("مولوی", "mullah"),
+    ("مولانا", "mullah"),
+    ("قاری", "qari"),
+    ("مفتی", "mufti"),
+    ("حاجی", "haji"),
+    ("الحاج", "haji"),
+    ("شیخ", "sheikh"),
+    ("الشیخ", "sheikh"),
+    ("استاد", "ustad"),
+    ("हाफ़िज़", "hafiz"),
+    ("हाफिज", "hafiz"),
+    ("मुल्ला", "mullah"),
+    ("मौलवी", "mullah"),
+    ("मौलाना", "mullah"),
+    ("क़ारी", "qari"),
+    ("मुफ़्ती", "mufti"),
+    ("हाजी", "haji"),
+    ("शेख", "sheikh"),
+    ("হাফিজ", "hafiz"),
+    ("হাফেজ", "hafiz"),
+    ("মোল্লা", "mullah"),
+    ("মৌলভী", "mullah"),
+    ("মাওলানা", "mullah"),
+    ("ক্বারী", "qari"),
+    ("মুফতি", "mufti"),
+    ("হাজী", "haji"),
+    ("শেখ", "sheikh"),
+    ("мулла", "mullah"),
+    ("хафиз", "hafiz"),
+    ("хаджи", "haji"),
+    ("шейх", "sheikh"),
+    // Names that are too short for their consonants, or that many write as two words.
+    ("سعيد", "said"),
+    ("ابوبكر", "abubakr"),
+    ("अबूबकर", "abubakr"),
+    ("आबूबकर", "abubakr"),
+    ("আবুবকর", "abubakr"),
+    ("абубакр", "abubakr"),
+    ("абубакар", "abubakr"),
 ];
