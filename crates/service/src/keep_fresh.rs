@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::clock::BusinessClock;
+use super::kept_rates;
 use super::world::FreshRates;
 use config::Config;
 
@@ -61,11 +62,13 @@ pub(super) fn spawn(
     let rates_stop = stop.clone();
     let rates_task = async move {
         // The first read was at the start.
+        rates.keep().await;
         rates.alert().await;
         every(rates_every, rates_stop, move || {
             let rates = Arc::clone(&rates);
             async move {
                 rates.refresh().await;
+                rates.keep().await;
                 rates.alert().await;
             }
         })
@@ -153,6 +156,14 @@ impl Rates {
         }
         for (coin, price) in off_peg(live.as_ref()) {
             tracing::error!(coin = coin.currency().code(), %price, "stablecoin lost its peg, quotes and exchanges with it are refused");
+        }
+    }
+
+    /// Keeps the rates for the next start.
+    async fn keep(&self) {
+        let FreshRates::Live(live) = &self.rates else { return };
+        if let Err(error) = kept_rates::keep(&self.store, live, self.clock.now()).await {
+            tracing::warn!(%error, "keeping the rates failed, will retry");
         }
     }
 

@@ -41,6 +41,7 @@ mod engine_room;
 pub mod environment;
 pub mod installation;
 mod keep_fresh;
+mod kept_rates;
 mod no_chain;
 mod only_worker;
 pub mod ops;

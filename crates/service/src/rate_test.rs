@@ -58,6 +58,7 @@ pub async fn test(config: &Config, name: &str, now: Timestamp) -> anyhow::Result
     let book = LiveRates::new(vec![source.clone()], config.rate_limits());
     let read = book.refresh(&world::rate_servers(config)?, now).await;
     let mut faults: Vec<String> = read.failed.iter().map(|(_, error)| error.to_string()).collect();
+    faults.extend(read.held_back.iter().map(ToString::to_string));
     let rest = source.week.as_ref().and_then(|week| week.rest(now));
     let rests = rest.is_some_and(|(from, to)| (from..to).contains(&now));
     let mut quotes: BTreeMap<(Currency, Currency), Quoted> = BTreeMap::new();

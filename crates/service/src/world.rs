@@ -33,6 +33,7 @@ use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory,
 use super::BadConfiguration;
 use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
+use super::kept_rates;
 use super::simulated_rail::SimulatedRail;
 use super::stored_lists::StoredLists;
 use config::{Config, OfChain, RailEntry, RailSetup, RateSource, Transport};
@@ -94,7 +95,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
-    let (rates, book) = rate_book(config, &rate_servers, clock.now()).await;
+    let (rates, book) = rate_book(config, store, &rate_servers, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, store, &list_servers, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
     let mut worlds = sides
@@ -439,23 +440,31 @@ pub(super) fn live_rates(config: &Config) -> LiveRates {
 
 async fn rate_book(
     config: &Config,
+    store: Option<&Store>,
     servers: &Servers,
     now: Timestamp,
-) -> (FreshRates, Arc<dyn RateBook>) {
+) -> anyhow::Result<(FreshRates, Arc<dyn RateBook>)> {
     let frozen = match config.rates.source {
         RateSource::Live => {
             let live = Arc::new(live_rates(config));
+            if let Some(store) = store {
+                kept_rates::recall(store, &live).await.context("reading the kept rates")?;
+            }
+            let first = live.refresh(servers, now).await;
             // Without a rate there are no quotes; payments that exist go on.
-            for (source, error) in live.refresh(servers, now).await.failed {
+            for (source, error) in first.failed {
                 tracing::error!(source, %error, "first rate refresh failed, will retry");
             }
-            return (FreshRates::Live(live.clone()), live);
+            for held in &first.held_back {
+                tracing::error!(?held, "first rate exceeds limit, not used");
+            }
+            return Ok((FreshRates::Live(live.clone()), live));
         }
         RateSource::Frozen => true,
         RateSource::Walk => false,
     };
     let embedded = Arc::new(SandboxRates::new(config.rates.walk_seed, frozen, now));
-    (FreshRates::Embedded(embedded.clone()), embedded)
+    Ok((FreshRates::Embedded(embedded.clone()), embedded))
 }
 
 async fn sanction_lists(

@@ -6,6 +6,7 @@
 //! another source confirms it. A stablecoin has a rate only while its price in USD is near 1.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::currency::{Currency, StableCoin};
@@ -15,7 +16,9 @@ use domain::quote::less_margin;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 
+use super::kept::{KEPT_FOR, KeptRates};
 use super::moved_beyond;
+use super::sandbox::LEVELS;
 use super::sheet::{Form, Sheet, pair};
 use super::source::{RateError, RateSource};
 use super::table::{DERIVED_DECIMALS, Derived, DirectRate, RateTable, Side, derived, leg};
@@ -27,6 +30,9 @@ pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
 pub const DEFAULT_MAX_DEPEG_BPS: u32 = 50;
 /// Two sources whose rates of a pair differ by more than this disagree, in basis points.
 pub const DEFAULT_MAX_DIFFERENCE_BPS: u32 = 100;
+/// A first rate is held back if it is this many times the embedded level of its pair, or this fraction
+/// of it: a currency moves less in years, a scale or a direction read wrongly moves it further.
+pub const MAX_FIRST_FACTOR: i64 = 5;
 /// A source that failed is read again after this, if not earlier.
 const RETRY_AFTER: Span = Span::mins(1);
 
@@ -40,13 +46,30 @@ pub struct RateLimits {
     pub max_age: Span,
 }
 
-/// A new rate that moved too far from the last known one.
+/// A new rate that is too far from the last known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBack {
     /// The pair with the new rate.
     pub new: DirectRate,
-    /// The last known rate.
-    pub last: Mid,
+    /// The last known rate; `None` = none is known, and the new one is more than
+    /// [`MAX_FIRST_FACTOR`] times the usual level, or less than that fraction of it.
+    pub last: Option<Mid>,
+}
+
+impl fmt::Display for HeldBack {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pair = pair(self.new.base, self.new.quote);
+        write!(out, "{pair} {} is not used: ", self.new.mid.rate)?;
+        match self.last {
+            Some(Mid { rate, as_of }) => {
+                write!(out, "it moved by more than rates.max_move_bps from {rate} of {as_of}")
+            }
+            None => write!(
+                out,
+                "the first rate is further from the usual level than a factor of {MAX_FIRST_FACTOR}, and no other source states about the same"
+            ),
+        }
+    }
 }
 
 /// Two sources that state different rates of a pair.
@@ -73,6 +96,8 @@ pub struct RateRefresh {
 #[derive(Clone, Debug, Default)]
 pub struct SourceState {
     pub table: RateTable,
+    /// What it stated before the start; it is only compared with.
+    kept: RateTable,
     /// The form of its last document.
     pub form: Option<Form>,
     pub held_back: Vec<HeldBack>,
@@ -115,6 +140,25 @@ impl LiveRates {
         let states = vec![SourceState::default(); sources.len()];
         let in_force = InForce { states, refreshed_at: Timestamp(0) };
         LiveRates { sources, limits, in_force: RwLock::new(Arc::new(in_force)) }
+    }
+
+    /// Takes the last rates of an earlier process, with which first statements are compared.
+    pub fn recall(&self, kept: &KeptRates) {
+        self.change(|in_force| {
+            for (source, state) in self.sources.iter().zip(&mut in_force.states) {
+                state.kept = kept.of(&source.title());
+            }
+        });
+    }
+
+    /// The accepted rates, for the next process.
+    pub fn kept(&self) -> KeptRates {
+        let mut kept = KeptRates::default();
+        for (source, state) in self.sources.iter().zip(&self.in_force().states) {
+            let title = source.title();
+            state.table.snapshot().iter().for_each(|rate| kept.add(&title, rate));
+        }
+        kept
     }
 
     /// Reads every source that is due, all at once: a slow one delays no other.
@@ -196,11 +240,20 @@ impl LiveRates {
             let names = |pairs: &mut dyn Iterator<Item = (Currency, Currency)>| {
                 pairs.map(|(base, quote)| pair(base, quote)).collect::<Vec<_>>().join(", ")
             };
-            if !state.held_back.is_empty() {
-                let pairs = names(&mut state.held_back.iter().map(|held| held.new.pair()));
+            let held = |is_first: bool| {
+                let held = state.held_back.iter().filter(move |it| it.last.is_none() == is_first);
+                held.map(|held| held.new.pair())
+            };
+            let (moved, first) = (names(&mut held(false)), names(&mut held(true)));
+            if !moved.is_empty() {
                 let most = self.limits.max_move_bps;
                 all.insert(format!(
-                    "rate source {title}: {pairs} moved by more than rates.max_move_bps ({most}), the new rate is not used"
+                    "rate source {title}: {moved} moved by more than rates.max_move_bps ({most}), the new rate is not used"
+                ));
+            }
+            if !first.is_empty() {
+                all.insert(format!(
+                    "rate source {title}: the first rate of {first} is further from the usual level than a factor of {MAX_FIRST_FACTOR}, it is not used before another source states about the same"
                 ));
             }
             if !state.missing.is_empty() {
@@ -282,11 +335,16 @@ impl LiveRates {
         }
         // The price of a stablecoin takes effect at once: the limit on its distance from 1 USD
         // guards it, and an old price in force would hide that it has lost its peg.
-        let last = own.map(|own| own.mid).or_else(|| self.shown_mid(in_force, base, quote));
-        let jumped = |last: &Mid| moved_beyond(last.rate, rate.mid.rate, self.limits.max_move_bps);
-        let held = last
-            .filter(|last| !is_peg(rate) && jumped(last) && !self.confirmed(in_force, at, &rate))
-            .map(|last| HeldBack { new: rate, last });
+        let last = own
+            .map(|own| own.mid)
+            .or_else(|| self.kept_mid(in_force, at, base, quote))
+            .or_else(|| self.shown_mid(in_force, base, quote));
+        let jumped = match last {
+            Some(last) => moved_beyond(last.rate, rate.mid.rate, self.limits.max_move_bps),
+            None => is_off_level(&rate),
+        };
+        let held = (!is_peg(rate) && jumped && !self.confirmed(in_force, at, &rate))
+            .then_some(HeldBack { new: rate, last });
         let state = &mut in_force.states[at];
         match held {
             Some(held) => {
@@ -298,6 +356,19 @@ impl LiveRates {
                 refreshed.updated += 1;
             }
         }
+    }
+
+    /// What a source stated or implied before the start, unless that is too long ago.
+    fn kept_mid(
+        &self,
+        in_force: &InForce,
+        at: usize,
+        base: Currency,
+        quote: Currency,
+    ) -> Option<Mid> {
+        let kept_for = self.sources[at].max_age.unwrap_or(KEPT_FOR).max(KEPT_FOR);
+        let kept = in_force.states[at].kept.mid(base, quote)?;
+        (in_force.refreshed_at - kept.as_of <= kept_for).then_some(kept)
     }
 
     /// Whether another source states about the same, be its rate in use or held back itself.
@@ -453,6 +524,15 @@ impl RateBook for LiveRates {
 fn coins_of(base: Currency, quote: Currency) -> impl Iterator<Item = Currency> {
     let coins = StableCoin::ALL.map(StableCoin::currency).into_iter();
     coins.filter(move |coin| [base, quote].contains(coin))
+}
+
+/// Whether a rate has another magnitude than its pair usually has.
+fn is_off_level(rate: &DirectRate) -> bool {
+    let Some(level) = LEVELS.mid(rate.base, rate.quote) else { return false };
+    let factor = Decimal::from_int(MAX_FIRST_FACTOR);
+    let exceeds =
+        |one: Decimal, other: Decimal| other.checked_mul(factor).is_some_and(|most| one > most);
+    exceeds(rate.mid.rate, level.rate) || exceeds(level.rate, rate.mid.rate)
 }
 
 /// Whether a pair is the price of a stablecoin in USD.

@@ -69,6 +69,15 @@ const NO_UNIT: [&str; 23] = [
     "maximum",
     "step",
 ];
+/// Words of names of a number that every rate is multiplied with or divided by.
+const SCALES: [&str; 6] = ["scale", "scaling", "pricescale", "divisor", "denominator", "divide"];
+/// Words of names of the exponent of such a number.
+const EXPONENTS: [&str; 4] = ["exponent", "expo", "exp", "power"];
+/// The greatest exponent; a greater number, such as the time of an expiry, is none.
+const MAX_EXPONENT: u64 = 18;
+/// Words of names of a number of decimals: the form of printed numbers, or how many digits of a whole
+/// number are decimals.
+const DECIMALS: [&str; 5] = ["decimals", "decimal", "precision", "digits", "fraction"];
 /// Names of a time contain one of these.
 const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
 /// Names of the day of the rates, which counts if a time beside it is of a later day: some documents
@@ -112,6 +121,10 @@ struct Walk<'a, 'n> {
     fixed: Scope,
     /// Whether rates without a base were passed over.
     lacks_base: bool,
+    /// A member that may say how many digits of whole numbers are decimals.
+    decimals: Option<String>,
+    /// Whether a rate is written with a point or an exponent, which a scaled number is not.
+    has_fraction: bool,
 }
 
 pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<Sheet, SheetError> {
@@ -134,13 +147,26 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
         None => &root,
     };
     let fixed = Scope { base, as_of };
-    let mut walk = Walk { read, root: &root, form: Form::Rates, fixed, lacks_base: false };
+    let mut walk = Walk {
+        read,
+        root: &root,
+        form: Form::Rates,
+        fixed,
+        lacks_base: false,
+        decimals: None,
+        has_fraction: false,
+    };
     let beside = walk.time_beside(&root);
     let named = if base.is_none() { walk.base_of(&root)? } else { None };
     let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
     walk.visit(place, scope)?;
     if walk.read.rates.is_empty() && walk.lacks_base {
         return Err(SheetError::Missing("the base currency".to_owned()));
+    }
+    if let Some(decimals) = walk.decimals.filter(|_| !walk.has_fraction)
+        && !walk.read.rates.is_empty()
+    {
+        return Err(scaled(&decimals));
     }
     let rates = walk.read.rates;
     let several = rates.iter().any(|rate| rate.base != rates[0].base);
@@ -163,7 +189,7 @@ impl Walk<'_, '_> {
         members: &[(String, Node)],
         scope: Scope,
     ) -> Result<(), SheetError> {
-        of_one_unit(members)?;
+        self.check_scale(members)?;
         let base = match self.base_of(node) {
             Ok(base) => base,
             // A pair in one text needs no base; the rest may be a country's or a currency's name.
@@ -184,7 +210,7 @@ impl Walk<'_, '_> {
 
     fn member(&mut self, name: &str, value: &Node, scope: Scope) -> Result<(), SheetError> {
         if let Node::Object(members) = value {
-            of_one_unit(members)?;
+            self.check_scale(members)?;
         }
         if let Some(pair) = pair_of(name) {
             return match price(value) {
@@ -214,6 +240,21 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Refuses an object whose rates are of several units or scaled.
+    fn check_scale(&mut self, members: &[(String, Node)]) -> Result<(), SheetError> {
+        of_one_unit(members)?;
+        for (name, value) in members {
+            let Some(value) = number(value) else { continue };
+            let says = || format!("{} {}", shown(name), shown(value));
+            match scale(name, value) {
+                Scale::None => {}
+                Scale::Perhaps => self.decimals = Some(says()),
+                Scale::Certain => return Err(scaled(&says())),
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a pair; a source may list its base as 1, which is none.
     fn add(
         &mut self,
@@ -226,6 +267,9 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         self.form = form;
+        let sides = price.sides.iter().flat_map(|(bid, ask)| [bid, ask]);
+        let mut texts = price.mid.iter().chain(sides);
+        self.has_fraction |= texts.any(|text| text.contains(['.', 'e', 'E']));
         let as_of = scope
             .as_of
             .ok_or_else(|| SheetError::Missing(format!("the time of {}", pair(base, quote))))?;
@@ -426,8 +470,45 @@ fn of_one_unit(members: &[(String, Node)]) -> Result<(), SheetError> {
     }
 }
 
+/// What a member says about the scale of the rates beside it.
+enum Scale {
+    None,
+    /// It does if the rates are whole numbers.
+    Perhaps,
+    Certain,
+}
+
+fn scale(name: &str, value: &str) -> Scale {
+    let words = words(name);
+    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
+    let is_zero = |digits: &str| digits.bytes().all(|digit| digit == b'0');
+    let is = |number: &str| whole == number && is_zero(fraction);
+    let is_exponent = || whole.parse().is_ok_and(|it: i64| it.unsigned_abs() <= MAX_EXPONENT);
+    if is("0") || is("-0") {
+        Scale::None
+    } else if has(&EXPONENTS) && is_exponent() || has(&SCALES) && !is("1") {
+        Scale::Certain
+    } else if has(&DECIMALS) || words == "scale" {
+        Scale::Perhaps
+    } else {
+        Scale::None
+    }
+}
+
+fn scaled(says: &str) -> SheetError {
+    SheetError::Form(format!("the rates are scaled numbers ({says}), not decimal numbers"))
+}
+
 /// Whether a member's name, such as `quoteUnits` or `unit_of_currency`, is one of a number of units.
 fn is_unit(name: &str) -> bool {
+    let words = words(name);
+    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
+    UNITS.contains(&words.as_str()) || has(&UNIT_WORDS) && !has(&NO_UNIT)
+}
+
+/// A member's name as words in small letters, separated by `_`.
+fn words(name: &str) -> String {
     let mut words = String::new();
     let mut before = ' ';
     for letter in name.chars() {
@@ -437,8 +518,7 @@ fn is_unit(name: &str) -> bool {
         words.push(if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
         before = letter;
     }
-    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
-    UNITS.contains(&words.as_str()) || has(&UNIT_WORDS) && !has(&NO_UNIT)
+    words
 }
 
 fn number(node: &Node) -> Option<&str> {

@@ -8,6 +8,7 @@ mod ecb;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod fuzz;
 mod json;
+mod kept;
 mod published;
 mod sandbox;
 mod sheet;
@@ -23,6 +24,7 @@ pub use book::{
     DEFAULT_MAX_DEPEG_BPS, DEFAULT_MAX_DIFFERENCE_BPS, DEFAULT_MAX_MOVE_BPS, Disagreement,
     HeldBack, LiveRates, RateLimits, RateRefresh, SourceState,
 };
+pub use kept::KeptRates;
 pub use published::Published;
 pub use sandbox::{MAX_WALK_PPM, STEP, SandboxRates};
 pub use sheet::{Form, JsonShape, MAX_RATE, MAX_SPREAD_BPS, MIN_RATE};

@@ -1,10 +1,10 @@
 //! Rates for the sandbox: embedded mids of November 2026 with a small random walk, reproducible by
 //! seed.
 //!
-//! They are invented at plausible levels and are not market data; a production service never uses
-//! them.
+//! They are invented at plausible levels and are not market data; a production service never quotes
+//! from them, and only compares the magnitude of a source's first rates with them.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use domain::currency::Currency;
 use domain::decimal::{Decimal, Rounding};
@@ -63,6 +63,10 @@ const PEGGED: [Currency; 8] = [
     Currency::Qar,
     Currency::Sar,
 ];
+
+/// The embedded mids.
+pub(super) static LEVELS: LazyLock<RateTable> =
+    LazyLock::new(|| table(&[0; Currency::ALL.len()], Timestamp(0)));
 
 #[derive(Clone, Debug)]
 struct Walk {

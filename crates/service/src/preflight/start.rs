@@ -17,7 +17,7 @@ use store::Store;
 
 use super::{Finding, Level, now};
 use crate::stored_lists::StoredLists;
-use crate::{chain, chain_keys, environment, world};
+use crate::{chain, chain_keys, environment, kept_rates, world};
 use config::{Config, KeySource, OfChain, RailEntry, RailSetup, RateSource};
 
 /// A client certificate or PGP key that expires sooner is a warning.
@@ -36,7 +36,7 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     findings.push(bank_directory(config));
     findings.extend(proxies(config));
     findings.extend(config.outbound_tables().filter_map(|table| outbound_table(&table)));
-    let (of_rates, rates) = rates(config).await;
+    let (of_rates, rates) = rates(config, store).await;
     findings.extend(of_rates);
     findings.extend(lists(config, store).await);
     findings.extend(config.rail_setups().into_iter().filter_map(|setup| rail(config, setup)));
@@ -128,7 +128,7 @@ fn proxies(config: &Config) -> Option<Finding> {
     Some(Finding::new(NAME, Level::Warning, detail))
 }
 
-async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
+async fn rates(config: &Config, store: Option<&Store>) -> (Vec<Finding>, Option<LiveRates>) {
     const NAME: &str = "rates";
     match config.rates.source {
         RateSource::Live => {}
@@ -141,13 +141,21 @@ async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
         Err(error) => return (vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))], None),
     };
     let book = world::live_rates(config);
+    let mut findings = Vec::new();
+    if let Some(store) = store
+        && let Err(error) = kept_rates::recall(store, &book).await
+    {
+        findings.push(Finding::new(NAME, Level::Wrong, format!("the kept rates: {error}")));
+    }
     let refreshed = book.refresh(&http, now()).await;
     // One source of several may be down; with none, there are no quotes.
     let level = if refreshed.updated > 0 { Level::Warning } else { Level::Wrong };
     let failed = refreshed.failed.iter();
-    let mut findings: Vec<Finding> = failed
-        .map(|(_, error)| Finding::new(NAME, level, format!("rates.sources: {error}")))
-        .collect();
+    findings.extend(
+        failed.map(|(_, error)| Finding::new(NAME, level, format!("rates.sources: {error}"))),
+    );
+    let held = refreshed.held_back.iter();
+    findings.extend(held.map(|held| Finding::new(NAME, level, format!("rates.sources: {held}"))));
     findings.extend(book.disagreements().into_iter().map(|found| {
         let ((used, rate), (other, differs), (base, quote)) = (found.used, found.other, found.pair);
         let detail = format!(

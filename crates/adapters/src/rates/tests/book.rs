@@ -273,6 +273,104 @@ async fn a_rate_that_jumps_is_not_used_unless_another_source_confirms_it() {
     assert!(rates.stated().iter().all(|(_, state)| state.held_back.is_empty()));
 }
 
+/// What a process reads first is compared with what an earlier one accepted.
+#[tokio::test]
+async fn a_restart_forgets_no_rate() {
+    let files = Files::new();
+    let sources = || vec![files.source("a")];
+    let rates = LiveRates::new(sources(), LIMITS);
+    files.write("a", &["USD,PKR,200", "USD,AED,3.6725"], NOW);
+    rates.refresh(&client(), NOW).await;
+    let text = rates.kept().text();
+
+    let started = |text: &str| {
+        let rates = LiveRates::new(sources(), LIMITS);
+        rates.recall(&known_of(text));
+        rates
+    };
+    let second = NOW + Span::hours(1);
+    let jumped = ["USD,PKR,221", "USD,AED,3.6725"];
+    for (rows, quoted) in [
+        (&jumped[..], None),
+        (&["PKR,USD,200", "USD,AED,3.6725"], None),
+        (&["USD,PKR,219", "USD,AED,3.6725"], Some("219")),
+    ] {
+        files.write("a", rows, second);
+        let rates = started(&text);
+        let held = rates.refresh(&client(), second).await.held_back;
+        assert_eq!(held.is_empty(), quoted.is_some(), "{rows:?}: {held:?}");
+        assert!(held.iter().all(|held| held.last.is_some()), "{held:?}");
+        assert_eq!(used(&rates, second).as_deref(), quoted, "{rows:?}");
+    }
+    // The rate that was held back does not replace the accepted one.
+    files.write("a", &jumped, second);
+    let rates = started(&text);
+    rates.refresh(&client(), second).await;
+    let known = known_of(&text);
+    let kept = rates.kept().with(&known, second);
+    let again = started(&kept.text());
+    assert_eq!(again.refresh(&client(), second).await.held_back.len(), 1);
+    // What another node has read since counts.
+    let newer = LiveRates::new(sources(), LIMITS);
+    newer.refresh(&client(), second).await;
+    let merged = known.with(&newer.kept(), second);
+    assert_eq!(started(&merged.text()).refresh(&client(), second).await.held_back, []);
+    // Another source confirms it, and a rate of long ago says nothing.
+    files.write("b", &["USD,PKR,221"], second);
+    let both = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+    both.recall(&known_of(&text));
+    assert_eq!(both.refresh(&client(), second).await.held_back, []);
+    let late = NOW + Span::days(15);
+    files.write("a", &jumped, late);
+    assert_eq!(started(&text).refresh(&client(), late).await.held_back, []);
+    assert!(KeptRates::read("[]").is_err());
+}
+
+fn known_of(text: &str) -> KeptRates {
+    KeptRates::read(text).expect("what was written")
+}
+
+/// Without an earlier rate, the magnitude is compared.
+#[tokio::test]
+async fn a_first_rate_of_another_magnitude_is_not_used() {
+    let files = Files::new();
+    for (row, pair) in [
+        ("USD,PKR,27875", "USD/PKR"),
+        ("USD,PKR,27.875", "USD/PKR"),
+        // Rupees for a dollar, as dollars for a rupee.
+        ("PKR,USD,278.75", "PKR/USD"),
+    ] {
+        let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+        files.write("a", &[row], NOW);
+        std::fs::write(files.path("b"), "").expect("written");
+        let held = rates.refresh(&client(), NOW).await.held_back;
+        assert!(matches!(held[..], [HeldBack { last: None, .. }]), "{held:?}");
+        assert_eq!(used(&rates, NOW), None, "{row}");
+        let condition = format!(
+            "rate source a: the first rate of {pair} is further from the usual level than a factor of 5, it is not used before another source states about the same"
+        );
+        assert!(rates.conditions(NOW).contains(&condition), "{:?}", rates.conditions(NOW));
+        assert!(rates.kept() == KeptRates::default());
+        files.write("b", &[row], NOW);
+        let next = NOW + Span::mins(1);
+        assert_eq!(rates.refresh(&client(), next).await.held_back, [], "confirmed");
+    }
+    // Years of devaluations are not that far.
+    files.write("a", &["USD,PKR,1300"], NOW);
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    assert_eq!(rates.refresh(&client(), NOW).await.held_back, []);
+}
+
+#[test]
+fn every_currency_has_a_usual_level() {
+    for currency in Currency::ALL.into_iter().filter(|it| *it != Currency::Usd) {
+        assert!(
+            super::super::sandbox::LEVELS.mid(currency, Currency::Usd).is_some(),
+            "{currency:?}"
+        );
+    }
+}
+
 /// A devaluation: every source states the new rate, each for itself a jump.
 #[tokio::test]
 async fn sources_that_jump_together_confirm_each_other() {

@@ -89,6 +89,11 @@ fn a_base_and_its_rates_are_found_in_any_publishers_shape() {
     let one = r#"{"base":"USD","time":"2026-11-20","currencyUnit":"1 USD","quantity_precision":8,"bidQuantity":"1200","units_traded":7,"unit_price":2,"per_page":50,
         "rates":{"PKR":278.75}}"#;
     assert_read((one, Form::Rates, &["USD/PKR 278.75"], day), &JsonShape::default());
+    // A scale of one, and the form of printed numbers.
+    let unscaled = r#"{"base":"USD","time":"2026-11-20","scale":1,"exp":1795244268,"decimals":4,"divisor":"1.0",
+        "rates":{"PKR":{"value":278.75,"precision":2,"exponent":0},"VND":{"value":26350,"precision":2}}}"#;
+    let both: &[&str] = &["USD/PKR 278.75", "USD/VND 26350"];
+    assert_read((unscaled, Form::Rates, both, day), &JsonShape::default());
     let euro = r#"{"amount":1.0,"base":"EUR","date":"2026-11-20","rates":{"USD":1.0495}}"#;
     assert_read(
         (euro, Form::Rates, &["EUR/USD 1.0495"], "2026-11-20T00:00:00Z"),
@@ -309,6 +314,26 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
         (
             r#"[{"pair":"USD/INR","as_of":1795244268,"per":100,"rate":8350}]"#.to_owned(),
             "the rates are of 100 units",
+        ),
+        // The same for a number that the rates are to be divided by.
+        (rates(r#"{"PKR":{"value":27875,"scale":2}}"#), "scaled numbers (scale 2)"),
+        (rates(r#"{"PKR":{"value":27875,"scale":1}}"#), "scaled numbers (scale 1)"),
+        (rates(r#"{"PKR":{"value":"27875","decimals":2}}"#), "scaled numbers (decimals 2)"),
+        (rates(r#"{"PKR":{"value":27875,"decimalPlaces":"2"}}"#), "scaled numbers (decimalPlaces 2)"),
+        (rates(r#"{"PKR":{"value":27875,"exponent":-2}}"#), "scaled numbers (exponent -2)"),
+        (rates(r#"{"PKR":{"price":"27875","expo":-2}}"#), "scaled numbers (expo -2)"),
+        (rates(r#"{"PKR":{"bid":27870,"ask":27880,"divisor":100}}"#), "scaled numbers (divisor 100)"),
+        (
+            r#"{"base":"USD","as_of":1795244268,"scale":100,"rates":{"AED":367.25,"PKR":27875}}"#.to_owned(),
+            "scaled numbers (scale 100)",
+        ),
+        (
+            r#"{"base":"USD","as_of":1795244268,"decimals":4,"rates":{"AED":36725,"PKR":2787500}}"#.to_owned(),
+            "scaled numbers (decimals 4)",
+        ),
+        (
+            r#"[{"pair":"USD/PKR","as_of":1795244268,"price_scale":100,"rate":27875}]"#.to_owned(),
+            "scaled numbers (price_scale 100)",
         ),
         (rates("{}"), "states no rate of a currency of this service"),
         (rates(r#"{"ZMW":27.1}"#), "states no rate of a currency of this service"),
