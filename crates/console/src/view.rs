@@ -6,7 +6,7 @@ use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::money::Money;
 use domain::time::Timestamp;
-use engine::wallets::Page;
+use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted, Mark, Page};
 use http::StatusCode;
 use http_api::wallet_v1::render::money;
 
@@ -553,6 +553,49 @@ pub fn sheet_number(visit: &Visit) -> u32 {
 /// The page number in the form that reads take.
 pub fn sheet(visit: &Visit) -> Page {
     Page { page: sheet_number(visit) - 1, limit: ROWS }
+}
+
+/// The page of a list that the query names: at the newest row, or after or before one.
+///
+/// # Errors
+/// [`Stop::Invalid`]: unknown place.
+pub fn turned(visit: &Visit) -> Result<KeysetWanted, Stop> {
+    let no_place = || Stop::Invalid("Unknown position in the list.".to_owned());
+    let read = |name| {
+        let text = visit.query().given(name);
+        text.map(|text| Mark::parse(text).ok_or_else(no_place)).transpose()
+    };
+    let (after, before) = (read("after")?, read("before")?);
+    let from = after.map(KeysetFrom::After).or(before.map(KeysetFrom::Before));
+    Ok(KeysetWanted { from, limit: usize::try_from(ROWS).unwrap_or(usize::MAX) })
+}
+
+/// Links from a page of a list to its neighbours; keeps the rest of the query.
+pub fn turns<T>(visit: &Visit, path: &str, names: &[&str], found: &KeysetPage<T>) -> Pager {
+    let link =
+        |way: &str, mark: Mark| with_query(path, &[query(visit, names), format!("{way}={mark}")]);
+    let shown = match found.rows.len() {
+        0 => String::new(),
+        1 => "1 row".to_owned(),
+        count => format!("{count} rows"),
+    };
+    Pager {
+        previous: found.previous.map(|mark| link("before", mark)),
+        next: found.next.map(|mark| link("after", mark)),
+        shown,
+    }
+}
+
+/// On a page beyond the newest rows, the link to these.
+pub fn latest(visit: &Visit, path: &str, names: &[&str]) -> Option<(String, String)> {
+    visit.query().given("after").or(visit.query().given("before"))?;
+    Some((with_query(path, &[query(visit, names)]), "Back to the latest".to_owned()))
+}
+
+fn with_query(path: &str, parts: &[String]) -> String {
+    let given: Vec<&str> =
+        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    if given.is_empty() { path.to_owned() } else { format!("{path}?{}", given.join("&")) }
 }
 
 /// The pager of a list without a total; keeps the rest of the query.

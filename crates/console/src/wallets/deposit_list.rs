@@ -9,7 +9,7 @@ use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
-use crate::view::{Field, Section, asked, coins_text, page, pager, query, sheet};
+use crate::view::{Field, Section, asked, coins_text, latest, page, query, turned, turns};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 
 const FILTERS: [(&str, &str); 3] = [("state", "State"), ("from", "Seen from"), ("to", "Seen to")];
@@ -49,12 +49,13 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Err(opening) => return Ok(opening),
     };
     let (tenant, wanted, path) = (visit.tenant_id()?, wanted(&visit)?, visit.href("/deposits"));
-    let found = visit.console().store().office_deposits(tenant, &wanted, sheet(&visit)).await?;
+    let found = visit.console().store().office_deposits(tenant, &wanted, turned(&visit)?).await?;
     let rows: Vec<_> = found.rows.iter().map(|deposit| row(&visit, deposit)).collect();
-    let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
+    let pager = turns(&visit, &path, &NAMES, &found);
     let table = Table::new("Deposits", &HEAD, rows).or("No deposits match.").paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
-    let links = export::links(&visit, "deposits", &query(&visit, &NAMES));
+    let mut links = export::links(&visit, "deposits", &query(&visit, &NAMES));
+    links.extend(latest(&visit, &path, &NAMES));
     page(
         &visit,
         "Deposits",

@@ -12,7 +12,7 @@ use domain::payment_request::{
 };
 use domain::ports::Answer as Reading;
 use engine::payments::StoreError;
-use engine::wallets::{Page, Sheet};
+use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted};
 use uuid::Uuid;
 
 use super::{Cell, Routes, Stop, Tone, Visit};
@@ -44,7 +44,7 @@ mod webhooks;
 pub(super) use webhooks::tone as delivery_tone;
 
 /// Rows per read of an export.
-const EXPORT_ROWS: u32 = 1_000;
+const EXPORT_ROWS: usize = 1_000;
 /// Maximum number of rows in an export; for more, use the API.
 const EXPORT_MAX: usize = 50_000;
 
@@ -141,24 +141,22 @@ fn installation() -> Routes {
 /// # Errors
 /// [`Stop::Refused`]: more rows than a file may have.
 async fn every_page<'a, T>(
-    read: impl Fn(Page) -> Reading<'a, Result<Sheet<T>, StoreError>>,
+    read: impl Fn(KeysetWanted) -> Reading<'a, Result<KeysetPage<T>, StoreError>>,
     mut each: impl FnMut(T),
 ) -> Result<(), Stop> {
-    let mut count = 0;
-    for page in 0.. {
-        let sheet = read(Page { page, limit: EXPORT_ROWS }).await?;
-        count += sheet.rows.len();
-        sheet.rows.into_iter().for_each(&mut each);
-        if !sheet.more {
-            break;
-        }
+    let (mut count, mut from) = (0, None);
+    loop {
+        let found = read(KeysetWanted { from, limit: EXPORT_ROWS }).await?;
+        count += found.rows.len();
+        found.rows.into_iter().for_each(&mut each);
+        let Some(next) = found.next else { return Ok(()) };
         if count >= EXPORT_MAX {
             return Err(Stop::Refused(format!(
                 "More than {EXPORT_MAX} rows match. Narrow the filter."
             )));
         }
+        from = Some(KeysetFrom::After(next));
     }
-    Ok(())
 }
 
 /// The hidden field with the state that the page showed.

@@ -9,7 +9,7 @@ use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
-use crate::view::{Field, Section, amount_text, asked, coins, page, pager, query, sheet};
+use crate::view::{Field, Section, amount_text, asked, coins, latest, page, query, turned, turns};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 use http_api::wallet_v1::render::money;
 
@@ -52,12 +52,13 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Err(opening) => return Ok(opening),
     };
     let (tenant, wanted, path) = (visit.tenant_id()?, wanted(&visit)?, visit.href("/orders"));
-    let found = visit.console().store().office_orders(tenant, &wanted, sheet(&visit)).await?;
+    let found = visit.console().store().office_orders(tenant, &wanted, turned(&visit)?).await?;
     let rows: Vec<_> = found.rows.iter().map(|order| row(&visit, order)).collect();
-    let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
+    let pager = turns(&visit, &path, &NAMES, &found);
     let table = Table::new("Exchange orders", &HEAD, rows).or("No orders match.").paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
-    let links = export::links(&visit, "orders", &query(&visit, &NAMES));
+    let mut links = export::links(&visit, "orders", &query(&visit, &NAMES));
+    links.extend(latest(&visit, &path, &NAMES));
     page(
         &visit,
         "Exchange orders",

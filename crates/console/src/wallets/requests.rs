@@ -5,7 +5,7 @@ use domain::currency::StableCoin;
 use domain::deposit::Deposit;
 use domain::ids::PaymentRequestId;
 use domain::payment_request::{Asked, PaymentRequest, RequestMoney, RequestState, SenderInfo};
-use engine::wallets::{Sheet, Wanted};
+use engine::wallets::{KeysetPage, Wanted};
 
 use super::{
     asked_for, asked_text, both_coins, deposit_row, money_of, request_row, request_state, wanted,
@@ -14,7 +14,7 @@ use crate::audit;
 use crate::export::{self, Csv};
 use crate::parts::grouped;
 use crate::view::{
-    Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
+    Field, FormView, Section, asked, instant, latest, page, page_about, query, turned, turns,
 };
 use crate::{Answer, Cell, Headline, Stop, Table, Visit, saved_views};
 
@@ -30,7 +30,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Err(opening) => return Ok(opening),
     };
     let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
-    let found = visit.console().store().office_requests(tenant, &wanted, sheet(&visit)).await?;
+    let found = visit.console().store().office_requests(tenant, &wanted, turned(&visit)?).await?;
     let money = money_of(&visit, &found.rows).await?;
     let row = |request: &PaymentRequest| {
         let mut row = request_row(&visit, request, &money(request));
@@ -42,12 +42,13 @@ pub(super) async fn list(visit: Visit) -> Answer {
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let head = ["Request", "Status", "Requested", "Received", "Created", "Expires", "Wallet"];
-    let pager = pager(&visit, &visit.href("/requests"), &FILTERS, rows.len(), found.more);
+    let pager = turns(&visit, &visit.href("/requests"), &FILTERS, &found);
     let table =
         Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
-    let links = export::links(&visit, "requests", &query(&visit, &FILTERS));
+    let mut links = export::links(&visit, "requests", &query(&visit, &FILTERS));
+    links.extend(latest(&visit, &visit.href("/requests"), &FILTERS));
     page(
         &visit,
         "Payment requests",
@@ -86,14 +87,13 @@ pub(super) async fn export(visit: Visit) -> Answer {
         |page| {
             let wanted = &wanted;
             Box::pin(async move {
-                let Sheet { rows, more } = store.office_requests(tenant, wanted, page).await?;
+                let found = store.office_requests(tenant, wanted, page).await?;
+                let KeysetPage { rows, previous, next } = found;
                 let money = store.money_of_requests(tenant, &rows).await?;
                 let known =
                     |request: &PaymentRequest| money.get(&request.id).copied().unwrap_or_default();
-                Ok(Sheet {
-                    rows: rows.into_iter().map(|request| (known(&request), request)).collect(),
-                    more,
-                })
+                let rows = rows.into_iter().map(|request| (known(&request), request)).collect();
+                Ok(KeysetPage { rows, previous, next })
             })
         },
         |(money, request): (RequestMoney, PaymentRequest)| {

@@ -4,7 +4,7 @@ use domain::wallet::{KycLevel, Wallet, WalletState};
 use engine::wallets::WalletFilter;
 
 use crate::export::{self, Csv};
-use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
+use crate::view::{Field, FormView, Section, asked, latest, page, query, turned, turns};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, saved_views};
 
 const FILTERS: [&str; 3] = ["status", "level", "customer"];
@@ -46,9 +46,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Err(opening) => return Ok(opening),
     };
     let (tenant, filter) = (visit.tenant_id()?, filter(&visit)?);
-    let found = visit.console().store().office_wallets(tenant, &filter, sheet(&visit)).await?;
+    let found = visit.console().store().office_wallets(tenant, &filter, turned(&visit)?).await?;
     let rows: Vec<_> = found.rows.iter().map(|wallet| row(&visit, wallet)).collect();
-    let pager = pager(&visit, &visit.href("/wallets"), &FILTERS, rows.len(), found.more);
+    let pager = turns(&visit, &visit.href("/wallets"), &FILTERS, &found);
     let table = Table::new("Wallets", &HEAD, rows).or("No wallets match.").paged(pager);
     let filters = FormView::filters(vec![
         Field::one_of("status", "Status", WalletState::ALL.map(WalletState::name))
@@ -59,7 +59,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
             .as_asked(visit.query()),
         Field::line("customer", "Customer id").optional().as_asked(visit.query()),
     ]);
-    let links = export::links(&visit, "wallets", &query(&visit, &FILTERS));
+    let mut links = export::links(&visit, "wallets", &query(&visit, &FILTERS));
+    links.extend(latest(&visit, &visit.href("/wallets"), &FILTERS));
     page(
         &visit,
         "Wallets",

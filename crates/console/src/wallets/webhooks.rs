@@ -8,7 +8,7 @@ use engine::wallets::{DeliveryFilter, DeliveryRecord, EventsOf};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::view::{Field, FormView, Section, asked, instant, page, pager, sheet, words};
+use crate::view::{Field, FormView, Section, asked, instant, latest, page, turned, turns, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
@@ -50,7 +50,8 @@ fn filter(visit: &Visit) -> Result<DeliveryFilter, Stop> {
 pub(super) async fn list(visit: Visit) -> Answer {
     let (caller, filter) = (visit.caller()?, filter(&visit)?);
     let console = visit.console();
-    let found = console.wallets.deliveries(&caller, &filter, sheet(&visit)).await?;
+    let page_wanted = turned(&visit)?;
+    let found = console.store().office_deliveries(caller.tenant, &filter, page_wanted).await?;
     let undelivered = console.store().undelivered_counts(caller.tenant).await?;
     let row = |record: &DeliveryRecord| {
         let delivery = &record.delivery;
@@ -72,8 +73,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
         ]
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
-    let pager = pager(&visit, &visit.href("/webhooks"), &FILTERS, rows.len(), found.total > behind);
+    let path = visit.href("/webhooks");
+    let pager = turns(&visit, &path, &FILTERS, &found);
     let head =
         ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
     let table = Table::new("Deliveries", &head, rows).or("No deliveries match.").paged(pager);
@@ -92,9 +93,14 @@ pub(super) async fn list(visit: Visit) -> Answer {
         undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
     let says = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let says = vec![format!("Not delivered: {says}")];
-    let title = "Deliveries".to_owned();
-    let deliveries =
-        Section { title, says, filters: Some(filters), table: Some(table), ..Section::default() };
+    let deliveries = Section {
+        title: "Deliveries".to_owned(),
+        says,
+        links: latest(&visit, &path, &FILTERS).into_iter().collect(),
+        filters: Some(filters),
+        table: Some(table),
+        ..Section::default()
+    };
     let sections = vec![
         super::receiver::section(&visit).await?,
         super::waiting_words(&visit, "webhook").await?,

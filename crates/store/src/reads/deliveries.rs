@@ -9,6 +9,7 @@ use domain::time::Timestamp;
 use domain::wallet_event::{Aggregate, WalletEventEntry, WalletEventKind};
 
 use super::events::EventRecord;
+use super::keyset::{KeysetPage, KeysetWanted, Mark, Marked, both_ways};
 use super::page::{Listed, Page, most};
 use crate::error::StoreError;
 use crate::rows::Keys;
@@ -40,6 +41,18 @@ static LIST: Stmt = Stmt::written(
      WHERE e.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' AND $3 LIKE '%,' || e.kind || ',%' \
      AND e.at >= $4 AND e.at < $5 ORDER BY e.seq DESC LIMIT $6 OFFSET $7",
 );
+static OFFICE: [Stmt; 2] = both_ways!(
+    "delivery.office",
+    "SELECT {{delivery d}}, {{wallet_event e}} FROM wallet_event e \
+     JOIN delivery d ON d.tenant = e.tenant AND d.event = e.id \
+     WHERE e.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' AND $3 LIKE '%,' || e.kind || ',%' \
+     AND e.at >= $4 AND e.at < $5",
+    "e.seq",
+    "$6",
+    "e.seq DESC",
+    "e.seq",
+    "$7"
+);
 static LOST: Stmt = Stmt::written(
     "delivery.lost",
     "SELECT {{delivery d}}, {{wallet_event e}} FROM delivery d \
@@ -68,14 +81,32 @@ static OLDEST_PENDING: Stmt = Stmt::written(
     "SELECT MIN(d.created_at) FROM delivery d WHERE d.state <> 'delivered' AND d.state = 'pending'",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LOST, &LIST_TOTAL, &ATTEMPTS, &COUNTS, &OLDEST_PENDING];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &ONE,
+    &STREAM,
+    &UNDELIVERED,
+    &LIST,
+    &OFFICE[0],
+    &OFFICE[1],
+    &LOST,
+    &LIST_TOTAL,
+    &ATTEMPTS,
+    &COUNTS,
+    &OLDEST_PENDING,
+];
 
 /// A delivery with its event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryRecord {
     pub delivery: Delivery,
     pub event: DeliveredEvent,
+}
+
+impl DeliveryRecord {
+    /// The place in a list of the delivery of event number `seq`.
+    pub(super) fn place(delivery: &Delivery, seq: i64) -> Mark {
+        Mark { at: delivery.created_at, number: u128::try_from(seq).unwrap_or(0) }
+    }
 }
 
 impl Get for DeliveryRecord {
@@ -106,6 +137,14 @@ impl DeliveredEvent {
         match self {
             DeliveredEvent::Wallet(entry) => entry.at,
             DeliveredEvent::Payment(record) => record.event.at,
+        }
+    }
+
+    /// Its number in the log of its service.
+    pub fn seq(&self) -> i64 {
+        match self {
+            DeliveredEvent::Wallet(entry) => entry.seq,
+            DeliveredEvent::Payment(record) => record.event.seq,
         }
     }
 
@@ -222,6 +261,22 @@ impl Store {
             return self.payment_deliveries(tenant, filter, page).await;
         }
         self.listed((&LIST_TOTAL, &LIST), filter.params(tenant), page).await
+    }
+
+    /// A page of a tenant's deliveries for its staff, newest first.
+    pub async fn office_deliveries(
+        &self,
+        tenant: TenantId,
+        filter: &DeliveryFilter,
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<DeliveryRecord>, StoreError> {
+        if filter.of == EventsOf::Payments {
+            return self.office_payment_deliveries(tenant, filter, page).await;
+        }
+        let place = (Marked::Number, |it: &DeliveryRecord| {
+            DeliveryRecord::place(&it.delivery, it.event.seq())
+        });
+        self.keyset_page(&OFFICE, filter.params(tenant), page, place).await
     }
 
     /// Deliveries of wallet events at or after `since` that were given up or had no endpoint,

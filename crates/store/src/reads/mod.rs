@@ -7,6 +7,7 @@ pub(crate) mod deposits;
 pub(crate) mod events;
 pub(crate) mod exchanges;
 pub(crate) mod jobs;
+pub(crate) mod keyset;
 pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod page;

@@ -9,6 +9,7 @@ use domain::wallet_event::Aggregate;
 
 use super::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord};
 use super::events::{EventRecord, told};
+use super::keyset::{KeysetPage, KeysetWanted, Marked};
 use super::page::{Listed, Page, most};
 use crate::error::StoreError;
 use crate::sql::Stmt;
@@ -35,6 +36,20 @@ static LIST: Stmt = delivered!(
      AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5 \
      ORDER BY d.created_at DESC, e.seq DESC LIMIT $6 OFFSET $7"
 );
+static OFFICE: [Stmt; 2] = [
+    delivered!(
+        "payment_delivery.office",
+        "WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
+         AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5 AND (d.created_at, e.seq) < ($6, $7) \
+         ORDER BY d.created_at DESC, e.seq DESC LIMIT $8"
+    ),
+    delivered!(
+        "payment_delivery.office_newer",
+        "WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
+         AND $3 LIKE '%,' || e.kind || ',%' AND e.at >= $4 AND e.at < $5 AND (d.created_at, e.seq) > ($6, $7) \
+         ORDER BY d.created_at, e.seq LIMIT $8"
+    ),
+];
 static LIST_TOTAL: Stmt = Stmt::written(
     "payment_delivery.list_total",
     "SELECT COUNT(*) FROM delivery d \
@@ -53,7 +68,8 @@ static UNTOLD: Stmt = Stmt::written(
      WHERE e.tenant = $1 AND e.seq > $2 AND e.at >= $3 AND d.event IS NULL ORDER BY e.seq LIMIT $4",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &LOST, &UNTOLD];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ONE, &LIST, &OFFICE[0], &OFFICE[1], &LIST_TOTAL, &LOST, &UNTOLD];
 
 /// An event that had no subscriber when it occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +101,20 @@ impl Store {
         let params = filter.params(tenant);
         let Listed { rows, total } = self.listed((&LIST_TOTAL, &LIST), params, page).await?;
         Ok(Listed { rows: records(rows), total })
+    }
+
+    pub(super) async fn office_payment_deliveries(
+        &self,
+        tenant: TenantId,
+        filter: &DeliveryFilter,
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<DeliveryRecord>, StoreError> {
+        let place = (Marked::TimeAndNumber, |(delivery, event): &PaymentDelivery| {
+            DeliveryRecord::place(delivery, event.event.seq)
+        });
+        let found = self.keyset_page(&OFFICE, filter.params(tenant), page, place).await?;
+        let KeysetPage { rows, previous, next } = found;
+        Ok(KeysetPage { rows: records(rows), previous, next })
     }
 
     /// Deliveries of payment events at or after `since` that were given up or had no endpoint,

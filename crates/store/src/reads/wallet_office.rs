@@ -1,6 +1,5 @@
 //! A tenant's wallet records for its staff: wallets, payment requests, orders and deposits, newest
-//! first, with filters. A page states whether more follow but has no total: a count would read all
-//! rows.
+//! first, with filters. A page names its neighbours but has no total: a count would read all rows.
 
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
@@ -9,38 +8,65 @@ use domain::payment_request::{PaymentRequest, RequestState};
 use domain::time::Timestamp;
 use domain::wallet::{KycLevel, Wallet, WalletState};
 
-use super::page::Page;
+use super::keyset::{KeysetPage, KeysetWanted, Mark, Marked, both_ways};
 use crate::error::StoreError;
-use crate::rows::column::Get;
 use crate::sql::{Stmt, Value};
-use crate::store::{Store, read};
+use crate::store::Store;
 
 // Stored ids grow with time: their order is the order of creation, and the primary key provides it.
 // $2 … hold the wanted values between commas.
-static WALLETS: Stmt = Stmt::written(
+static WALLETS: [Stmt; 2] = both_ways!(
     "office.wallets",
     "SELECT {{wallet w}} FROM wallet w WHERE w.tenant = $1 AND $2 LIKE '%,' || w.state || ',%' \
-     AND $3 LIKE '%,' || w.kyc_level || ',%' AND ($4 = '' OR w.customer_id = $4) \
-     ORDER BY w.id DESC LIMIT $5 OFFSET $6",
+     AND $3 LIKE '%,' || w.kyc_level || ',%' AND ($4 = '' OR w.customer_id = $4)",
+    "w.id",
+    "$5",
+    "w.id DESC",
+    "w.id",
+    "$6"
 );
-static REQUESTS: Stmt = Stmt::written(
+static REQUESTS: [Stmt; 2] = both_ways!(
     "office.requests",
     "SELECT {{payment_request r}} FROM payment_request r WHERE r.tenant = $1 AND $2 LIKE '%,' || r.state || ',%' \
-     AND r.created_at >= $3 AND r.created_at < $4 ORDER BY r.id DESC LIMIT $5 OFFSET $6",
+     AND r.created_at >= $3 AND r.created_at < $4",
+    "r.id",
+    "$5",
+    "r.id DESC",
+    "r.id",
+    "$6"
 );
-static ORDERS: Stmt = Stmt::written(
+static ORDERS: [Stmt; 2] = both_ways!(
     "office.orders",
     "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.tenant = $1 AND $2 LIKE '%,' || e.state || ',%' \
-     AND e.created_at >= $3 AND e.created_at < $4 ORDER BY e.id DESC LIMIT $5 OFFSET $6",
+     AND e.created_at >= $3 AND e.created_at < $4",
+    "e.id",
+    "$5",
+    "e.id DESC",
+    "e.id",
+    "$6"
 );
 // A deposit's id is that of its log: only the time determines which is newer.
-static DEPOSITS: Stmt = Stmt::written(
+static DEPOSITS: [Stmt; 2] = both_ways!(
     "office.deposits",
     "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' \
-     AND d.seen_at >= $3 AND d.seen_at < $4 ORDER BY d.seen_at DESC, d.id DESC LIMIT $5 OFFSET $6",
+     AND d.seen_at >= $3 AND d.seen_at < $4",
+    "(d.seen_at, d.id)",
+    "($5, $6)",
+    "d.seen_at DESC, d.id DESC",
+    "d.seen_at, d.id",
+    "$7"
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&WALLETS, &REQUESTS, &ORDERS, &DEPOSITS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &WALLETS[0],
+    &WALLETS[1],
+    &REQUESTS[0],
+    &REQUESTS[1],
+    &ORDERS[0],
+    &ORDERS[1],
+    &DEPOSITS[0],
+    &DEPOSITS[1],
+];
 
 /// One page of a list without a total.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,27 +111,22 @@ fn names<S: Copy>(wanted: &[S], all: &[S], name: impl Fn(S) -> &'static str) -> 
     format!(",{},", names.join(",")).into()
 }
 
-/// One row more than the page has, to detect whether more follow.
-fn one_more(page: Page) -> [Value; 2] {
-    let limit = i64::from(page.limit);
-    [(limit + 1).into(), (i64::from(page.page) * limit).into()]
-}
-
 impl Store {
     /// A page of a tenant's wallets, newest first.
     pub async fn office_wallets(
         &self,
         tenant: TenantId,
         filter: &WalletFilter,
-        page: Page,
-    ) -> Result<Sheet<Wallet>, StoreError> {
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<Wallet>, StoreError> {
         let params = vec![
             tenant.0.into(),
             names(&filter.states, &WalletState::ALL, WalletState::name),
             names(&filter.levels, &KycLevel::ALL, KycLevel::name),
             filter.customer_id.as_deref().unwrap_or_default().into(),
         ];
-        self.sheet(&WALLETS, params, page).await
+        let place = (Marked::Id, |it: &Wallet| Mark::of_id(it.created_at, it.id.0));
+        self.keyset_page(&WALLETS, params, page, place).await
     }
 
     /// A page of a tenant's payment requests, newest first.
@@ -113,10 +134,11 @@ impl Store {
         &self,
         tenant: TenantId,
         wanted: &Wanted<RequestState>,
-        page: Page,
-    ) -> Result<Sheet<PaymentRequest>, StoreError> {
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<PaymentRequest>, StoreError> {
         let params = params(tenant, wanted, &RequestState::ALL, RequestState::name);
-        self.sheet(&REQUESTS, params, page).await
+        let place = (Marked::Id, |it: &PaymentRequest| Mark::of_id(it.created_at, it.id.0));
+        self.keyset_page(&REQUESTS, params, page, place).await
     }
 
     /// A page of a tenant's exchange orders, newest first.
@@ -124,10 +146,11 @@ impl Store {
         &self,
         tenant: TenantId,
         wanted: &Wanted<ExchangeState>,
-        page: Page,
-    ) -> Result<Sheet<ExchangeOrder>, StoreError> {
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<ExchangeOrder>, StoreError> {
         let params = params(tenant, wanted, &ExchangeState::ALL, ExchangeState::name);
-        self.sheet(&ORDERS, params, page).await
+        let place = (Marked::Id, |it: &ExchangeOrder| Mark::of_id(it.created_at, it.id.0));
+        self.keyset_page(&ORDERS, params, page, place).await
     }
 
     /// A page of a tenant's deposits by when they were seen, newest first; orphaned ones only on
@@ -136,29 +159,15 @@ impl Store {
         &self,
         tenant: TenantId,
         wanted: &Wanted<DepositState>,
-        page: Page,
-    ) -> Result<Sheet<Deposit>, StoreError> {
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<Deposit>, StoreError> {
         let shown: Vec<DepositState> = DepositState::ALL
             .into_iter()
             .filter(|state| *state != DepositState::Orphaned)
             .collect();
         let params = params(tenant, wanted, &shown, DepositState::name);
-        self.sheet(&DEPOSITS, params, page).await
-    }
-
-    async fn sheet<T: Get>(
-        &self,
-        stmt: &'static Stmt,
-        mut params: Vec<Value>,
-        page: Page,
-    ) -> Result<Sheet<T>, StoreError> {
-        params.extend(one_more(page));
-        let keys = self.id_keys().await?;
-        let mut rows = self.query(stmt, params).await?;
-        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        Ok(Sheet { rows: read(&rows, &keys)?, more })
+        let place = (Marked::TimeAndId, |it: &Deposit| Mark::of_id(it.seen_at, it.id.0));
+        self.keyset_page(&DEPOSITS, params, page, place).await
     }
 }
 

@@ -20,6 +20,7 @@ use store::working_set::WorkingSet;
 use store::{DeliveryFilter, Page, Permits, StoreError};
 use uuid::Uuid;
 
+use crate::wallet_office::turned;
 use crate::wallet_world::{about, failed, word};
 use crate::world::{World, tenant_need};
 
@@ -239,6 +240,12 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
         list(DeliveryFilter::default(), Page { page: 1, limit: 3 }).await,
         (all[3..].to_vec(), 4)
     );
+    let filter = DeliveryFilter::default();
+    let office = turned(async |page| {
+        world.store.office_deliveries(tenant, &filter, page).await.expect("read")
+    });
+    let office: Vec<_> = office.await.into_iter().map(|it| it.delivery).collect();
+    assert_eq!(office, all);
     let states = |states: &[DeliveryState]| DeliveryFilter {
         states: states.to_vec(),
         ..DeliveryFilter::default()

@@ -11,6 +11,7 @@ use domain::wallet_event::Aggregate;
 use store::working_set::{Head, WorkingSet};
 use store::{DeliveredEvent, DeliveryFilter, EventSubject, EventsOf, Page, StoreError};
 
+use crate::wallet_office::turned;
 use crate::world::{World, tenant_need};
 
 const FIRST: Page = Page { page: 0, limit: 100 };
@@ -145,6 +146,13 @@ pub async fn deliveries_of_payment_events_are_read_with_their_events(world: Worl
     let newest = store.deliveries(tenant, &of(EventsOf::Payments), FIRST).await.expect("read");
     assert_eq!(newest.rows.len(), 2);
     assert!(newest.rows.iter().any(|it| it.delivery == done));
+    let third = world.payment(tenant, None).await;
+    delivered(&world, &third, &[1], DeliveryState::Dead).await;
+    let all = store.deliveries(tenant, &of(EventsOf::Payments), FIRST).await.expect("read").rows;
+    let office = turned(async |page| {
+        store.office_deliveries(tenant, &of(EventsOf::Payments), page).await.expect("read")
+    });
+    assert_eq!(office.await, all);
 }
 
 pub async fn old_payment_events_go_with_their_deliveries_but_not_before_them(world: World) {

@@ -8,12 +8,33 @@ use domain::job::JobKind;
 use domain::payment_request::RequestState;
 use domain::time::Span;
 use domain::wallet::{KycLevel, WalletState};
-use store::{Page, WalletFilter, Wanted};
+use store::{KeysetFrom, KeysetPage, KeysetWanted, Mark, WalletFilter, Wanted};
 use uuid::Uuid;
 
 use crate::world::{World, tenant_need};
 
-const FIRST: Page = Page { page: 0, limit: 100 };
+const FIRST: KeysetWanted = KeysetWanted { from: None, limit: 100 };
+
+/// Turns all pages of two rows forth and back, which show the same rows.
+pub async fn turned<T: Clone + PartialEq + std::fmt::Debug>(
+    read: impl AsyncFn(KeysetWanted) -> KeysetPage<T>,
+) -> Vec<T> {
+    let page = async |from| read(KeysetWanted { from, limit: 2 }).await;
+    let mut pages = vec![page(None).await];
+    assert_eq!(pages[0].previous, None);
+    while let Some(next) = pages.last().and_then(|page| page.next) {
+        pages.push(page(Some(KeysetFrom::After(next))).await);
+    }
+    let mut before: Option<Mark> = pages.last().and_then(|page| page.previous);
+    for there in pages.iter().rev().skip(1) {
+        let back = page(before.map(KeysetFrom::Before)).await;
+        assert_eq!(back.rows, there.rows);
+        assert!(back.next.is_some());
+        before = back.previous;
+    }
+    assert_eq!(before, None, "the first page has none before it");
+    pages.into_iter().flat_map(|page| page.rows).collect()
+}
 
 fn foreign() -> TenantId {
     TenantId(Uuid::new_v4())
@@ -36,11 +57,19 @@ pub async fn wallets_are_listed_newest_first(world: World) {
         world.store.office_wallets(tenant, filter, page).await.expect("read")
     };
     let sheet = list(&all, FIRST).await;
-    assert_eq!((&sheet.rows, sheet.more), (&made, false));
-    let sheet = list(&all, Page { page: 0, limit: 2 }).await;
-    assert_eq!((&sheet.rows[..], sheet.more), (&made[..2], true));
-    let sheet = list(&all, Page { page: 1, limit: 2 }).await;
-    assert_eq!((&sheet.rows[..], sheet.more), (&made[2..], false));
+    assert_eq!((&sheet.rows, sheet.previous, sheet.next), (&made, None, None));
+    assert_eq!(turned(async |page| list(&all, page).await).await, made);
+    // What is added since shifts no row over a page's end.
+    let first = list(&all, KeysetWanted { from: None, limit: 2 }).await;
+    let newest = world.wallet(tenant, "C-4").await;
+    let from = first.next.map(KeysetFrom::After);
+    let second = list(&all, KeysetWanted { from, limit: 2 }).await;
+    assert_eq!((&second.rows[..], second.next), (&made[2..], None));
+    let from = second.previous.map(KeysetFrom::Before);
+    let back = list(&all, KeysetWanted { from, limit: 2 }).await;
+    assert_eq!(back.rows, made[..2]);
+    let from = back.previous.map(KeysetFrom::Before);
+    assert_eq!(list(&all, KeysetWanted { from, limit: 2 }).await.rows, [newest]);
     assert!(list(&none, FIRST).await.rows.is_empty());
     let (state, level) = (made[0].state, made[0].kyc_level);
     let same = WalletFilter {
@@ -81,19 +110,17 @@ pub async fn requests_and_orders_are_listed_by_state_and_time(world: World) {
     assert_eq!(all.rows.iter().map(|it| it.id).collect::<Vec<_>>(), requests, "of all wallets");
     let wanted = Wanted { states: vec![RequestState::Active], start: None, end: Some(last) };
     let before =
-        store.office_requests(tenant, &wanted, Page { page: 0, limit: 2 }).await.expect("read");
-    assert_eq!(
-        (before.rows.iter().map(|it| it.id).collect::<Vec<_>>(), before.more),
-        (requests[1..3].to_vec(), true)
-    );
+        turned(async |page| store.office_requests(tenant, &wanted, page).await.expect("read"));
+    assert_eq!(before.await.iter().map(|it| it.id).collect::<Vec<_>>(), requests[1..]);
     let paid = Wanted { states: vec![RequestState::Paid], ..Wanted::default() };
     assert!(store.office_requests(tenant, &paid, FIRST).await.expect("read").rows.is_empty());
     let wanted = Wanted { start: Some(last), ..Wanted::default() };
     let since = store.office_orders(tenant, &wanted, FIRST).await.expect("read");
     assert_eq!(since.rows.iter().map(|it| it.id).collect::<Vec<_>>(), [settled]);
     let open = Wanted { states: vec![ExchangeState::Pending], ..Wanted::default() };
-    let open = store.office_orders(tenant, &open, FIRST).await.expect("read");
-    assert_eq!(open.rows.iter().map(|it| it.id).collect::<Vec<_>>(), orders);
+    let open =
+        turned(async |page| store.office_orders(tenant, &open, page).await.expect("read")).await;
+    assert_eq!(open.iter().map(|it| it.id).collect::<Vec<_>>(), orders);
     assert!(
         store
             .office_orders(foreign(), &Wanted::default(), FIRST)
@@ -173,7 +200,7 @@ pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {
     let list = async |states: Vec<DepositState>, page| {
         let wanted = Wanted { states, ..Wanted::default() };
         let sheet = store.office_deposits(tenant, &wanted, page).await.expect("read");
-        (sheet.rows.iter().map(|it| it.id).collect::<Vec<_>>(), sheet.more)
+        (sheet.rows.iter().map(|it| it.id).collect::<Vec<_>>(), sheet.next.is_some())
     };
     assert_eq!(
         list(Vec::new(), FIRST).await,
@@ -182,13 +209,12 @@ pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {
     );
     assert_eq!(list(vec![DepositState::Orphaned], FIRST).await.0, [made[2]]);
     assert_eq!(
-        list(vec![DepositState::Rejected], Page { page: 0, limit: 1 }).await,
+        list(vec![DepositState::Rejected], KeysetWanted { from: None, limit: 1 }).await,
         (vec![made[3]], true)
     );
-    assert_eq!(
-        list(vec![DepositState::Rejected], Page { page: 1, limit: 1 }).await,
-        (vec![made[0]], false)
-    );
+    let all = Wanted::default();
+    let all = turned(async |page| store.office_deposits(tenant, &all, page).await.expect("read"));
+    assert_eq!(all.await.iter().map(|it| it.id).collect::<Vec<_>>(), [made[3], made[1], made[0]]);
     assert!(
         store
             .office_deposits(foreign(), &Wanted::default(), FIRST)
