@@ -3,6 +3,9 @@
 //!
 //! It works on written text and on words, never on names or scores.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use super::letters::{is_of_word, plain, seen};
 use super::words::{HONORIFICS, PARTICLES};
 
@@ -43,7 +46,7 @@ const NATIVE_ABU_BAKR: [(&[&str], &[&str]); 4] = [
     (&["абу"], &["бакр", "бакар"]),
 ];
 
-/// What a word of its own is in such a name.
+/// What a word of its own is in a name of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// A last part with its article, and the letters for it.
@@ -164,24 +167,26 @@ fn part(word: &str) -> Part {
 }
 
 fn native_part(word: &str) -> Part {
-    let is_in = |words: &[&str]| words.iter().any(|known| plain(known) == word);
-    for (whole, bare, tail) in NATIVE {
-        if is_in(whole) {
-            return Part::Last(tail);
+    static PARTS: OnceLock<HashMap<String, Part>> = OnceLock::new();
+    let parts = PARTS.get_or_init(|| {
+        let mut parts: HashMap<String, Part> = HashMap::new();
+        let mut note = |words: &[&str], part: Part| {
+            for word in words {
+                parts.insert(plain(word), part);
+            }
+        };
+        note(&NATIVE_ARTICLES, Part::Article);
+        for (fathers, bakr) in NATIVE_ABU_BAKR {
+            note(fathers, Part::Father);
+            note(bakr, Part::Bakr);
         }
-        if is_in(bare) {
-            return Part::Bare(tail);
+        for (whole, bare, tail) in NATIVE {
+            note(whole, Part::Last(tail));
+            note(bare, Part::Bare(tail));
         }
-    }
-    for (fathers, bakr) in NATIVE_ABU_BAKR {
-        if is_in(fathers) {
-            return Part::Father;
-        }
-        if is_in(bakr) {
-            return Part::Bakr;
-        }
-    }
-    if is_in(&NATIVE_ARTICLES) { Part::Article } else { Part::Other }
+        parts
+    });
+    parts.get(word).copied().unwrap_or(Part::Other)
 }
 
 /// A word that ends like one of these names.
@@ -238,7 +243,7 @@ fn ending_allah(word: &str) -> Option<Ending<'_>> {
     sure.then_some(Ending { stem, tail: ALLAH, article: true, sure })
 }
 
-/// A word in the spelling that is kept of such a name, by the spelling that is kept of its first
+/// A word in the spelling that is kept of these names, by the spelling that is kept of its first
 /// part; `None` for another word.
 pub(super) fn canonical(word: &str, of_stem: impl Fn(&str) -> String) -> Option<String> {
     if !word.is_ascii() {

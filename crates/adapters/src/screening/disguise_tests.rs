@@ -247,7 +247,7 @@ fn other_scripts_hide_no_listed_name() {
 const REVIEWED_AT_MOST: usize = 50;
 
 /// Ten thousand distinct names in the style of each country, always the same ones.
-fn ordinary_names() -> Vec<String> {
+pub(super) fn ordinary_names() -> Vec<String> {
     let text = include_str!("../../data/test/ordinary_names.txt");
     let rows: Vec<Vec<&str>> = text
         .lines()

@@ -154,6 +154,7 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     }
     let several: Vec<String> = texts.iter().flat_map(|text| people(text)).collect();
     texts.extend(several);
+    let mut texts = distinct(texts);
     let compounds: Vec<String> = texts.iter().filter_map(|text| compounds::joined(text)).collect();
     texts.extend(compounds);
     let mut forms: Vec<Form> = Vec::new();
@@ -162,8 +163,7 @@ pub(super) fn of(written: &str) -> Vec<Form> {
             forms.push(form);
         }
     };
-    texts.dedup();
-    for text in texts {
+    for text in distinct(texts) {
         let tokens = tokens(&text);
         forms_of(&tokens, false).into_iter().for_each(&mut keep);
         if tokens.windows(SPACED_MIN_LETTERS).any(|run| run.iter().all(Token::is_letter)) {
@@ -173,6 +173,16 @@ pub(super) fn of(written: &str) -> Vec<Form> {
         }
     }
     forms
+}
+
+fn distinct(texts: Vec<String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::with_capacity(texts.len());
+    for text in texts {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    distinct
 }
 
 /// The names of several people in one field, as of a joint account; none if there is one.

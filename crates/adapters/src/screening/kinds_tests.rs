@@ -44,6 +44,7 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 33,person,Kim Jong Bum,,,,PRK,
 34,person,Muammar Qadhafi,,,,LBY,
 35,organisation,Bank Melqi Tehran,,,,IRN,
+37,person,حافظ محمد یوسف,,,,PAK,
 36,person,Qari Zia Rahman,,,,AFG,
 16,person,Mikheil Dzhavakhadze,მიხეილ ჯავახაძიშვილი,,,GEO,
 "#;
@@ -362,6 +363,8 @@ fn a_title_that_a_person_is_known_by_is_part_of_the_name() {
         "Mullah Mohammed Mustafa",
         "ملا محمد مصطفى",
         "ملا مصطفى",
+        "Hafiz Muhammad Yusuf",
+        "حافظ محمد یوسف",
         "Qari Zia Rahman",
         "Qari Zia-ur-Rehman",
         "قاری ضیا رحمان",
@@ -414,4 +417,12 @@ fn romanisations_of_other_countries_hide_no_name() {
 #[test]
 fn a_name_in_chinese_characters_goes_to_review() {
     assert_stopped(&["金正範", "金正恩", "王小明", "山田太郎", "王晓渟"]);
+}
+
+#[test]
+fn ordinary_names_are_paid_beside_these_entries() {
+    let names = super::disguise_tests::ordinary_names();
+    let held: Vec<&String> = names.iter().filter(|name| verdict(name) != Verdict::Clean).collect();
+    println!("{} of {} ordinary names in review: {held:?}", held.len(), names.len());
+    assert!(held.len() * 200 <= names.len(), "{} of {}: {held:?}", held.len(), names.len());
 }

@@ -68,10 +68,12 @@ pub(super) fn readings(written: &str, has_latin: bool) -> Vec<Normalised> {
     let mut readings: Vec<Normalised> = Vec::new();
     for system in 0..systems.min(READINGS_MAX) {
         let spelled = parts.iter().map(|part| (part.spelling(system), part.native.clone()));
-        let spelled = spelled.filter(|(word, _)| !word.is_empty());
-        let reading = normal::of_words(spelled, Titles::Dropped);
-        if reading.significant() >= fewest && !readings.contains(&reading) {
-            readings.push(reading);
+        let spelled: Vec<_> = spelled.filter(|(word, _)| !word.is_empty()).collect();
+        for titles in [Titles::Dropped, Titles::Kept] {
+            let reading = normal::of_words(spelled.iter().cloned(), titles);
+            if reading.significant() >= fewest && !readings.contains(&reading) {
+                readings.push(reading);
+            }
         }
     }
     readings

@@ -2,6 +2,9 @@
 //! Arabic, Urdu, Devanagari and Bengali, and by the rail's transliteration. Names with unwritten
 //! vowels are found by their consonants ([`super::consonants`]).
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use any_ascii::any_ascii;
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
@@ -29,7 +32,7 @@ pub(super) fn read(word: &str) -> Romanised {
     let lower = word.to_lowercase();
     let native = plain(word);
     let mut spellings: Vec<String> =
-        NATIVE.iter().filter(|(known, _)| plain(known) == native).map(known).collect();
+        known(&native).iter().map(|latin| (*latin).to_owned()).collect();
     let consonants = match script(word) {
         Script::Cyrillic => {
             spellings.extend([cyrillic(&lower, 0), cyrillic(&lower, 1), cyrillic(&lower, 2)]);
@@ -67,8 +70,17 @@ pub(super) fn behind_servant(plain: &str) -> Option<&str> {
     (rest.chars().count() >= 3).then_some(rest)
 }
 
-fn known((_, latin): &(&str, &str)) -> String {
-    (*latin).to_owned()
+/// The kept forms of a very common name.
+fn known(native: &str) -> &'static [&'static str] {
+    static KNOWN: OnceLock<HashMap<String, Vec<&'static str>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let mut known: HashMap<String, Vec<&'static str>> = HashMap::new();
+        for (native, latin) in NATIVE {
+            known.entry(plain(native)).or_default().push(latin);
+        }
+        known
+    });
+    known.get(native).map_or(&[][..], Vec::as_slice)
 }
 
 /// Keys of a word whose vowels are known: long keys only, since the spelling covers the rest.
