@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use crate::bank_statement::BankStatement;
+use crate::currency::Currency;
 use crate::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use crate::money::Money;
 use crate::policy::RailConfig;
@@ -243,6 +244,9 @@ pub struct Said {
     pub bank_reference: Option<String>,
     /// Reported amount; for [`About::Batch`], the sum of all transactions.
     pub amount: Option<Money>,
+    /// The same transaction in other terms, such as the instructed amount of a payout that an account
+    /// in another currency paid. One in the payout's currency counts instead of `amount`.
+    pub other_amounts: Vec<Money>,
     /// Reported charges, which may explain the amount.
     pub charges: Option<Money>,
     /// Kind and MsgId of the bank's message (`pain.002 B-17`).
@@ -250,6 +254,30 @@ pub struct Said {
 }
 
 impl Said {
+    /// The amount for payouts of a currency: the reported one, unless it is of another currency and
+    /// one of the others is not. Of several a return has the least: never assumed to be full.
+    fn amount_in(&self, currency: Option<Currency>) -> Option<Money> {
+        let is_fitting = |it: &Money| Some(it.currency) == currency;
+        let mut others = self.other_amounts.iter().copied().filter(is_fitting);
+        let other = || match self.status {
+            RailStatus::Returned => others.min_by_key(|it| it.minor),
+            _ => others.next(),
+        };
+        match self.amount {
+            Some(amount) if !is_fitting(&amount) => other().or(self.amount),
+            amount => amount,
+        }
+    }
+
+    /// The amount for one payout: an equal one proves it.
+    fn amount_for(&self, payout: Money) -> Option<Money> {
+        let is_foreign = self.amount.is_some_and(|it| it.currency != payout.currency);
+        let is_same = is_foreign
+            && self.status != RailStatus::Returned
+            && self.other_amounts.contains(&payout);
+        if is_same { Some(payout) } else { self.amount_in(Some(payout.currency)) }
+    }
+
     /// The report for an attempt.
     pub fn of(&self, attempt: AttemptId) -> RailReport {
         RailReport {
@@ -314,7 +342,7 @@ impl BankReport {
         &self,
         candidates: &'a Candidates,
     ) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
-        let Said { amount, charges, .. } = self.said;
+        let (amount, charges) = (self.said.amount_in(candidates.currency()), self.said.charges);
         let booked = match &self.about {
             // Only a booking can be about several at once.
             About::One(ids) if self.said.status.is_booking() => {
@@ -333,7 +361,9 @@ impl BankReport {
         let is_single = matches!(self.about, About::One(_)) && booked.len() == 1;
         let report = |(it, share): (&'a Candidate, Option<Money>)| {
             let mut report = self.said.of(it.attempt);
-            if !is_single {
+            if is_single {
+                report.amount = self.said.amount_for(it.amount);
+            } else {
                 report.amount = share;
                 report.charges = charges.filter(|_| share != Some(it.amount));
             }
@@ -357,7 +387,16 @@ impl From<RailReport> for BankReport {
             source,
         } = report;
         let reasons = reason.into_iter().chain(further_reasons).collect();
-        let said = Said { status, reasons, info, bank_reference, amount, charges, source };
+        let said = Said {
+            status,
+            reasons,
+            info,
+            bank_reference,
+            amount,
+            other_amounts: Vec::new(),
+            charges,
+            source,
+        };
         BankReport { about: About::One(ReportIds::of_attempt(attempt)), said }
     }
 }

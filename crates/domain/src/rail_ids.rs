@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use crate::attempt::{Attempt, AttemptState};
+use crate::currency::Currency;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::money::Money;
 
@@ -274,6 +275,12 @@ impl Candidates {
             }
         }
         Candidates { all, heads, references }
+    }
+
+    /// The currency of all of them.
+    pub(crate) fn currency(&self) -> Option<Currency> {
+        let currency = self.all.first()?.amount.currency;
+        self.all.iter().all(|it| it.amount.currency == currency).then_some(currency)
     }
 
     /// The matching attempts among those that an id leads to.

@@ -3,8 +3,8 @@
 //! Stored values are never changed, and the message decides about lengths.
 
 use any_ascii::any_ascii_char;
-use icu_properties::CodePointMapData;
-use icu_properties::props::Script;
+use icu_properties::props::{EmojiModifier, ExtendedPictographic, RegionalIndicator, Script};
+use icu_properties::{CodePointMapData, CodePointSetData};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -27,7 +27,7 @@ pub enum CharacterSet {
 impl CharacterSet {
     /// The text in this set, at most `max_chars` characters long, trimmed and without repeated
     /// spaces. Letters outside the set are transliterated, punctuation without an equivalent
-    /// becomes `.`; a text left without a letter or digit is empty.
+    /// becomes `.`, pictures and flags are left out; a text left without a letter or digit is empty.
     pub fn spell(self, text: &str, max_chars: usize) -> String {
         let mut out = String::with_capacity(text.len());
         for character in text.nfc() {
@@ -40,6 +40,7 @@ impl CharacterSet {
                 }
                 control if control.is_control() => out.push('.'),
                 taken if self.takes(taken) => out.push(taken),
+                picture if is_picture(picture) => {}
                 other => self.transliterate(other, &mut out),
             }
         }
@@ -116,6 +117,15 @@ impl CharacterSet {
     }
 }
 
+/// Whether a character is an emoji or a part of one, whose name would be taken for text.
+fn is_picture(character: char) -> bool {
+    !character.is_ascii()
+        && (CodePointSetData::new::<ExtendedPictographic>().contains(character)
+            || CodePointSetData::new::<RegionalIndicator>().contains(character)
+            || CodePointSetData::new::<EmojiModifier>().contains(character)
+            || any_ascii_char(character).starts_with(':') && !character.is_alphabetic())
+}
+
 /// Minimum number of letters.
 const NAME_MIN_LETTERS: usize = 2;
 /// Punctuation in names of persons and companies.
@@ -157,6 +167,24 @@ mod tests {
         ] {
             assert_eq!(SwiftX.spell(text, max), said, "{text}");
         }
+    }
+
+    #[test]
+    fn pictures_are_left_out() {
+        for (text, said) in [
+            ("Ayesha 🌹 Khan", "Ayesha Khan"),
+            ("Ayesha🌹", "Ayesha"),
+            ("Khan 🇵🇰", "Khan"),
+            ("👍🏽 Asha 👩\u{200D}⚕\u{FE0F}", "Asha"),
+            ("🏙", ""),
+            ("☎ 12", "12"),
+            ("№5 at 20°", "No5 at 20deg"),
+        ] {
+            for set in [SwiftX, Ascii] {
+                assert_eq!(set.spell(text, 140), said, "{set:?} {text}");
+            }
+        }
+        assert!(!SwiftX.can_name("🌹") && SwiftX.can_name("Asha 🌹"));
     }
 
     /// The scripts of the seven countries, and of the senders' countries.

@@ -47,13 +47,14 @@ mod tests {
     use domain::time::Span;
 
     use super::*;
-    use crate::{open_store, world};
+    use crate::{environment, open_store, world};
 
     #[tokio::test]
     async fn rates_are_kept_over_a_start() {
         let dir = tempfile::tempdir().expect("a directory");
         let config = Config::load(&Sources::default()).expect("the embedded configuration");
         let store = open_store(&config, dir.path()).await.expect("opened");
+        environment::migrate(&store, config.environment).await.expect("migrated");
         let servers = world::rate_servers(&config).expect("none");
         let file = dir.path().join("rates.csv");
         let now = Timestamp(1_795_244_268_000_000);

@@ -117,6 +117,7 @@ impl Whole {
             info: self.info.clone(),
             bank_reference: None,
             amount: None,
+            other_amounts: Vec::new(),
             charges: None,
             source: source.to_owned(),
         };

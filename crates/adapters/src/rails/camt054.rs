@@ -61,7 +61,8 @@ fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankR
     let details = part.details;
     let (reasons, info) = iso::reasons(details.all("RtrInf"));
     let info = info.or_else(|| details.text_at(&["AddtlTxInf"]).map(iso::reference));
-    let amount = part.amount(booking)?;
+    let mut amounts = part.amounts(booking)?.into_iter();
+    let amount = amounts.next();
     let charges = part.charges(booking);
     let said = Said {
         status: status(booking, details, amount)?,
@@ -69,6 +70,7 @@ fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankR
         info,
         bank_reference: part.ids.reference.clone(),
         amount,
+        other_amounts: amounts.collect(),
         charges,
         source: source.to_owned(),
     };

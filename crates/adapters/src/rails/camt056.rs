@@ -120,6 +120,7 @@ fn requested(transaction: &Element, holder: &Element, source: &str) -> Result<Ba
         info,
         bank_reference: None,
         amount: None,
+        other_amounts: Vec::new(),
         charges: None,
         source: source.to_owned(),
     };

@@ -334,6 +334,59 @@ fn a_file_is_read_once_it_no_longer_changes() {
     assert_eq!((attempts(&page), page.unreadable.len()), (vec![1], 0));
 }
 
+/// A writer that pauses for longer than the files have to be quiet: the file has a minute.
+#[tokio::test]
+async fn a_file_that_ends_early_is_read_once_it_is_whole_or_old() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let whole = report(1);
+    let two = format!("{whole}{}", report(2));
+    let at_element = whole.find("<TxSts>").expect("there");
+    for part in [&whole[..at_element], &whole[..at_element + 3], &two[..whole.len() + 200]] {
+        drop_file(&dir, "1.xml", part);
+        assert_eq!(looks(&rail, None).await, Reports::default(), "{part}");
+    }
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, two.as_bytes()).expect("packed");
+    let packed = packed.finish().expect("packed");
+    fs::write(dir.path().join("in/2.gz"), &packed[..packed.len() - 9]).expect("written");
+    drop_file(&dir, "3.xml", "no document, however long it is waited for");
+    let page = looks(&rail, None).await;
+    assert_eq!((page.reports.len(), page.unreadable.len()), (0, 1), "{:?}", page.unreadable);
+    rail.confirm_stored().await.expect("stored");
+    // The rest comes, with a name before one that was read.
+    drop_file(&dir, "1.xml", &two);
+    let cursor = page.cursor.as_deref();
+    let page = looks(&rail, cursor).await;
+    assert_eq!(attempts(&page), [1, 2]);
+    assert_eq!(page.unreadable.len(), 0, "{:?}", page.unreadable);
+    // What stays as it is, is reported after a minute.
+    age(&dir, "2.gz", 61);
+    let page = looks(&rail, page.cursor.as_deref()).await;
+    let [why] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
+    assert!(why.contains("2.gz") && why.contains("cannot be unpacked"), "{why}");
+}
+
+#[tokio::test]
+async fn a_directory_among_the_files_is_reported_once() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    for name in ["2026-11-28", ".snapshot", "lost+found"] {
+        fs::create_dir(dir.path().join("in").join(name)).expect("made");
+        let old = std::time::SystemTime::now() - Duration::from_secs(61);
+        let opened = fs::File::open(dir.path().join("in").join(name)).expect("opened");
+        opened.set_modified(old).expect("set");
+    }
+    let page = looks(&rail, None).await;
+    assert_eq!(
+        page.unreadable,
+        ["directory \"2026-11-28\": files are read beside it, and not in it"]
+    );
+    assert_eq!(rail.collect(None).await, Ok(page), "not stored yet: it is reported again");
+    rail.confirm_stored().await.expect("noted");
+    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+}
+
 /// What the listing stated and what was read are different files.
 #[test]
 fn a_file_that_grows_while_it_is_read_is_read_later() {

@@ -154,11 +154,31 @@ fn is_zero(text: &str) -> bool {
     text.contains('0') && text.bytes().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
-/// The amount of a booked transaction, from the first element that has one.
-pub(super) fn transaction_amount(details: &Element) -> Result<Option<Money>, String> {
-    let places =
-        [["Amt"].as_slice(), &["AmtDtls", "TxAmt", "Amt"], &["AmtDtls", "InstdAmt", "Amt"]];
-    amount(places.into_iter().find_map(|place| details.at(place)))
+/// The amounts of a booked transaction, the one that counts first.
+pub(super) fn transaction_amounts(details: &Element) -> Result<Vec<Money>, String> {
+    let places = [
+        ["Amt"].as_slice(),
+        &["AmtDtls", "TxAmt", "Amt"],
+        &["AmtDtls", "InstdAmt", "Amt"],
+        &["AmtDtls", "CntrValAmt", "Amt"],
+    ];
+    amounts(places.into_iter().filter_map(|place| details.at(place)))
+}
+
+/// Several amounts of one transaction. The first one has to be exact, unless its currency alone is not
+/// known and that of another one is: the bank's account may be in any currency.
+pub(super) fn amounts<'a>(
+    elements: impl Iterator<Item = &'a Element>,
+) -> Result<Vec<Money>, String> {
+    let is_known = |element: &&Element| {
+        element.currency.as_deref().is_none_or(|code| Currency::parse(code).is_some())
+    };
+    let all: Vec<&Element> = elements.collect();
+    let known: Vec<&Element> = all.iter().copied().filter(is_known).collect();
+    let counted = if known.is_empty() { all } else { known };
+    let mut read = counted.into_iter().map(|element| amount(Some(element)));
+    let first = read.next().transpose()?.flatten();
+    Ok(first.into_iter().chain(read.filter_map(|it| it.ok().flatten())).collect())
 }
 
 /// What separates a date from a time.

@@ -41,6 +41,7 @@ fn of_group(
         info,
         bank_reference: None,
         amount: Some(amount),
+        other_amounts: Vec::new(),
         charges: None,
         source: source.to_owned(),
     };
@@ -63,11 +64,10 @@ fn report(
         message: of_transaction.or_else(|| message.map(str::to_owned)),
         ..ReportIds::default()
     };
-    let amount = iso::amount(transaction.child("RtrdIntrBkSttlmAmt"))?;
-    let amount = amount.map_or_else(
-        || iso::amount(transaction.child("RtrdInstdAmt")),
-        |amount| Ok(Some(amount)),
-    )?;
+    let returned = ["RtrdIntrBkSttlmAmt", "RtrdInstdAmt"].into_iter();
+    let amounts = iso::amounts(returned.filter_map(|name| transaction.child(name)))?;
+    let mut amounts = amounts.into_iter();
+    let amount = amounts.next();
     let said = Said {
         // A return without an amount is never assumed to be a full one.
         status: match amount {
@@ -79,6 +79,7 @@ fn report(
         // The return's own id is not a reference of the returned payout.
         bank_reference: None,
         amount,
+        other_amounts: amounts.collect(),
         charges: iso::charges(transaction.all("ChrgsInf")),
         source: source.to_owned(),
     };

@@ -245,28 +245,22 @@ fn the_older_version_has_its_own_elements() {
     assert!(!xml.contains("SplmtryData"), "the version has no such element: {xml}");
 }
 
-/// Networks refuse a free line (`AdrLine`) without the town and the country. A town is never invented.
+/// Networks refuse an address without the town and the country. A town is never invented.
 #[test]
-fn a_free_line_needs_a_town_and_a_country() {
+fn an_address_needs_a_town_and_a_country() {
     let street = "<StrtNm>12 Example Street</StrtNm>";
     let line = "<AdrLine>12 Example Street</AdrLine>";
+    let place = "<TwnNm>Karachi</TwnNm><Ctry>PK</Ctry>";
     for (form, city, country, address) in [
-        (
-            AddressForm::Structured,
-            "Karachi",
-            "PAK",
-            format!("{street}<TwnNm>Karachi</TwnNm><Ctry>PK</Ctry>"),
-        ),
-        (
-            AddressForm::Hybrid,
-            "Karachi",
-            "PAK",
-            format!("<TwnNm>Karachi</TwnNm><Ctry>PK</Ctry>{line}"),
-        ),
-        (AddressForm::Structured, "", "PAK", format!("{street}<Ctry>PK</Ctry>")),
-        (AddressForm::Hybrid, "", "PAK", format!("{street}<Ctry>PK</Ctry>")),
-        (AddressForm::Hybrid, " - ", "PAK", format!("{street}<Ctry>PK</Ctry>")),
-        (AddressForm::Hybrid, "Karachi", "XXX", format!("{street}<TwnNm>Karachi</TwnNm>")),
+        (AddressForm::Structured, "Karachi", "PAK", Some(format!("{street}{place}"))),
+        (AddressForm::Hybrid, "Karachi", "PAK", Some(format!("{place}{line}"))),
+        (AddressForm::Structured, "", "PAK", None),
+        (AddressForm::Hybrid, "", "PAK", None),
+        (AddressForm::Structured, "--", "PAK", None),
+        (AddressForm::Hybrid, " - ", "PAK", None),
+        (AddressForm::Structured, "🏙", "PAK", None),
+        (AddressForm::Structured, "Karachi", "XXX", None),
+        (AddressForm::Hybrid, "Karachi", "XXX", None),
     ] {
         let mut one = instruction(1);
         one.creditor.address = "12 Example Street".into();
@@ -275,7 +269,24 @@ fn a_free_line_needs_a_town_and_a_country() {
         let mut ours = ours();
         ours.profile.address = form;
         let xml = write(&RailId::new("r"), &ours, &[one]).xml;
-        assert_eq!(at(&xml, "Cdtr/PstlAdr"), Some(address.as_str()), "{form:?} {city:?} {country}");
+        assert_eq!(at(&xml, "Cdtr/PstlAdr"), address.as_deref(), "{form:?} {city:?} {country}");
+    }
+}
+
+/// The beginning of a number is the number of another document.
+#[test]
+fn a_documents_number_is_never_cut() {
+    for (number, written) in [
+        ("N".repeat(35), true),
+        ("N".repeat(36), false),
+        // Four letters become eight.
+        (format!("{}{}", "N".repeat(29), "ß".repeat(4)), false),
+    ] {
+        let mut one = instruction(1);
+        one.debtor.document = Some(("passport".into(), number.clone(), None));
+        let xml = write(&RailId::new("r"), &ours(), &[one]).xml;
+        assert_eq!(xml.contains("CCPT"), written, "{number}");
+        assert!(written || !xml.contains("NNNN"), "{number}");
     }
 }
 

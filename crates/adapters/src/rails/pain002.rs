@@ -237,6 +237,7 @@ impl Status {
             info: self.info,
             bank_reference: None,
             amount: None,
+            other_amounts: Vec::new(),
             charges: None,
             source: statement.source.clone(),
         };
@@ -371,6 +372,7 @@ fn report(
         info,
         bank_reference: ids.reference.clone(),
         amount: amount(transaction)?,
+        other_amounts: Vec::new(),
         charges: None,
         source: source.to_owned(),
     };

@@ -27,12 +27,19 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// Its amount; `Ok(None)` if there is none.
     pub(super) fn amount(&self, booking: &Element) -> Result<Option<Money>, String> {
+        Ok(self.amounts(booking)?.first().copied())
+    }
+
+    /// Its amounts, the one that counts first: the others may be of other currencies.
+    pub(super) fn amounts(&self, booking: &Element) -> Result<Vec<Money>, String> {
         if self.batch.is_some() {
-            return iso::amount(self.total);
+            return Ok(iso::amount(self.total)?.into_iter().collect());
         }
-        let own = iso::transaction_amount(self.details)?;
-        let Some(booked) = booking.child("Amt").filter(|_| self.is_alone) else { return Ok(own) };
-        let Some(own) = own else { return iso::amount(Some(booked)) };
+        let mut all = iso::transaction_amounts(self.details)?;
+        let Some(booked) = booking.child("Amt").filter(|_| self.is_alone) else { return Ok(all) };
+        let is_whole = std::ptr::eq(self.details, booking);
+        let of_booking = || iso::transaction_amounts(booking);
+        let Some(own) = all.first().copied() else { return of_booking() };
         // The amount booked to the account, where the transaction's own amount excludes charges.
         let with_charges = |booked: &Money, charges: Money| {
             (booked.currency, charges.currency) == (own.currency, own.currency)
@@ -40,11 +47,14 @@ impl Part<'_> {
         };
         let charges = self.charges(booking);
         let booked = iso::amount(Some(booked)).ok().flatten();
-        Ok(Some(
-            booked
-                .filter(|booked| charges.is_some_and(|it| with_charges(booked, it)))
-                .unwrap_or(own),
-        ))
+        let booked = booked.filter(|booked| charges.is_some_and(|it| with_charges(booked, it)));
+        if let Some(booked) = booked {
+            all.insert(0, booked);
+        }
+        if !is_whole {
+            all.extend(of_booking().unwrap_or_default());
+        }
+        Ok(all)
     }
 
     /// The charges included in its amount.

@@ -28,6 +28,8 @@ pub(super) struct Statement {
     pub(super) statements: Vec<BankStatement>,
     /// Entries that could not be parsed, with the reasons.
     pub(super) complaints: Vec<String>,
+    /// Whether it ends within a message: more of it may follow.
+    pub(super) is_cut: bool,
     complaints_left_out: usize,
     /// Number of entries that are not reports.
     left: usize,
@@ -150,6 +152,13 @@ pub(super) enum Unreadable {
     Kind(String),
 }
 
+impl Unreadable {
+    /// Whether it may be the beginning of a file.
+    pub(super) fn is_cut(&self) -> bool {
+        matches!(self, Unreadable::Xml(XmlError::Cut(_)))
+    }
+}
+
 /// Parses every message of a file or answer.
 pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
     let documents = xml_read::read(bytes)?;
@@ -166,6 +175,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
         statement.read(document);
     }
     if let Some(error) = documents.broken {
+        statement.is_cut = matches!(error, XmlError::Cut(_));
         statement.complain(format!("what follows {} {error}", statement.source));
     }
     if statement.complaints_left_out > 0 {

@@ -418,6 +418,56 @@ fn amounts_are_found_in_each_of_their_places() {
     }
 }
 
+/// An account in another currency: the bank states the payout in both.
+#[test]
+fn the_amount_in_the_payouts_currency_decides() {
+    let entry = |direction: &str, currency: &str, details: &str, of_entry: &str| {
+        format!(
+            "<Ntry><Amt Ccy=\"{currency}\">27.30</Amt><CdtDbtInd>{direction}</CdtDbtInd>{of_entry}<NtryDtls><TxDtls>\
+             <Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{details}</TxDtls></NtryDtls></Ntry>"
+        )
+    };
+    let place = |name: &str, minor: &str| {
+        format!("<AmtDtls><{name}><Amt Ccy=\"PKR\">{minor}</Amt></{name}></AmtDtls>")
+    };
+    let own = "<Amt Ccy=\"USD\">27.30</Amt>";
+    let debit = |details: &str| entry("DBIT", "USD", details, "");
+    let instructed = place("InstdAmt", "379.12");
+    let several = "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">379.12</Amt></InstdAmt><TxAmt><Amt Ccy=\"PKR\">375.00</Amt></TxAmt></AmtDtls>";
+    let amount = |text: &str| one(text).of_attempts(&ours()).expect("ours")[0].1.amount;
+    for version in ["02", "08"] {
+        for (text, minor) in [
+            (debit(&format!("{own}{instructed}")), 37_912),
+            (debit(&instructed), 37_912),
+            (debit(&format!("{own}{}", place("CntrValAmt", "379.12"))), 37_912),
+            (debit(&format!("{own}{}", place("TxAmt", "379.12"))), 37_912),
+            (debit(&format!("{own}{several}")), 37_912),
+            (entry("DBIT", "USD", own, &instructed), 37_912),
+            // The bank's charge is a difference, as in the payout's currency alone.
+            (debit(&format!("{own}{}", place("InstdAmt", "375.00"))), 37_500),
+            // A currency that Corridor has no accounts in.
+            (
+                entry("DBIT", "GBP", &format!("<Amt Ccy=\"GBP\">20.00</Amt>{instructed}"), ""),
+                37_912,
+            ),
+            // A return is never assumed to be full.
+            (entry("CRDT", "USD", &format!("<RtrInf/>{own}{several}"), ""), 37_500),
+        ] {
+            assert_eq!(amount(&notice(version, &text)), Some(pkr(minor)), "{version} {text}");
+        }
+        let usd = Money::new(2730, Currency::Usd);
+        assert_eq!(amount(&notice(version, &debit(own))), Some(usd), "nothing to compare with");
+    }
+    let returned = |amounts: &str| {
+        pacs004("09", &format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>{amounts}"))
+    };
+    let settled = "<RtrdIntrBkSttlmAmt Ccy=\"USD\">27.10</RtrdIntrBkSttlmAmt>";
+    let in_rupees = "<RtrdInstdAmt Ccy=\"PKR\">379.12</RtrdInstdAmt>";
+    assert_eq!(amount(&returned(&format!("{settled}{in_rupees}"))), Some(pkr(37_912)));
+    let dollars = Money::new(2710, Currency::Usd);
+    assert_eq!(amount(&returned(settled)), Some(dollars));
+}
+
 #[test]
 fn charges_are_found_in_each_version() {
     let booking = |version: &str, amounts: &str, charges: &str, of_entry: &str| {

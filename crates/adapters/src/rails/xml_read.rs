@@ -42,6 +42,9 @@ pub(super) enum XmlError {
     /// An entity that is not predefined.
     #[error("has an undefined entity")]
     Entity,
+    /// It may be the beginning of a document.
+    #[error("is not well-formed XML: {0}")]
+    Cut(String),
     /// Not well-formed XML, with the parser's error.
     #[error("is not well-formed XML: {0}")]
     Malformed(String),
@@ -50,6 +53,14 @@ pub(super) enum XmlError {
 impl XmlError {
     fn malformed(cause: impl ToString) -> XmlError {
         XmlError::Malformed(cause.to_string().chars().take(120).collect())
+    }
+
+    fn of_parser(error: quick_xml::Error) -> XmlError {
+        match (&error, XmlError::malformed(&error)) {
+            // Markup that is open at the end.
+            (quick_xml::Error::Syntax(_), XmlError::Malformed(what)) => XmlError::Cut(what),
+            (_, malformed) => malformed,
+        }
     }
 }
 
@@ -122,7 +133,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Documents, XmlError> {
 fn events(text: &str, builder: &mut Builder) -> Result<(), XmlError> {
     let mut reader = NsReader::from_str(text);
     loop {
-        let (namespace, event) = reader.read_resolved_event().map_err(XmlError::malformed)?;
+        let (namespace, event) = reader.read_resolved_event().map_err(XmlError::of_parser)?;
         match event {
             Event::Start(start) => builder.open(&namespace, &start)?,
             Event::Empty(start) => {
@@ -331,7 +342,7 @@ impl Builder {
     fn end(&self) -> Result<(), XmlError> {
         match self.depth {
             0 if self.elements > 0 => Ok(()),
-            _ => Err(XmlError::malformed("it ends before its root element does")),
+            _ => Err(XmlError::Cut("it ends before its root element does".to_owned())),
         }
     }
 }

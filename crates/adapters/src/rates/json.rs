@@ -71,7 +71,7 @@ const NO_UNIT: [&str; 23] = [
 ];
 /// Words of names of a number that every rate is multiplied with or divided by.
 const SCALES: [&str; 6] = ["scale", "scaling", "pricescale", "divisor", "denominator", "divide"];
-/// Words of names of the exponent of such a number.
+/// Words of names of an exponent that it has.
 const EXPONENTS: [&str; 4] = ["exponent", "expo", "exp", "power"];
 /// The greatest exponent; a greater number, such as the time of an expiry, is none.
 const MAX_EXPONENT: u64 = 18;

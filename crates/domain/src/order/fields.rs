@@ -14,8 +14,8 @@ use crate::ids::QuoteId;
 use super::example::{NEUTRAL_ENDING, account_ending};
 use super::field::{Field, Form, Role, Value, text};
 use super::party::{
-    check_beneficiary_mobile, check_birthdate, check_country, check_email, check_expiry,
-    check_external_id, check_length, check_sender_mobile,
+    check_beneficiary_mobile, check_birthdate, check_country, check_document, check_email,
+    check_expiry, check_external_id, check_length, check_sender_mobile, check_town,
 };
 use super::rules::upper_alphanumeric;
 use super::{AccountType, DocumentType};
@@ -168,6 +168,7 @@ order_fields! {
     /// Town of the beneficiary; goes to the rail's postal address.
     beneficiary_city: String = Field::required(SHORT)
         .described("Town.")
+        .rule(|given| check_town("beneficiary_city", &given.order.beneficiary_city))
         .example(|country| Some(country.rules().example.city.to_owned()));
 
     /// At most 70 characters.
@@ -246,6 +247,7 @@ order_fields! {
     sender_identity_doc: String = Field::required(SHORT)
         .nullable_in_answers()
         .described("Number of the identity document.")
+        .rule(|given| check_document(&given.order.sender_identity_doc))
         .example(|_| Some("N01234567".to_owned()));
 
     /// Its expiry, not in the past.
@@ -269,6 +271,7 @@ order_fields! {
     /// Town of the sender; goes to the rail's postal address.
     sender_city: String = Field::required(SHORT)
         .described("Town.")
+        .rule(|given| check_town("sender_city", &given.order.sender_city))
         .example(|_| Some("Dubai".to_owned()));
 
     /// At most 70 characters.

@@ -9,11 +9,30 @@ use crate::e164::is_e164;
 use crate::email::is_email;
 use crate::fault::Fault;
 use crate::iso3166::is_alpha3;
+use crate::rail_text::CharacterSet;
 
 use super::EXTERNAL_ID_MAX_CHARS;
 
 /// Earliest plausible date of birth of a sender.
 const FIRST_BIRTHDATE: Date = date(1900, 1, 1);
+
+/// Longest town and number of a document that every message carries (Max35Text).
+const RAIL_MAX_CHARS: usize = 35;
+
+/// A town with a letter in the characters that every rail takes: networks refuse an address without
+/// one.
+pub(super) fn check_town(field: &'static str, town: &str) -> Option<Fault> {
+    let said = CharacterSet::SwiftX.spell(town, RAIL_MAX_CHARS);
+    (!said.chars().any(char::is_alphabetic)).then(|| {
+        let message = format!("{field} must name a town: it has no letter that a bank takes");
+        Fault::new(field, "unsupported_characters", message)
+    })
+}
+
+/// A number that is not cut: the beginning of one is another one.
+pub(super) fn check_document(number: &str) -> Option<Fault> {
+    check_length("sender_identity_doc", number, RAIL_MAX_CHARS)
+}
 
 /// A text of at most `max` characters (not bytes).
 pub(super) fn check_length(field: &'static str, text: &str, max: usize) -> Option<Fault> {

@@ -321,6 +321,23 @@ fn amount_is_above_zero() {
     }
 }
 
+/// Networks refuse an address without a town, and the beginning of a number is another one.
+#[test]
+fn what_a_message_would_lose_is_refused() {
+    let no_towns = ["-", "--", "?", ".", "—", "🏙", "🇵🇰", "12", "\u{3200C}"];
+    let towns = ["Hà Nội", "6th of October", "কক্সবাজার", "كراتشي", "北京", "Ho 🏙"];
+    let country = Country::Pak;
+    let rule = "unsupported_characters";
+    let of_sender = |order: &mut Order, text: &str| text.clone_into(&mut order.sender_city);
+    check_field(country, "sender_city", rule, of_sender, &towns, &no_towns);
+    let of_payee = |order: &mut Order, text: &str| text.clone_into(&mut order.beneficiary_city);
+    check_field(country, "beneficiary_city", rule, of_payee, &towns, &no_towns);
+    let (longest, longer) = ("1".repeat(35), "1".repeat(36));
+    let document = |order: &mut Order, text: &str| text.clone_into(&mut order.sender_identity_doc);
+    let field = "sender_identity_doc";
+    check_field(country, field, "string_too_long", document, &[&longest], &[&longer]);
+}
+
 #[test]
 fn faults_of_shape_hide_faults_of_rule_in_the_same_field() {
     let shape = vec![

@@ -89,6 +89,7 @@ impl ReportBody {
             info: self.info.as_deref().and_then(iso::free_text),
             bank_reference: ids.reference.clone(),
             amount: AmountBody::read(self.amount.as_ref())?,
+            other_amounts: Vec::new(),
             charges: AmountBody::read(self.charges.as_ref())?.filter(|charges| charges.minor > 0),
             source: iso::reference(source),
         };

@@ -8,7 +8,7 @@ use domain::rail_text::CharacterSet;
 use domain::recall::RECALL_TEXT_MAX_CHARS;
 use serde_json::{Map, Value, json};
 
-use super::super::pain001::party::{MAX_STREET_CHARS, name_in};
+use super::super::pain001::party::{MAX_STREET_CHARS, document_number, name_in};
 use super::super::pain001::{MAX_NAME_CHARS, is_iban};
 use super::super::profile::MAX_ID_CHARS;
 use super::super::text::{alpha2, email};
@@ -48,7 +48,7 @@ fn party(set: CharacterSet, names: NameForm, party: &InstructionParty) -> Value 
     let document = party.document.as_ref().map(|(kind, number, country)| {
         json!({
             "type": text(kind, MAX_ID_CHARS),
-            "number": text(number, MAX_ID_CHARS),
+            "number": document_number(set, number),
             "country": country.as_deref().map(|code| alpha2(code).unwrap_or(code)),
         })
     });

@@ -225,6 +225,7 @@ impl Acknowledgements {
                     info: Some(what),
                     bank_reference: None,
                     amount: None,
+                    other_amounts: Vec::new(),
                     charges: None,
                     source: format!("acknowledgement {}", quoted(acknowledgement)),
                 },

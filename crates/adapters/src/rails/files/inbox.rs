@@ -26,11 +26,11 @@ use uuid::Uuid;
 
 use super::acknowledgements::{Acknowledgements, Awaited, Stated};
 use super::pattern::Patterns;
-use super::unpack::{MAX_PACKED_BYTES, unpack};
+use super::unpack::{MAX_PACKED_BYTES, UnpackError, unpack};
 use crate::pgp::Pgp;
 use crate::place::{Entry, EntryKind, Place};
 use crate::rails::iso::quoted;
-use crate::rails::reports;
+use crate::rails::reports::{self, Statement, Unreadable};
 use crate::sftp;
 
 /// Maximum number of files of one page.
@@ -49,6 +49,8 @@ const NAME_MAX_BYTES: usize = 255;
 const STRANGER_AGE: Duration = Duration::from_secs(60);
 /// Placeholders of network file systems for files that are deleted while open.
 const NETWORK_LEFTOVER: &str = ".nfs";
+/// The directory of a file system's check.
+const FILE_SYSTEM_LEFTOVER: &str = "lost+found";
 
 pub(super) struct Inbox {
     place: Arc<dyn Place>,
@@ -68,6 +70,8 @@ pub(super) struct Inbox {
     reported_empty: Mutex<BTreeSet<OsString>>,
     /// Locked files that were reported.
     reported_locked: Mutex<BTreeSet<OsString>>,
+    /// Directories that were reported.
+    reported_directories: Mutex<BTreeSet<OsString>>,
 }
 
 /// What a listing states about a file.
@@ -90,6 +94,7 @@ enum Pending {
     Overdue(Awaited),
     Empty(OsString),
     Locked(OsString),
+    Directory(OsString),
 }
 
 /// A file that can be read now.
@@ -170,6 +175,7 @@ impl Inbox {
             pending: Mutex::default(),
             reported_empty: Mutex::default(),
             reported_locked: Mutex::default(),
+            reported_directories: Mutex::default(),
         }
     }
 
@@ -203,9 +209,11 @@ impl Inbox {
                 Err(error) => return Err(error),
             };
             self.reported_locked().remove(&entry.name);
+            let Some(fate) = self.take(&name, content, is_young(&entry), &mut page)? else {
+                continue;
+            };
             // A late file is renamed once it can be read: before, it would be late again.
             self.rename_late(&entry, &name)?;
-            let fate = self.take(&name, content, &mut page)?;
             handed_out.insert(name.clone(), fate);
             page.cursor = Some(name);
             files += 1;
@@ -228,6 +236,7 @@ impl Inbox {
                 Pending::Overdue(of) => self.note(of.name(), |it| it.note_overdue(&of))?,
                 Pending::Empty(name) => drop(self.reported_empty().insert(name)),
                 Pending::Locked(name) => drop(self.reported_locked().insert(name)),
+                Pending::Directory(name) => drop(self.reported_directories().insert(name)),
             }
         }
         Ok(())
@@ -270,12 +279,13 @@ impl Inbox {
     ) -> Result<Vec<Ready>, InboxError> {
         let mut files = Vec::new();
         let dir = &self.dirs.reports;
-        let mut entries = self.unchanged(dir, now)?;
+        let (mut entries, directories) = self.unchanged(dir, now)?;
         if let Some(acknowledgements) = &self.acknowledgements {
             self.take_acknowledgements(acknowledgements, &mut entries, now, page)?;
         }
         self.forget_filled(&entries);
         self.forget_unlisted();
+        self.look_at_directories(directories, page);
         for entry in entries {
             let shown = entry.name.to_string_lossy();
             // Links and pipes are not bank files; hidden files are still being written.
@@ -324,7 +334,7 @@ impl Inbox {
     ) -> Result<(), InboxError> {
         let Dirs { out, reports, archive, .. } = &self.dirs;
         let shown = |entry: &Entry| entry.name.to_string_lossy().into_owned();
-        let mut beside = self.unchanged(out, now)?;
+        let (mut beside, _) = self.unchanged(out, now)?;
         beside.retain(|entry| {
             let name = shown(entry);
             entry.kind == EntryKind::File && !name.starts_with('.') && acknowledgements.fit(&name)
@@ -387,26 +397,43 @@ impl Inbox {
         })
     }
 
-    fn take(&self, name: &str, content: Vec<u8>, page: &mut Reports) -> Result<Fate, InboxError> {
+    /// Reads a file; `None` if it ends early and `may_grow`: its writer may only pause.
+    fn take(
+        &self,
+        name: &str,
+        content: Vec<u8>,
+        may_grow: bool,
+        page: &mut Reports,
+    ) -> Result<Option<Fate>, InboxError> {
         let content = match &self.pgp {
             Some(pgp) => pgp.open(&content, MAX_PACKED_BYTES),
             None => Ok(content),
         };
-        let files = content.and_then(|content| match unpack(content) {
-            Ok(files) if files.is_empty() => Err("it is an empty archive".to_owned()),
-            Ok(files) => Ok(files),
-            Err(error) => Err(error.to_string()),
-        });
+        let files = match content.map(unpack) {
+            Ok(Ok(files)) if files.is_empty() => Err("it is an empty archive".to_owned()),
+            Ok(Ok(files)) => Ok(files),
+            Ok(Err(UnpackError::Cut(_))) if may_grow => return Ok(None),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(why) => Err(why),
+        };
         let files = match files {
             Ok(files) => files,
             Err(why) => {
                 page.unreadable.push(format!("file {}: {why}", quoted(name)));
-                return Ok(Fate::Unreadable);
+                return Ok(Some(Fate::Unreadable));
             }
         };
+        let read: Vec<_> = files.into_iter().map(|content| reports::read(&content)).collect();
+        let is_cut = |read: &Result<Statement, Unreadable>| match read {
+            Ok(statement) => statement.is_cut,
+            Err(error) => error.is_cut(),
+        };
+        if may_grow && read.iter().any(is_cut) {
+            return Ok(None);
+        }
         let mut fate = Fate::Archive;
-        for content in files {
-            match reports::read(&content) {
+        for read in read {
+            match read {
                 Ok(statement) => {
                     if let Some(acknowledgements) = &self.acknowledgements {
                         let answered = acknowledgements.answered(&statement.entries);
@@ -429,14 +456,15 @@ impl Inbox {
                 }
             }
         }
-        Ok(fate)
+        Ok(Some(fate))
     }
 
     /// The files of a directory that the last listings show unchanged: a file that is not was perhaps
-    /// not written to its end.
-    fn unchanged(&self, dir: &Path, now: Instant) -> Result<Vec<Entry>, InboxError> {
-        let mut entries = self.place.list(dir).map_err(failed("list", dir))?;
-        entries.retain(|entry| entry.kind != EntryKind::Directory);
+    /// not written to its end. And its directories.
+    fn unchanged(&self, dir: &Path, now: Instant) -> Result<(Vec<Entry>, Vec<Entry>), InboxError> {
+        let entries = self.place.list(dir).map_err(failed("list", dir))?;
+        let (directories, mut entries): (Vec<Entry>, Vec<Entry>) =
+            entries.into_iter().partition(|entry| entry.kind == EntryKind::Directory);
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = listed.remove(dir).unwrap_or_default();
         let mut files = HashMap::new();
@@ -450,7 +478,7 @@ impl Inbox {
             same.is_some() && now - since >= self.quiet
         });
         listed.insert(dir.to_owned(), files);
-        Ok(entries)
+        Ok((entries, directories))
     }
 
     /// An empty file may be the beginning of one: it stays, and is reported once it is old.
@@ -475,6 +503,31 @@ impl Inbox {
             ));
             self.later([Pending::Locked(entry.name.clone())]);
         }
+    }
+
+    /// Nothing below another directory is read: it stays, and is reported once it is old.
+    fn look_at_directories(&self, mut others: Vec<Entry>, page: &mut Reports) {
+        let Dirs { out, reports, archive, unreadable } = &self.dirs;
+        others.retain(|entry| {
+            let path = reports.join(&entry.name);
+            let is_hidden = entry.name.as_encoded_bytes().starts_with(b".");
+            let is_ours = [out, archive, unreadable].iter().any(|own| own.starts_with(&path));
+            !is_hidden && !is_ours && entry.name != FILE_SYSTEM_LEFTOVER
+        });
+        self.reported_directories().retain(|name| others.iter().any(|entry| entry.name == *name));
+        for entry in others {
+            if !is_young(&entry) && !self.reported_directories().contains(&entry.name) {
+                page.unreadable.push(format!(
+                    "directory {}: files are read beside it, and not in it",
+                    quoted(&entry.name.to_string_lossy())
+                ));
+                self.later([Pending::Directory(entry.name)]);
+            }
+        }
+    }
+
+    fn reported_directories(&self) -> MutexGuard<'_, BTreeSet<OsString>> {
+        self.reported_directories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn forget_unlisted(&self) {

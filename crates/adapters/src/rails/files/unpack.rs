@@ -18,6 +18,9 @@ pub(super) enum UnpackError {
     /// Corrupt, or of an unsupported kind.
     #[error("cannot be unpacked: {0}")]
     Damaged(String),
+    /// It may be the beginning of an archive.
+    #[error("cannot be unpacked: {0}")]
+    Cut(String),
     /// The content exceeds the limits on size or number.
     #[error("holds more than {MAX_ENTRIES} files or {MAX_UNPACKED_BYTES} bytes")]
     TooLarge,
@@ -26,6 +29,10 @@ pub(super) enum UnpackError {
 impl UnpackError {
     fn damaged(cause: impl ToString) -> UnpackError {
         UnpackError::Damaged(cause.to_string().chars().take(120).collect())
+    }
+
+    fn cut(cause: impl ToString) -> UnpackError {
+        UnpackError::Cut(cause.to_string().chars().take(120).collect())
     }
 }
 
@@ -42,12 +49,16 @@ pub(super) fn unpack(content: Vec<u8>) -> Result<Vec<Vec<u8>>, UnpackError> {
 }
 
 fn gunzip(content: &[u8]) -> Result<Vec<u8>, UnpackError> {
-    read_bounded(flate2::read::MultiGzDecoder::new(content), MAX_MESSAGE_BYTES)
-        .map_err(UnpackError::damaged)
+    read_bounded(flate2::read::MultiGzDecoder::new(content), MAX_MESSAGE_BYTES).map_err(|error| {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => UnpackError::cut(error),
+            _ => UnpackError::damaged(error),
+        }
+    })
 }
 
 fn unzip(content: Vec<u8>) -> Result<Vec<Vec<u8>>, UnpackError> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(content)).map_err(UnpackError::damaged)?;
+    let mut archive = zip::ZipArchive::new(Cursor::new(content)).map_err(UnpackError::cut)?;
     if archive.len() > MAX_ENTRIES {
         return Err(UnpackError::TooLarge);
     }
@@ -121,9 +132,9 @@ mod tests {
         assert!(matches!(unpack(zipped(&named)), Err(UnpackError::TooLarge)));
         let mut torn = gzip(b"<a/>");
         torn.truncate(12);
-        assert!(matches!(unpack(torn), Err(UnpackError::Damaged(_))));
+        assert!(matches!(unpack(torn), Err(UnpackError::Cut(_))));
         let mut torn = zipped(&[("1.xml", b"<a/>")]);
         torn.truncate(20);
-        assert!(matches!(unpack(torn), Err(UnpackError::Damaged(_))));
+        assert!(matches!(unpack(torn), Err(UnpackError::Cut(_))));
     }
 }

@@ -49,18 +49,14 @@ pub(super) fn name_and_address(
     out.leaf("Nm", &name_in(set, form, party));
     let street = set.spell(&party.address, MAX_STREET_CHARS);
     let town = set.spell(&party.city, MAX_ID_CHARS);
-    let country = alpha2(&party.country);
-    if street.is_empty() && town.is_empty() && country.is_none() {
-        return;
-    }
-    // Networks refuse a free line without town and country, so a line without them is a street.
-    let is_hybrid =
-        ours.profile.address == AddressForm::Hybrid && !town.is_empty() && country.is_some();
+    // Networks refuse an address without town and country, and take a message without an address.
+    let Some(country) = alpha2(&party.country).filter(|_| !town.is_empty()) else { return };
+    let is_hybrid = ours.profile.address == AddressForm::Hybrid;
     let (street, line) = if is_hybrid { ("", street.as_str()) } else { (street.as_str(), "") };
     out.nest("PstlAdr", |address| {
         address.leaf_if("StrtNm", Some(street));
-        address.leaf_if("TwnNm", Some(&town));
-        address.leaf_if("Ctry", country);
+        address.leaf("TwnNm", &town);
+        address.leaf("Ctry", country);
         address.leaf_if("AdrLine", Some(line));
     });
 }
@@ -97,12 +93,17 @@ pub(super) fn agent_id(
     }
 }
 
+/// The number of a document; `None` if it is too long: the beginning of one is another one.
+pub(in super::super) fn document_number(set: CharacterSet, number: &str) -> Option<String> {
+    let number = set.spell(number, usize::MAX);
+    (1..=MAX_ID_CHARS).contains(&number.chars().count()).then_some(number)
+}
+
 pub(super) fn private_id(out: &mut XmlWriter, set: CharacterSet, party: &InstructionParty) {
     let document = party
         .document
         .as_ref()
-        .map(|(kind, number, country)| (kind, set.spell(number, MAX_ID_CHARS), country));
-    let document = document.filter(|(_, number, _)| !number.is_empty());
+        .and_then(|(kind, number, country)| Some((kind, document_number(set, number)?, country)));
     if party.birthdate.is_none() && document.is_none() {
         return;
     }
