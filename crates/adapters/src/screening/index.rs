@@ -17,6 +17,7 @@ use super::compounds;
 use super::entry::{Kind, List, ListEntry};
 use super::forms::{self, Form, Heard};
 use super::joined::{Joined, JoinedNames};
+use super::letters;
 use super::listed;
 use super::normal::{self, Class, Ends, Normalised, Titles, Word};
 use super::score::{self, Likeness, Listed};
@@ -305,7 +306,10 @@ impl Draft {
             if let Some(joined) = &joined {
                 self.add_written(place, joined);
             }
-            for text in [Some(&listed.text), joined.as_ref()].into_iter().flatten() {
+            // In another script its parts alone would be found in many names.
+            let is_read = |_: &&String| joined.is_none() || letters::is_latin(&listed.text);
+            let own = Some(&listed.text).filter(is_read);
+            for text in own.into_iter().chain(joined.as_ref()) {
                 let respelled = listed::respelled(text);
                 for reading in listed::readings(text, has_latin) {
                     self.add_name(place, &respelled, reading, Titles::Dropped, Part::Whole);

@@ -45,6 +45,7 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 34,person,Muammar Qadhafi,,,,LBY,
 35,organisation,Bank Melqi Tehran,,,,IRN,
 37,person,حافظ محمد یوسف,,,,PAK,
+38,person,جلال الدین تورخیلوی,,,,AFG,
 36,person,Qari Zia Rahman,,,,AFG,
 16,person,Mikheil Dzhavakhadze,მიხეილ ჯავახაძიშვილი,,,GEO,
 "#;
@@ -365,6 +366,8 @@ fn a_title_that_a_person_is_known_by_is_part_of_the_name() {
         "ملا مصطفى",
         "Hafiz Muhammad Yusuf",
         "حافظ محمد یوسف",
+        "Jalaluddin Turkhelvi",
+        "Jalal ud-Din Turkhelwi",
         "Qari Zia Rahman",
         "Qari Zia-ur-Rehman",
         "قاری ضیا رحمان",
