@@ -205,8 +205,7 @@ mod tests {
 
     #[test]
     fn users_are_named_by_their_number() {
-        let users =
-            "root:x:0:0:root:/root:/bin/bash\n# amal:x:7\n:x:8:8\nsvc:x:1000:1000::/:/bin/sh\n";
+        let users = "root:x:0:0:root:/root:/bin/bash\namal:x\n:x:8:8\nsvc:x:1000:1000::/:/bin/sh\n";
         for (id, name) in [(0, Some("root")), (1_000, Some("svc")), (7, None), (8, None), (9, None)]
         {
             assert_eq!(user_named_by(users, id).as_deref(), name, "{id}");

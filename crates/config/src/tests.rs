@@ -295,7 +295,7 @@ fn wrong_values_name_key_origin_and_rule() {
         ),
         ("[screening]\nlists = [{ locations = [] }]", vec!["screening.lists", "location"]),
         ("[limits]\nquote_burst = 1", vec!["limits.quote_burst", "20 to"]),
-        ("http = ", vec!["TOML"]),
+        ("http = ", vec!["line 1, column 8"]),
     ] {
         let message = refused(file, &[]);
         for part in parts {

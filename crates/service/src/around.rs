@@ -118,12 +118,17 @@ mod tests {
         }
     }
 
+    /// Whether a span is of interest is remembered for the whole process: one test with a subscriber,
+    /// or without, at a time.
+    static ONE_AT_A_TIME: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
     async fn warns() {
         tracing::warn!("a handler's warning");
     }
 
     #[tokio::test]
     async fn a_warning_within_a_request_of_the_payment_page_is_logged_without_its_link() {
+        let _alone = ONE_AT_A_TIME.lock().await;
         let log = Log::default();
         let writer = log.clone();
         let subscriber =
@@ -149,6 +154,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_whose_handler_panics_is_answered_under_its_id() {
+        let _alone = ONE_AT_A_TIME.lock().await;
         let app = Router::new().route("/", get(panics)).layer(axum::middleware::from_fn(layer));
         let request = Request::get("/")
             .header(X_REQUEST_ID, "mine-1")
