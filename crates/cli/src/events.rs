@@ -83,7 +83,7 @@ fn tail(args: &TailArgs, context: &Context) -> Result<(), Failure> {
     if args.count == Some(0) {
         return Ok(());
     }
-    if args.after.is_some() {
+    if args.after.is_some() || context.output == Output::Json {
         let client = args.api.client(&data_dir)?;
         return api::wait_for(tail_payments(&client, args, &shown));
     }

@@ -1,6 +1,7 @@
 //! Shared code of the commands that open the store themselves: tenants, keys, ledger, review.
 
 use domain::chain::ChainNumber;
+use domain::policy::Environment;
 use std::sync::Arc;
 
 use domain::audit::{Deed, Via};
@@ -57,8 +58,9 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
         .await
         .map_err(|wrong| Failure::of_start(wrong.into()))?;
     // The command line against a sandbox has the configuration of a test environment.
-    let made_by = store.environment().await.map_err(Failure::of_store)?;
-    config.environment = made_by.unwrap_or(config.environment);
+    if store.environment().await.map_err(Failure::of_store)? == Some(Environment::Mock) {
+        config.environment = Environment::Mock;
+    }
     Ok(Opened { config, store, by: Deed::new(Via::Cli, machine_user()), data_dir })
 }
 

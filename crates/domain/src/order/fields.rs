@@ -14,7 +14,7 @@ use crate::ids::QuoteId;
 use super::example::{NEUTRAL_ENDING, account_ending};
 use super::field::{Field, Form, Role, Value, text};
 use super::party::{
-    check_beneficiary_mobile, check_birthdate, check_country, check_document, check_email,
+    RAIL_MAX_CHARS, check_beneficiary_mobile, check_birthdate, check_country, check_email,
     check_expiry, check_external_id, check_length, check_sender_mobile, check_town,
 };
 use super::rules::upper_alphanumeric;
@@ -48,6 +48,8 @@ pub(super) const BANK_BRANCH_CODE: &str = "bank_branch_code";
 pub(super) const BENEFICIARY_ACCOUNT_NUMBER: &str = "beneficiary_account_number";
 
 const SHORT: Form = text(TEXT_MAX_CHARS);
+/// A number that every message carries whole (Max35Text): the beginning of one is another one.
+const DOCUMENT: Form = text(RAIL_MAX_CHARS);
 const ALPHA3: Form = Form::Text { min: 3, max: 3, multiline: false };
 const ALPHA3_PATTERN: &str = "^[A-Z]{3}$";
 
@@ -244,10 +246,9 @@ order_fields! {
     .label("Sender's document");
 
     /// Number of the identity document.
-    sender_identity_doc: String = Field::required(SHORT)
+    sender_identity_doc: String = Field::required(DOCUMENT)
         .nullable_in_answers()
         .described("Number of the identity document.")
-        .rule(|given| check_document(&given.order.sender_identity_doc))
         .example(|_| Some("N01234567".to_owned()));
 
     /// Its expiry, not in the past.

@@ -17,7 +17,7 @@ use super::EXTERNAL_ID_MAX_CHARS;
 const FIRST_BIRTHDATE: Date = date(1900, 1, 1);
 
 /// Longest town and number of a document that every message carries (Max35Text).
-const RAIL_MAX_CHARS: usize = 35;
+pub(super) const RAIL_MAX_CHARS: usize = 35;
 
 /// A town with a letter in the characters that every rail takes: networks refuse an address without
 /// one.
@@ -27,11 +27,6 @@ pub(super) fn check_town(field: &'static str, town: &str) -> Option<Fault> {
         let message = format!("{field} must name a town: it has no letter that a bank takes");
         Fault::new(field, "unsupported_characters", message)
     })
-}
-
-/// A number that is not cut: the beginning of one is another one.
-pub(super) fn check_document(number: &str) -> Option<Fault> {
-    check_length("sender_identity_doc", number, RAIL_MAX_CHARS)
 }
 
 /// A text of at most `max` characters (not bytes).

@@ -47,7 +47,7 @@ const FIELDS: [(&str, bool, Shape); 26] = [
     ("sender_name", true, Shape::Text { min: 0, max: 256 }),
     ("sender_birthdate", false, Shape::Date),
     ("sender_identity_doc_type", true, Shape::OneOf),
-    ("sender_identity_doc", true, Shape::Text { min: 0, max: 256 }),
+    ("sender_identity_doc", true, Shape::Text { min: 0, max: 35 }),
     ("sender_identity_doc_exp", false, Shape::Date),
     ("sender_identity_doc_country", false, Shape::Text { min: 3, max: 3 }),
     ("sender_city", true, Shape::Text { min: 0, max: 256 }),

@@ -16,14 +16,15 @@ on_both_stores! {
 /// The fields that have no form of their own.
 const FIELDS: [&str; 5] =
     ["bank_name", "beneficiary_city", "beneficiary_address", "sender_address", "external_id"];
-/// Why a text may be refused: it is blank, too long, or holds characters that are not shown.
-const REASONS: [&str; 6] = [
+/// Why a text may be refused: it is blank, too long, holds characters that are not shown, or is no town.
+const REASONS: [&str; 7] = [
     "missing",
     "string_too_long",
     "string_too_short",
     "control_character",
     "forbidden_character",
     "invalid_character",
+    "unsupported_characters",
 ];
 /// How a cell may not begin.
 const FORMULAS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
