@@ -110,6 +110,7 @@ async fn a_rejected_deposit_is_refunded_by_two_users(world: &World, node: &Node)
         .await;
     let id = text(&world.incoming(at, &wallet).await[0], "transaction_id");
     let before = world.ground.holds(BACK_TO).await;
+    world.rig.installation.create_users(&["ayesha", "omar"]);
     let refund = |more: &[&str]| {
         let words = [
             &["review", "refund"],
