@@ -394,7 +394,8 @@ impl Attempt {
         now: Timestamp,
     ) {
         // A bank that recognises a repetition pays once: what it says later is about that one.
-        self.sent_again &= !report.proves_possession(rail);
+        let recognised = report.status == RailStatus::Rejected && report.names_duplicate(rail);
+        self.sent_again &= !recognised;
         self.note_booking(report);
         self.state = state;
         self.state_at = now;

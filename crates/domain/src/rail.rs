@@ -203,6 +203,14 @@ pub struct RailReport {
 }
 
 impl RailReport {
+    /// Whether a reason or the text names the instruction a duplicate, and does not merely leave it
+    /// open.
+    pub fn names_duplicate(&self, rail: Option<&RailConfig>) -> bool {
+        let mut codes = self.reason.iter().chain(&self.further_reasons);
+        codes.any(|code| is_duplicate(code, rail))
+            || self.info.as_deref().is_some_and(|text| is_duplicate(text, None))
+    }
+
     /// Whether any of its reasons proves that the bank has the instruction: then it is not a
     /// refusal.
     pub fn proves_possession(&self, rail: Option<&RailConfig>) -> bool {

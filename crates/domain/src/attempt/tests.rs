@@ -264,8 +264,15 @@ fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
         let heard = case.attempt.hear(&refusal("AC01"), Some(&case.rail));
         assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None), "{code}");
     }
+    // What leaves it open recognises nothing.
+    let mut open = case();
+    let timeout = Some("Timeout, outcome unknown".to_owned());
+    open.hear(&RailReport { info: timeout, ..refusal("MS03") });
+    assert_eq!((open.attempt.state, open.attempt.sent_again), (Indeterminate, true));
+    assert_eq!(open.attempt.hear(&refusal("AC04"), Some(&open.rail)), unknown);
     let mut accepted = case();
-    accepted.hear(&say(RailStatus::Accepted));
+    let text = Some("payment is being processed".to_owned());
+    accepted.hear(&RailReport { info: text, ..say(RailStatus::Accepted) });
     assert_eq!(accepted.attempt.hear(&refusal("AM04"), Some(&accepted.rail)), unknown);
 }
 
