@@ -31,7 +31,7 @@ pub enum NotNamed {
         address: Address,
         decimals: u64,
     },
-    /// The contract is no token.
+    /// The contract is not a token.
     #[error("{address} does not name its decimals, as {} does", coin.currency().code())]
     NoToken {
         /// The coin that the token is configured as.

@@ -53,7 +53,7 @@ pub(super) fn after_all(
 fn release(
     ws: &mut WorkingSet,
     of: &DepositRef,
-    mut intent: Intent,
+    intent: Intent,
     (id, tx, fee): (ChainTxId, TxHash, i64),
     cx: &mut Cx<'_>,
 ) -> Result<bool, Refused> {
@@ -64,20 +64,14 @@ fn release(
     let later: Vec<IntentState> = later.map(|it| it.state).collect();
     effects.merge(case.release_restored(intent.id, tx, fee, cx));
     deposit::keep(ws, tenant, case);
-    // One release of a deposit is done at most.
-    if !later.iter().any(|it| matches!(it, IntentState::Assigned | IntentState::Done)) {
-        effects.merge(intent.restored(id, cx.now));
-        ws.intents.put((tenant, intent.id), intent);
-    }
-    effects::write(ws, tenant, effects)?;
-    Ok(!later.contains(&IntentState::Assigned))
+    keep(ws, intent, &later, id, effects, cx)
 }
 
 /// An intent other than a release, with what that means for its subject.
 fn given_up(
     ws: &mut WorkingSet,
     key: &IntentKey,
-    mut intent: Intent,
+    intent: Intent,
     (id, tx): (ChainTxId, TxHash),
     cx: &mut Cx<'_>,
 ) -> Result<bool, Refused> {
@@ -120,9 +114,23 @@ fn given_up(
             }
         }
     }
+    keep(ws, intent, &later, id, effects, cx)
+}
+
+/// Writes the effects, and the intent as done unless one of those requested `later` is, or is in a
+/// transaction: one for each step of a subject is done at most.
+fn keep(
+    ws: &mut WorkingSet,
+    mut intent: Intent,
+    later: &[IntentState],
+    id: ChainTxId,
+    mut effects: WalletEffects,
+    cx: &Cx<'_>,
+) -> Result<bool, Refused> {
+    let tenant = intent.tenant;
     if !later.iter().any(|it| matches!(it, IntentState::Assigned | IntentState::Done)) {
         effects.merge(intent.restored(id, cx.now));
-        ws.intents.put((tenant, of), intent);
+        ws.intents.put((tenant, intent.id), intent);
     }
     effects::write(ws, tenant, effects)?;
     Ok(!later.contains(&IntentState::Assigned))

@@ -386,7 +386,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
         let until = if has_room { until } else { until.min(workers.clock().now() + SLOW_ROUND) };
         tokio::select! {
             biased;
-            () = under_way.one_ends(), if !under_way.is_empty() => {}
+            () = under_way.one_ends() => {}
             _ = news.changed(), if has_room && rests.is_none() => {}
             () = workers.clock().sleep_until(until) => {}
             _ = stop.wait_for(|stop| *stop), if !stopping => {}

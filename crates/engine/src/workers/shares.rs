@@ -65,7 +65,7 @@ impl Shares {
     fn room(&self, all: &BTreeMap<TenantId, usize>, tenant: TenantId, given: usize) -> usize {
         let left = (WHOLE_SHARES * self.share).saturating_sub(all.values().sum::<usize>() + given);
         let own = all.get(&tenant).copied().unwrap_or(0);
-        // What it has under way is part of what is no longer left.
+        // What it has under way is not part of what is left.
         (own + left).min(self.share).max(ALWAYS.min(self.share)).saturating_sub(own)
     }
 }

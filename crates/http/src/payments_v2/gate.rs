@@ -159,14 +159,7 @@ impl Api {
     /// Takes an account check from the tenant's bucket for a request of another operation.
     pub(super) fn takes_account_check(&self, admitted: &Admitted) -> Result<(), Problem> {
         let tenant = admitted.caller.tenant.to_string();
-        match self.limits.take(&tenant, Operation::CheckAccount, self.now()).retry_after_s {
-            Some(seconds) => {
-                metrics::counter!("corridor_rate_limited_total", "operation" => "check_account")
-                    .increment(1);
-                Err(Problem::too_many_requests(seconds))
-            }
-            None => Ok(()),
-        }
+        within(&self.limits.take(&tenant, Operation::CheckAccount, self.now()), "check_account")
     }
 
     /// The response to a request of no operation: it takes from no bucket.
@@ -195,10 +188,7 @@ impl Api {
             }
             _ => self.limits.take(&proven.key.access_key, operation, now),
         };
-        if let Some(seconds) = allowance.retry_after_s {
-            metrics::counter!("corridor_rate_limited_total", "operation" => name).increment(1);
-            return Err(Problem::too_many_requests(seconds));
-        }
+        within(allowance, name)?;
         let body = if parts.method == Method::POST {
             json_body(&parts.headers, body, self.settings.body).await?
         } else {
@@ -299,6 +289,14 @@ impl Drop for StreamPermit {
             }
         }
     }
+}
+
+/// 429 and its metric, if a request of an operation exceeds its limit.
+fn within(allowance: &Allowance, name: &'static str) -> Result<(), Problem> {
+    allowance.retry_after_s.map_or(Ok(()), |seconds| {
+        metrics::counter!("corridor_rate_limited_total", "operation" => name).increment(1);
+        Err(Problem::too_many_requests(seconds))
+    })
 }
 
 fn still_under_way() -> Problem {

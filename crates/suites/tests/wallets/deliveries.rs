@@ -19,6 +19,13 @@ fn all() -> DeliveryFilter {
     DeliveryFilter::default()
 }
 
+/// Asks for every event again.
+async fn redeliver_all(world: &World) {
+    for event in world.events().await {
+        world.wallets.redeliver(&world.caller(), event.id, "test", None).await.expect("disabled");
+    }
+}
+
 /// An approved deposit: two events of one request.
 async fn two_events(world: &World) {
     let wallet = world.wallet().await;
@@ -128,13 +135,7 @@ fn gone_disables_the_endpoint_and_the_rest_waits_for_a_replay() {
         let webhook = world.store.webhook(TENANT).await.expect("readable").expect("there");
         assert!(webhook.disabled.is_some());
         world.store.enable_webhook(TENANT, "test").await.expect("disabled");
-        for event in world.events().await {
-            world
-                .wallets
-                .redeliver(&world.caller(), event.id, "test", None)
-                .await
-                .expect("disabled");
-        }
+        redeliver_all(&world).await;
         world.work().await;
         assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
     });
@@ -195,13 +196,7 @@ fn replayed_events_of_a_request_follow_one_another() {
             .await
             .expect("is new");
         world.bank.say(&[failed()]);
-        for event in world.events().await {
-            world
-                .wallets
-                .redeliver(&world.caller(), event.id, "test", None)
-                .await
-                .expect("disabled");
-        }
+        redeliver_all(&world).await;
         world.work().await;
         assert_eq!(world.bank.kinds(), ["payment-received"], "the second waits for the first");
         world.later(Span::secs(7)).await;

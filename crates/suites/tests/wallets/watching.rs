@@ -164,6 +164,13 @@ async fn ingested(world: &World, number: u8, logs: &[VaultLog]) {
     world.clock.pass(Span::mins(2));
 }
 
+/// The nodes have another branch, up to this height, and the watcher sees it.
+async fn branches(world: &World, height: u8) {
+    world.chain.height.store(height, Ordering::SeqCst);
+    world.chain.branch.store(1, Ordering::SeqCst);
+    world.later(Span::mins(2)).await;
+}
+
 fn log_of(deposit: &Deposit) -> VaultLog {
     VaultLog {
         chain: deposit.chain,
@@ -184,9 +191,7 @@ fn a_reorganization_deeper_than_each_header_is_kept_takes_deposits_out_of_their_
         let deposit = seen(&world).await;
         ingested(&world, 0, &[]).await;
         ingested(&world, 140, &[]).await;
-        world.chain.height.store(140, Ordering::SeqCst);
-        world.chain.branch.store(1, Ordering::SeqCst);
-        world.later(Span::mins(2)).await;
+        branches(&world, 140).await;
         let lost = world.deposit_now(deposit.id).await;
         assert_eq!((lost.state, lost.place), (DepositState::Orphaned, None));
     });
@@ -198,9 +203,7 @@ fn a_reorganization_below_all_headers_takes_deposits_out_of_their_blocks() {
         let deposit = seen(&world).await;
         ingested(&world, 1, &[log_of(&deposit)]).await;
         ingested(&world, 140, &[]).await;
-        world.chain.height.store(140, Ordering::SeqCst);
-        world.chain.branch.store(1, Ordering::SeqCst);
-        world.later(Span::mins(2)).await;
+        branches(&world, 140).await;
         let lost = world.deposit_now(deposit.id).await;
         assert_eq!((lost.state, lost.place), (DepositState::Orphaned, None));
         let headers = world.store.chain_headers(ChainNumber::FIRST, 9).await.expect("readable");
@@ -221,9 +224,7 @@ fn a_deposit_between_the_ancestor_and_the_next_header_stays_while_its_block_is_i
         world.store.set_meta("chain.rewinding", "0").await.expect("written");
         // The nodes have another block 140, and the same block 1.
         world.chain.forks_at.store(140, Ordering::SeqCst);
-        world.chain.height.store(140, Ordering::SeqCst);
-        world.chain.branch.store(1, Ordering::SeqCst);
-        world.later(Span::mins(2)).await;
+        branches(&world, 140).await;
         assert_eq!(world.deposit_now(deposit.id).await.place, deposit.place);
         assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
     });

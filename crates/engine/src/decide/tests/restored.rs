@@ -243,7 +243,7 @@ fn two_releases_that_both_took_effect_after_waiting_are_named() {
     assert!(released.alerts().iter().any(|what| what.contains("released twice")));
 }
 
-/// What is no release follows the chain, too.
+/// Intents other than releases follow the chain, too.
 #[test]
 fn a_freeze_that_took_effect_after_all_is_aligned_with_the_wallet() {
     let mut released = Released::with(IntentState::Failed, IntentState::Done);

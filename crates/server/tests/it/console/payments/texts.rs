@@ -16,7 +16,7 @@ on_both_stores! {
 /// The fields that have no form of their own.
 const FIELDS: [&str; 5] =
     ["bank_name", "beneficiary_city", "beneficiary_address", "sender_address", "external_id"];
-/// Why a text may be refused: it is blank, too long, holds characters that are not shown, or is no town.
+/// Why a text may be refused: it is blank, too long, holds characters that are not shown, or is not a town.
 const REASONS: [&str; 7] = [
     "missing",
     "string_too_long",
