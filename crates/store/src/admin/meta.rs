@@ -32,6 +32,8 @@ static SET_CURSOR: Stmt = Stmt::written(
 
 /// Name of the value that readiness checks write.
 const PROBE: &str = "last_write_check";
+/// Length of that value after a write has found no space: about that of a large batch.
+const PROBE_BYTES: usize = 256 * 1024;
 static NOW: Stmt = Stmt::written("meta.now", "SELECT CAST({{now}} AS BIGINT)");
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CHANGE, &CURSOR, &SET_CURSOR, &NOW];
@@ -67,9 +69,13 @@ impl Store {
     /// # Errors
     /// The reason why nothing can be written: the database is away, full, locked, or a standby.
     pub async fn check_write(&self) -> Result<Option<Timestamp>, StoreError> {
-        let set = Step::any(&SET, vec![PROBE.into(), "".into()]);
+        let bytes = if self.driver().is_full() { PROBE_BYTES } else { 0 };
+        let set = Step::any(&SET, vec![PROBE.into(), "-".repeat(bytes).into()]);
         let now = Step::any(&NOW, vec![self.now_param()]);
         let mut answers = self.write(vec![set, now]).await?;
+        if bytes > 0 {
+            self.driver().has_space();
+        }
         let keys = self.id_keys().await?;
         let now = answers.pop().unwrap_or_default();
         let now: Option<Timestamp> = read(&now, &keys)?.pop();

@@ -192,6 +192,18 @@ impl Driver {
         }
     }
 
+    /// Whether a write has found no space: a small one may still find some.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Driver::Sqlite(sqlite) if sqlite.is_full())
+    }
+
+    /// A write as large as any other has found space.
+    pub(crate) fn has_space(&self) {
+        if let Driver::Sqlite(sqlite) = self {
+            sqlite.has_space();
+        }
+    }
+
     /// The database's own time at the service's time `now`; `None` if it has no clock.
     pub(crate) fn own_time(&self, now: Timestamp) -> Option<Timestamp> {
         match self {

@@ -321,6 +321,9 @@ fn case_39_readyz() {
 
 async fn full_disk(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let Side::File(dir) = &world.side else { panic!("a file") };
+    let beside = rusqlite::Connection::open(dir.path().join("corridor.db")).expect("opens");
+    beside.execute_batch("CREATE TABLE filling AS SELECT zeroblob(1000000) AS it").expect("made");
     let small = almost_full(&world).await;
     let quote = async || {
         small.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await
@@ -343,7 +346,12 @@ async fn full_disk(world: World) {
         assert_eq!(small.store.event_head(tenant).await, Ok(made));
         assert_eq!(small.store.verify_books(tenant).await, Ok(Vec::new()));
     }
+    // What a batch does not fit into, the small row of the readiness check may.
+    let refused = small.store.check_write().await.expect_err("still full").to_string();
+    assert!(refused.contains("the disk is full"), "{refused}");
     // Once there is space again, writes continue.
+    beside.execute_batch("DROP TABLE filling").expect("dropped");
+    small.store.check_write().await.expect("space again");
     world.quote(tenant).await;
     assert_eq!(world.store.event_head(tenant).await, Ok(made + 1));
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));

@@ -125,6 +125,11 @@ fn step(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 
 const FULL: &str = "the disk is full";
 
+/// Whether a write found no space.
+pub(super) fn is_full(error: &DbError) -> bool {
+    matches!(error, DbError::Unavailable(why) if why.starts_with(FULL))
+}
+
 /// Runs a script of several statements.
 pub(crate) fn script(connection: &Connection, text: &str) -> Result<(), DbError> {
     connection.execute_batch(text).map_err(failure)

@@ -11,6 +11,7 @@ mod writer;
 
 pub(crate) use connection::{begin, commit, run, script};
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ids::BatchId;
@@ -42,6 +43,8 @@ pub(crate) struct Sqlite {
     mode: Mode,
     clock: Arc<dyn Clock>,
     faults: FaultHooks,
+    /// Whether a write found no space and none of [`Sqlite::has_space`] has succeeded since.
+    is_full: AtomicBool,
 }
 
 impl Sqlite {
@@ -53,7 +56,27 @@ impl Sqlite {
             let writer = writer::Writer::start(connection::open_writer(path, options)?)?;
             Mode::File { writer, readers: readers::Readers::new(path, options) }
         };
-        Ok(Sqlite { mode, clock: Arc::clone(&options.clock), faults: FaultHooks::of(options) })
+        let (clock, faults) = (Arc::clone(&options.clock), FaultHooks::of(options));
+        Ok(Sqlite { mode, clock, faults, is_full: AtomicBool::new(false) })
+    }
+
+    /// Whether a write has found no space: a small one may still find some.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// A write as large as any other has found space.
+    pub(crate) fn has_space(&self) {
+        self.is_full.store(false, Ordering::Relaxed);
+    }
+
+    fn noted<T>(&self, result: Result<T, DbError>) -> Result<T, DbError> {
+        if let Err(error) = &result
+            && connection::is_full(error)
+        {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+        result
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -76,12 +99,13 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        match &self.mode {
+        let result = match &self.mode {
             Mode::InPlace(connection) => {
                 work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))
             }
             Mode::File { writer, .. } => writer.run(work).await,
-        }
+        };
+        self.noted(result)
     }
 
     async fn on_reader<T: Send + 'static>(
@@ -170,7 +194,7 @@ impl Sqlite {
         match result {
             Ok(ws) => self.faults.after_commit(batch).map(|()| Attempted::Done(ws)),
             Err(Failed::Told(error)) => Err(error),
-            Err(Failed::Db(error)) => batch_failed(batch, error),
+            Err(Failed::Db(error)) => self.noted(Err(error)).or_else(|it| batch_failed(batch, it)),
         }
     }
 
