@@ -126,7 +126,7 @@ fn check(args: &CheckArgs, context: &Context) -> Result<(), Failure> {
         faults.push(format!("production refuses to start:\n  {}", refusals.join("\n  ")));
     }
     if !wrong.is_empty() {
-        faults.push(format!("serve would not start:\n  {}", wrong.join("\n  ")));
+        faults.push(format!("it would not work as configured:\n  {}", wrong.join("\n  ")));
     }
     if faults.is_empty() { Ok(()) } else { Err(Failure::Refused(faults.join("\n"))) }
 }

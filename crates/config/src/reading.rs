@@ -226,7 +226,8 @@ fn rule(key: &str, message: &str, default: Option<&Value>) -> String {
         return message.to_owned();
     };
     // Without the value: it may be a secret, here or in the wrong place.
-    let found = match found.starts_with("invalid type: ") {
+    let shows_value = found.starts_with("invalid type: ") || found.starts_with("invalid value: ");
+    let found = match shows_value {
         true => found.split(['`', '"']).next().unwrap_or_default().trim_end(),
         false => found,
     };

@@ -67,8 +67,16 @@ impl client::Handler for HostKey {
 /// Reads a private key of OpenSSH (or PKCS #8).
 pub(super) fn private_key(path: &Path, passphrase: Option<&str>) -> io::Result<PrivateKey> {
     let text = std::fs::read_to_string(path)?;
-    russh::keys::decode_secret_key(&text, passphrase)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    russh::keys::decode_secret_key(&text, passphrase).map_err(|error| {
+        let why = match (error, passphrase) {
+            (russh::keys::Error::KeyIsEncrypted, None) => {
+                "the private key is encrypted: its passphrase is missing".to_owned()
+            }
+            (error, Some(_)) => format!("{error} (is it the key's passphrase?)"),
+            (error, None) => error.to_string(),
+        };
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    })
 }
 
 pub(super) async fn connect(
@@ -202,5 +210,32 @@ fn cut(error: russh::Error) -> io::Error {
     match error {
         russh::Error::IO(error) => error,
         other => io::Error::new(io::ErrorKind::ConnectionAborted, other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use russh::keys::ssh_key::private::Ed25519Keypair;
+    use russh::keys::ssh_key::{Cipher, Kdf, LineEnding};
+
+    use super::*;
+
+    #[test]
+    fn a_passphrase_that_is_missing_or_wrong_is_named() {
+        let kdf = Kdf::Bcrypt { salt: vec![7; 16], rounds: 1 };
+        let key = PrivateKey::from(Ed25519Keypair::from_seed(&[7; 32]));
+        let sealed = key.encrypt_with(Cipher::Aes256Ctr, kdf, 7, "opens it").expect("encrypted");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let text = sealed.to_openssh(LineEnding::LF).expect("text");
+        std::fs::write(file.path(), text.as_bytes()).expect("written");
+        let read = |passphrase| private_key(file.path(), passphrase).map_err(|it| it.to_string());
+        assert!(read(Some("opens it")).is_ok());
+        for (passphrase, said) in [
+            (None, "the private key is encrypted: its passphrase is missing"),
+            (Some("no"), "(is it the key's passphrase?)"),
+        ] {
+            let why = read(passphrase).expect_err("not readable");
+            assert!(why.contains(said), "{why}");
+        }
     }
 }

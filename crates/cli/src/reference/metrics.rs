@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{check, head};
 use service::telemetry::catalogue::{
-    Kind, METRICS, Metric, SECONDS_BUCKETS, SIZES_BUCKETS, Values,
+    BUILD_INFO, Kind, METRICS, Metric, SECONDS_BUCKETS, SIZES_BUCKETS, Values,
 };
 
 const WORDS: &str = "
@@ -44,6 +44,9 @@ fn bounds<T: ToString>(buckets: &[T]) -> String {
 #[test]
 fn metrics_md_is_the_catalogue() {
     let mut out = head("Metrics") + WORDS;
+    let (name, help) = BUILD_INFO;
+    write!(out, "\n## {name}\n\n{help}. A gauge. Labels: `version`.\n")
+        .expect("writing to a string");
     for metric in METRICS {
         let (name, kind, help) = (metric.name, kind(metric), metric.help);
         write!(out, "\n## {name}\n\n{help}. A {kind}").expect("writing to a string");

@@ -45,6 +45,9 @@ pub struct Metric {
     pub labels: &'static [(&'static str, Values)],
 }
 
+/// Name and help of the metric whose label `version` is the running version.
+pub const BUILD_INFO: (&str, &str) = ("corridor_build_info", "The running version; always 1");
+
 const STATUSES: Values = Values::Known(&[
     "queued",
     "processing",

@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::{
 };
 
 use super::TelemetryError;
-use super::catalogue::{Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
+use super::catalogue::{BUILD_INFO, Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
 
 /// Renders the recorded metrics.
 #[derive(Clone)]
@@ -73,12 +73,9 @@ fn register(recorder: &PrometheusRecorder, rails: &[String], chains: &[String]) 
 
 fn build_info(recorder: &PrometheusRecorder) {
     metrics::with_local_recorder(recorder, || {
-        recorder.describe_gauge(
-            "corridor_build_info".into(),
-            None,
-            "The running version; always 1".into(),
-        );
-        metrics::gauge!("corridor_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+        let (name, help) = BUILD_INFO;
+        recorder.describe_gauge(name.into(), None, help.into());
+        metrics::gauge!(name, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     });
 }
 
