@@ -164,7 +164,11 @@ impl Config {
                 .iter()
                 .map(|code| code.trim().to_uppercase())
                 .collect(),
-            max_batch: entry.max_batch,
+            // A connector gets each instruction in a request of its own.
+            max_batch: match entry.transport {
+                Transport::Connector => 1,
+                _ => entry.max_batch,
+            },
             character_set: entry.character_set.to_domain(),
             purpose: self.purpose_of(entry),
             recalls: recalls_of(entry.recalls.as_deref(), simulated),

@@ -64,8 +64,9 @@ const WALLET_JOBS: [JobKind; 9] = [
 
 /// A round that takes longer waits for a slow rail, node or list.
 const SLOW_ROUND: Span = Span::secs(1);
-/// Slow rounds of one kind of work at once.
-const ROUNDS_MAX: usize = 512;
+/// Slow rounds of one kind of work at once. Most wait for calls over a slow rail, and half a lease at
+/// longest: fewer would hold other rails' work back.
+const ROUNDS_MAX: usize = 1_024;
 /// Workers that are not woken check for due jobs after this many poll intervals.
 const LOOK_UNWOKEN: i64 = 20;
 
@@ -353,8 +354,11 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut begun: Option<Timestamp> = None;
     loop {
         let stopping = *stop.borrow();
-        if stopping && under_way.is_empty() {
-            return workers.hand_back(kind).await;
+        if stopping {
+            workers.calls.close();
+            if under_way.is_empty() {
+                return workers.hand_back(kind).await;
+            }
         }
         let mut taken = 0;
         let now = workers.clock().now();

@@ -17,6 +17,7 @@ use domain::sender_limit::{Sender, Tally};
 use futures_util::future::join_all;
 
 use super::Workers;
+use super::calls::UnderWay;
 use super::inquire::Ask;
 use super::instruction::order_instruction;
 use super::submit::{Message, Payees, ScreenedAgain, screening_of};
@@ -183,25 +184,26 @@ impl Workers {
         }
     }
 
-    /// Saves an attempt per order, then sends them in messages of each rail's size.
     async fn pay(&self, over: BTreeMap<RailId, Vec<Payable>>) {
-        let begun = over.into_iter().map(|(rail, orders)| async move {
-            let attempts = orders.into_iter().map(|payable| self.begin_payout(&rail, payable));
-            let begun = join_all(attempts).await.into_iter().flatten();
-            let (instructions, keys) = begun.unzip();
-            (rail, instructions, keys)
+        join_all(over.into_iter().map(|(rail, orders)| async move {
+            let pay = |orders, calls| self.pay_over(&rail, orders, calls);
+            self.in_calls(&rail, orders, self.batch_of(&rail), pay).await;
+        }))
+        .await;
+    }
+
+    /// Saves an attempt per order, then sends them in messages of the rail's size.
+    async fn pay_over(&self, rail: &RailId, orders: Vec<Payable>, calls: UnderWay) {
+        let attempts = orders.into_iter().map(|payable| self.begin_payout(rail, payable));
+        let begun = join_all(attempts).await.into_iter().flatten();
+        let (instructions, keys): (Vec<Instruction>, Vec<OrderKey>) = begun.unzip();
+        let places = self.messages(rail, &instructions).into_iter();
+        let messages = places.map(|at| {
+            let payees = Payees::Orders(&keys[at.clone()]);
+            Message { rail, instructions: &instructions[at], payees }
         });
-        let begun: Vec<(RailId, Vec<Instruction>, Vec<OrderKey>)> = join_all(begun).await;
-        let messages: Vec<Message<'_>> = begun
-            .iter()
-            .flat_map(|(rail, instructions, keys)| {
-                self.messages(rail, instructions).into_iter().map(move |at| {
-                    let payees = Payees::Orders(&keys[at.clone()]);
-                    Message { rail, instructions: &instructions[at], payees }
-                })
-            })
-            .collect();
-        self.send(&messages).await;
+        self.send(&messages.collect::<Vec<_>>()).await;
+        drop(calls);
     }
 
     /// Saves an attempt to pay an order out over `rail`; `None` if it may not begin.

@@ -29,6 +29,7 @@ impl Workers {
         };
         let fence = job.fence;
         let action = if recall.state == RecallState::Requested {
+            let Some(_call) = self.call(&recall.rail).await else { return };
             let answer = match self.recall_request(&recall).await {
                 Ok(Some(request)) => self.send_recall(&recall, &request).await,
                 Ok(None) => Submission::NotSent("the rail no longer takes recalls".to_owned()),

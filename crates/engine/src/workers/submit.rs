@@ -18,13 +18,12 @@ use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice, Wanted};
 use domain::screening::Screened;
 use domain::sender_limit::Sender;
-use domain::time::Span;
 use futures_util::future::join_all;
 use store::{Record, SentMessage};
 use tracing::Instrument as _;
 
 use super::Workers;
-use super::calls::Call;
+use super::calls::{UnderWay, carried};
 use super::inquire::Ask;
 use super::instruction::instruction;
 use crate::command::exchange::{ExchangeAction, OrderKey};
@@ -318,39 +317,31 @@ impl Workers {
         }
     }
 
-    /// Sends payments over each rail. Those over a rail that has all the calls under way that it may
-    /// have wait for one to end, as long as their leases allow.
+    /// Sends payments over each rail: at once, as many as fit into the calls that each may begin.
     async fn send_payments(&self, over: BTreeMap<RailId, Vec<Payable>>) {
         let (mut ready, mut waiting) = (Vec::new(), Vec::new());
-        for (rail, payments) in over {
-            match self.calls.try_begin(&rail) {
-                Some(call) => ready.push((rail, payments, call)),
-                None => waiting.push((rail, payments)),
+        for (rail, mut payments) in over {
+            let size = self.batch_of(&rail);
+            if let Some(calls) = self.calls.try_begin(&rail, payments.len().div_ceil(size)) {
+                ready.push((rail.clone(), carried(&mut payments, &calls, size), calls));
             }
+            waiting.push((rail, payments, size));
         }
-        let until = self.clock().now() + Span(self.world.tuning.lease.0 / 2);
-        let later = waiting.into_iter().map(|(rail, payments)| async move {
-            tokio::select! {
-                biased;
-                call = self.calls.begin(&rail) => {
-                    self.send_over(vec![(rail, payments, call)]).await;
-                }
-                () = self.clock().sleep_until(until) => {
-                    tracing::debug!(%rail, payments = payments.len(), "rail is slow, payments wait for their next lease");
-                }
-            }
+        let later = waiting.into_iter().map(|(rail, payments, size)| async move {
+            let begin = |payments, calls| self.send_over(vec![(rail.clone(), payments, calls)]);
+            self.in_calls(&rail, payments, size, begin).await;
         });
         tokio::join!(self.send_over(ready), join_all(later));
     }
 
     /// Saves an attempt per payment, then sends them in messages of each rail's size.
-    async fn send_over(&self, over: Vec<(RailId, Vec<Payable>, Call)>) {
-        let begun = over.into_iter().map(|(rail, payments, call)| async move {
+    async fn send_over(&self, over: Vec<(RailId, Vec<Payable>, UnderWay)>) {
+        let begun = over.into_iter().map(|(rail, payments, calls)| async move {
             let attempts = payments.into_iter().map(|payable| self.begin_attempt(&rail, payable));
             let instructions: Vec<_> = join_all(attempts).await.into_iter().flatten().collect();
-            ((rail, instructions), call)
+            ((rail, instructions), calls)
         });
-        let (begun, calls): (Vec<(RailId, Vec<Instruction>)>, Vec<Call>) =
+        let (begun, calls): (Vec<(RailId, Vec<Instruction>)>, Vec<UnderWay>) =
             join_all(begun).await.into_iter().unzip();
         let messages: Vec<Vec<Message<'_>>> = begun
             .iter()
@@ -361,9 +352,9 @@ impl Workers {
             .collect();
         failpoint::reach(Failpoint::BeforeCall);
         let kept = self.keep_sent(&messages.concat()).await;
-        join_all(messages.iter().zip(calls).map(|(messages, call)| async move {
+        join_all(messages.iter().zip(calls).map(|(messages, calls)| async move {
             join_all(messages.iter().map(|message| self.send_one(message, kept))).await;
-            drop(call);
+            drop(calls);
         }))
         .await;
     }
@@ -382,6 +373,11 @@ impl Workers {
         }
     }
 
+    /// The most instructions that a message to a rail carries.
+    pub(super) fn batch_of(&self, rail: &RailId) -> usize {
+        self.world.corridors.rail(rail).map_or(1, |config| config.max_batch.max(1).into())
+    }
+
     /// The places of the instructions that each message to a rail carries: at most as many as its
     /// configuration allows, and as fit into a message.
     pub(super) fn messages(
@@ -390,8 +386,7 @@ impl Workers {
         instructions: &[Instruction],
     ) -> Vec<Range<usize>> {
         let connected = self.world.rails.get(rail);
-        let most = self.world.corridors.rail(rail).map_or(1, |config| config.max_batch.into());
-        places(instructions.len(), most, |chunk| {
+        places(instructions.len(), self.batch_of(rail), |chunk| {
             connected.map_or_else(Vec::new, |rail| rail.split(&instructions[chunk]))
         })
     }
