@@ -10,7 +10,7 @@ use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
 use crate::payment::Trigger;
 use crate::policy::RailConfig;
-use crate::rail::{self, Finding, InquiryAnswer, RailId, RailReport, RailStatus};
+use crate::rail::{self, Finding, RailId, RailReport, RailStatus};
 use crate::sender_limit::Sender;
 use crate::time::Timestamp;
 
@@ -74,7 +74,8 @@ pub struct Attempt {
     pub bank_reference: Option<String>,
     /// Message that caused the current state.
     pub source: Option<String>,
-    /// The bank's first booking of the payout: kind of the message and booking reference.
+    /// The bank's first booking of the payout in each kind of message: lines of a kind and a booking
+    /// reference.
     pub booking: Option<String>,
     /// Whether its message was sent more than once and the bank has not named one of them a
     /// duplicate: a refusal proves nothing about the others.
@@ -99,7 +100,14 @@ pub struct Recorded<'a> {
 fn booking_of(report: &RailReport) -> Option<String> {
     let kind = report.source.split(' ').next().filter(|kind| kind.starts_with("camt.05"))?;
     let reference = report.bank_reference.as_ref().filter(|_| report.status == RailStatus::Settled);
-    Some(format!("{kind} {}", reference?))
+    let words: Vec<&str> = [kind].into_iter().chain(reference?.split_whitespace()).collect();
+    Some(words.join(" "))
+}
+
+/// The known booking in messages of the kind that reports this one.
+fn of_its_kind<'a>(known: &'a str, booking: &str) -> Option<&'a str> {
+    let kind = |booking: &str| booking.split(' ').next().map(str::to_owned);
+    known.lines().find(|known| kind(known) == kind(booking))
 }
 
 /// The evidence for an outcome, with the two users who established and approved it.
@@ -257,7 +265,11 @@ impl Attempt {
         }
         let is_refusal = report.status == RailStatus::Rejected;
         let repeats = is_refusal && report.proves_possession(rail);
-        let is_of_one_copy = is_refusal && self.sent_again && !report.source.starts_with(RECORDED);
+        // Once no copy can be paid, another refusal says nothing new.
+        let is_of_one_copy = is_refusal
+            && self.sent_again
+            && !matches!(self.state, AttemptState::Refused | AttemptState::Failed)
+            && !report.source.starts_with(RECORDED);
         let outcome = match repeats || is_of_one_copy {
             true => self.state.on_duplicate(),
             false => self.state.on(&report.status),
@@ -285,18 +297,21 @@ impl Attempt {
     /// What to say about a report that books the payout a second time: messages of one kind name one
     /// booking by one reference.
     fn booked_again(&self, report: &RailReport) -> Option<String> {
-        let (first, again) = (self.booking.as_ref()?, booking_of(report)?);
-        let kind = |booking: &str| booking.split(' ').next().map(str::to_owned);
-        (*first != again && kind(first) == kind(&again)).then(|| {
-            let (source, reference) = (&report.source, report.bank_reference.as_deref());
-            let reference = reference.unwrap_or_default();
-            format!("{source} books the payout as {reference}, and it was booked before: {first}")
-        })
+        let again = booking_of(report)?;
+        let first = of_its_kind(self.booking.as_ref()?, &again).filter(|first| *first != again)?;
+        let (source, reference) = (&report.source, report.bank_reference.as_deref());
+        let reference = reference.unwrap_or_default();
+        Some(format!("{source} books the payout as {reference}, and it was booked before: {first}"))
     }
 
-    /// Remembers the bank's first booking of the payout.
+    /// Remembers the bank's first booking of the payout in this kind of message.
     pub fn note_booking(&mut self, report: &RailReport) {
-        self.booking = self.booking.take().or_else(|| booking_of(report));
+        let Some(booking) = booking_of(report) else { return };
+        match &mut self.booking {
+            Some(known) if of_its_kind(known, &booking).is_some() => {}
+            Some(known) => *known = format!("{known}\n{booking}"),
+            None => self.booking = Some(booking),
+        }
     }
 
     /// Fee that the bank added to a payout or deducted from a return: the difference between the
@@ -363,13 +378,12 @@ impl Attempt {
         Some(people.unwrap_or(Recorded { why: evidence, people: None }))
     }
 
-    /// Whether the identical message is sent again after this answer to an inquiry. "Not found" does
-    /// not prove that nothing was sent: it is, to the same rail, only if that rail declares duplicate
-    /// detection, and not if the bank has reported anything about a repetition, or that it already
-    /// has the instruction.
-    pub fn is_to_be_sent_again(&self, answer: &InquiryAnswer, rail: Option<&RailConfig>) -> bool {
-        *answer == InquiryAnswer::NotFound
-            && matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
+    /// Whether the identical message is sent again once its rail answered an inquiry with "not
+    /// found". That does not prove that nothing was sent: it is, to the same rail, only if that rail
+    /// declares duplicate detection, and not if the bank has reported anything about a repetition, or
+    /// that it already has the instruction.
+    pub fn is_to_be_sent_again(&self, rail: Option<&RailConfig>) -> bool {
+        matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
             && rail.is_some_and(|rail| rail.duplicate_detection)
             && !(self.sent_again && self.source.is_some())
             && !self.is_at_the_bank(rail)

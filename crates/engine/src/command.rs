@@ -193,6 +193,12 @@ pub enum PaymentAction {
         fence: i64,
         answer: InquiryAnswer,
     },
+    /// A worker is about to send an attempt's identical message once more.
+    SendAgain {
+        attempt: AttemptId,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
     /// An unsolicited report of a rail.
     Report(RailReport),
     /// No route now: retry at `until`. `open` counts the wait against the submit deadline.
@@ -438,7 +444,8 @@ impl Action {
                 need.payments.insert((tenant, *payment));
                 let attempt = match action {
                     PaymentAction::Submitted { attempt, .. }
-                    | PaymentAction::Inquired { attempt, .. } => Some(*attempt),
+                    | PaymentAction::Inquired { attempt, .. }
+                    | PaymentAction::SendAgain { attempt, .. } => Some(*attempt),
                     PaymentAction::Report(report) => Some(report.attempt),
                     PaymentAction::BeginAttempt { tally, .. } => {
                         need.spendings.extend(tally.iter().map(|tally| (tenant, tally.clone())));

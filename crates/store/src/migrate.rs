@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 34] = [
+const MIGRATIONS: [Migration; 35] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -147,6 +147,11 @@ const MIGRATIONS: [Migration; 34] = [
         version: 34,
         name: "repeated messages",
         text: include_str!("../migrations/0034_repeated_messages.sql"),
+    },
+    Migration {
+        version: 35,
+        name: "repeated before",
+        text: include_str!("../migrations/0035_repeated_before.sql"),
     },
 ];
 

@@ -205,13 +205,18 @@ fn a_second_booking_of_a_payout_is_seen() {
     for (source, reference) in [
         ("camt.054 N-1", Some("FT-1")),
         ("camt.054 N-2", Some("FT-1")),
-        ("camt.052 R-1", Some("R1/FT-1")),
+        ("camt.054 N-2", Some("  FT-1\n")),
         ("camt.054 N-3", None),
         ("pain.002 P-2", Some("PX-2")),
     ] {
         let again = booked(RailStatus::Settled, source, reference);
         assert_eq!(case.attempt.hear(&again, None), Heard::Known(None), "{source}");
     }
+    case.hear(&booked(RailStatus::Settled, "camt.052 R-1", Some("R1 FT-1")));
+    let in_report = booked(RailStatus::Settled, "camt.052 R-2", Some("R1 FT-2"));
+    let said =
+        "camt.052 R-2 books the payout as R1 FT-2, and it was booked before: camt.052 R1 FT-1";
+    assert_eq!(case.attempt.hear(&in_report, None), Heard::Contradicts(said.to_owned()));
     let second = booked(RailStatus::Settled, "camt.054 N-1", Some("FT-2"));
     let said = "camt.054 N-1 books the payout as FT-2, and it was booked before: camt.054 FT-1";
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
@@ -230,11 +235,10 @@ fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
         let mut case = Case::sending();
         case.rail.duplicate_detection = true;
         let rail = Some(&case.rail);
-        assert!(case.attempt.is_to_be_sent_again(&InquiryAnswer::NotFound, rail));
-        assert!(!case.attempt.is_to_be_sent_again(&InquiryAnswer::Asked, rail));
+        assert!(case.attempt.is_to_be_sent_again(rail));
         case.attempt.sent_again = true;
         case.attempt.asked_in_vain(&mut None, case.now);
-        assert!(case.attempt.is_to_be_sent_again(&InquiryAnswer::NotFound, rail), "not answered");
+        assert!(case.attempt.is_to_be_sent_again(rail), "not answered");
         case
     };
     let refusal =
@@ -244,7 +248,7 @@ fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
         let mut case = case();
         assert_eq!(case.attempt.hear(&refusal(code), Some(&case.rail)), unknown, "{code}");
         case.hear(&refusal(code));
-        let again = case.attempt.is_to_be_sent_again(&InquiryAnswer::NotFound, Some(&case.rail));
+        let again = case.attempt.is_to_be_sent_again(Some(&case.rail));
         assert!(!again, "a bank that judges a repetition detects no duplicates");
         assert_eq!(
             case.attempt.hear(&refusal("AC01"), Some(&case.rail)),
@@ -255,6 +259,9 @@ fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
         let found = case.attempt.report_of(&RailStatus::Rejected.into(), "bank letter");
         let heard = case.attempt.hear(&found, Some(&case.rail));
         assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None));
+        case.hear(&found);
+        let read_again = case.attempt.hear(&refusal(code), Some(&case.rail));
+        assert_eq!(read_again, Heard::Known(None), "{code}: what they recorded");
     }
     // What the bank has recognised as a repetition is not paid: there is one message.
     for code in ["AM05", "B017"] {

@@ -22,6 +22,7 @@ impl PaymentAction {
             PaymentAction::BeginAttempt { .. }
             | PaymentAction::Submitted { .. }
             | PaymentAction::Inquired { .. }
+            | PaymentAction::SendAgain { .. }
             | PaymentAction::Report(_)
             | PaymentAction::PutOff { .. }
             | PaymentAction::Refuse { .. }
@@ -111,6 +112,7 @@ impl Action {
                 | ExchangeAction::NoRoute { .. }
                 | ExchangeAction::Submitted { .. }
                 | ExchangeAction::Inquired { .. }
+                | ExchangeAction::SendAgain { .. }
                 | ExchangeAction::Report(_),
             )
             | Action::Delivery(

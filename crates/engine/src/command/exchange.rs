@@ -106,6 +106,12 @@ pub enum ExchangeAction {
         fence: i64,
         answer: InquiryAnswer,
     },
+    /// A worker is about to send an attempt's identical message once more.
+    SendAgain {
+        attempt: AttemptId,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
     /// An unsolicited report of a rail.
     Report(RailReport),
     /// A reviewer decides about an order that screening withholds.
@@ -192,7 +198,8 @@ impl ExchangeAction {
                 need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
             }
             ExchangeAction::Submitted { attempt, .. }
-            | ExchangeAction::Inquired { attempt, .. } => {
+            | ExchangeAction::Inquired { attempt, .. }
+            | ExchangeAction::SendAgain { attempt, .. } => {
                 need.attempts.insert((tenant, *attempt));
             }
             ExchangeAction::BeginPayout { tally, .. } => {

@@ -1,7 +1,7 @@
 //! Commands about exchange orders.
 
 use domain::attempt::Attempt;
-use domain::decision::Cx;
+use domain::decision::{Cx, JobChange};
 use domain::exchange::{ExchangeState, NewOrder, OrderCase, create};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
@@ -14,7 +14,7 @@ use store::working_set::{Made, WorkingSet};
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
 use super::room::{Room, look_again, room};
-use super::{Rules, as_seen, deposit, effects, holds, is_still_open, sweep};
+use super::{Rules, as_seen, deposit, effects, holds, is_still_open, sent_again, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
 
@@ -132,7 +132,8 @@ impl Acting<'_> {
         | ExchangeAction::NoRoute { fence }
         | ExchangeAction::HolderMatched { fence, .. }
         | ExchangeAction::Cleared { fence, .. }
-        | ExchangeAction::Inquired { fence, .. } = action
+        | ExchangeAction::Inquired { fence, .. }
+        | ExchangeAction::SendAgain { fence, .. } = action
         {
             holds(ws, tenant, subject, *fence)?;
         }
@@ -179,6 +180,10 @@ impl Acting<'_> {
                 is_still_open(&attempt, answer)?;
                 let tries = job_tries(ws, tenant, subject);
                 Ok(self.inquired(attempt, answer, tries, cx))
+            }
+            ExchangeAction::SendAgain { attempt, .. } => {
+                self.attempt = Some(sent_again(self.attempt(ws, *attempt)?, self.rules)?);
+                Ok(WalletEffects::default())
             }
             ExchangeAction::Report(report) => {
                 let attempt = self.attempt(ws, report.attempt)?;
@@ -267,13 +272,16 @@ impl Acting<'_> {
         let rail = corridors.rail(&attempt.rail);
         if let InquiryAnswer::Reported(report) = answer {
             let mut effects = self.heard(attempt, report, cx);
+            // An answer that decides nothing delays the next inquiry like none at all.
             let id = self.case.order.id.0;
+            let is_inquiry =
+                |job: &JobChange| matches!(job, JobChange::Set(JobKind::InquirePayout, _));
+            effects.jobs.retain(|(subject, job)| *subject != id || !is_inquiry(job));
             if effects.jobs.iter().all(|(subject, _)| *subject != id) {
                 self.case.ask_later(tries, &mut effects, cx);
             }
             return effects;
         }
-        attempt.sent_again |= attempt.is_to_be_sent_again(answer, rail);
         let effects = self.case.still_unclear(&mut attempt, rail, tries, cx);
         self.attempt = Some(attempt);
         effects

@@ -150,7 +150,7 @@ fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refu
 }
 
 /// The attempt that a rail was asked about must not have ended in the meantime, unless the rail
-/// states its outcome: its message would be sent again, beside that of the next attempt.
+/// states its outcome.
 fn is_still_open(attempt: &Attempt, answer: &InquiryAnswer) -> Result<(), Refused> {
     let is_open = matches!(
         attempt.state,
@@ -158,6 +158,17 @@ fn is_still_open(attempt: &Attempt, answer: &InquiryAnswer) -> Result<(), Refuse
     );
     let is_news = matches!(answer, InquiryAnswer::Reported(_));
     if is_open || is_news { Ok(()) } else { Err(Refused::Moved) }
+}
+
+/// The attempt with its message sent once more: neither a repetition that certainly is not sent nor
+/// one that is refused proves anything about the first message from now on. Refused if the attempt
+/// has changed so that it is not to be repeated: sent beside that of the next attempt, both would be
+/// paid.
+fn sent_again(attempt: Attempt, rules: Rules<'_>) -> Result<Attempt, Refused> {
+    match attempt.is_to_be_sent_again(rules.corridors.rail(&attempt.rail)) {
+        true => Ok(Attempt { sent_again: true, ..attempt }),
+        false => Err(Refused::Moved),
+    }
 }
 
 /// Writes the side effects of a decision: transfers, events, job, discrepancy.

@@ -19,7 +19,7 @@ use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
 use super::room::{Room, look_again, room};
-use super::{Rules, as_seen, is_still_open, quote, recall, write};
+use super::{Rules, as_seen, is_still_open, quote, recall, sent_again, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 
 /// Delay between two routing attempts.
@@ -160,6 +160,15 @@ impl Case<'_> {
                 is_still_open(&attempt, answer)?;
                 Ok((self.inquired(&mut attempt, answer, cx), Some(attempt)))
             }
+            PaymentAction::SendAgain { attempt, fence } => {
+                self.holds(*fence)?;
+                // It would be paid although the bank was asked to return it.
+                if self.payment.is_being_recalled() {
+                    return Err(Refused::Moved);
+                }
+                let attempt = sent_again(self.attempt(ws, *attempt)?, self.rules)?;
+                Ok((Effects::default(), Some(attempt)))
+            }
             PaymentAction::Report(report) => {
                 let mut attempt = self.attempt(ws, report.attempt)?;
                 Ok((self.reported(&mut attempt, report, cx), Some(attempt)))
@@ -293,7 +302,6 @@ impl Case<'_> {
                 effects
             }
             InquiryAnswer::NotFound | InquiryAnswer::Asked | InquiryAnswer::NoAnswer(_) => {
-                attempt.sent_again |= attempt.is_to_be_sent_again(answer, rail);
                 report::still_unclear(&mut self.payment, attempt, rail, tries, cx)
             }
         }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use domain::attempt::Attempt;
-use domain::ids::{ExchangeId, PaymentId};
+use domain::ids::PaymentId;
 use domain::job::Job;
-use domain::rail::{Inquiry, InquiryAnswer, RailId};
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId};
 use futures_util::future::join_all;
+use store::Record;
 use tracing::Instrument as _;
 
 use super::Workers;
+use super::calls::UnderWay;
 use super::instruction::{instruction, order_instruction};
 use super::submit::{Message, Payees, ScreenedAgain};
 use crate::command::exchange::{ExchangeAction, OrderKey};
@@ -40,6 +42,19 @@ impl Ask {
                 self.attempt.payment,
                 PaymentAction::Inquired { attempt, fence, answer },
             ),
+        }
+    }
+
+    /// The action that precedes a repetition of its message.
+    fn again(&self) -> Action {
+        let (attempt, fence) = (self.attempt.id, self.job.fence);
+        match &self.order {
+            Some(key) => {
+                Action::Exchange(key.clone(), ExchangeAction::SendAgain { attempt, fence })
+            }
+            None => {
+                Action::Payment(self.attempt.payment, PaymentAction::SendAgain { attempt, fence })
+            }
         }
     }
 }
@@ -79,19 +94,29 @@ impl Workers {
         }
     }
 
-    /// Inquires about attempts, rail by rail.
+    /// Inquires about attempts, rail by rail, about as many at once as a message may carry.
     pub(super) async fn ask_about(&self, asks: Vec<Ask>) {
         let mut by_rail: BTreeMap<RailId, Vec<Ask>> = BTreeMap::new();
         for ask in asks {
             by_rail.entry(ask.attempt.rail.clone()).or_default().push(ask);
         }
-        join_all(by_rail.iter().flat_map(|(rail, asks)| {
-            asks.chunks(INQUIRY_MAX).map(move |some| self.ask(rail, some))
+        join_all(by_rail.into_iter().map(|(rail, asks)| async move {
+            let size = self.batch_of(&rail).min(INQUIRY_MAX);
+            self.in_calls(&rail, asks, size, |asks, calls| self.ask(&rail, asks, size, calls))
+                .await;
         }))
         .await;
     }
 
-    async fn ask(&self, rail: &RailId, asks: &[Ask]) {
+    async fn ask(&self, rail: &RailId, asks: Vec<Ask>, size: usize, calls: UnderWay) {
+        let asking = asks.chunks(size).map(|some| self.ask_once(rail, some));
+        let answers = join_all(asking).await;
+        drop(calls);
+        join_all(asks.iter().zip(answers.concat()).map(|(ask, answer)| self.answered(ask, answer)))
+            .await;
+    }
+
+    async fn ask_once(&self, rail: &RailId, asks: &[Ask]) -> Vec<InquiryAnswer> {
         let inquiries: Vec<Inquiry> = asks
             .iter()
             .map(|Ask { attempt, .. }| Inquiry {
@@ -116,65 +141,72 @@ impl Workers {
         } else {
             self.world.health.answered(rail);
         }
-        join_all(asks.iter().zip(answers).map(|(ask, answer)| self.answered(ask, answer))).await;
+        answers
     }
 
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
-        let rail = self.world.corridors.rail(&ask.attempt.rail);
-        let again = ask.attempt.is_to_be_sent_again(&answer, rail);
-        // Reported first: the attempt is `indeterminate` and counts as sent again from here on, so
-        // that neither a repetition that certainly is not sent nor one that is refused proves
-        // anything about the first message. A worker that lost the job's fence repeats nothing.
-        if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some() && again {
-            failpoint::reach(Failpoint::BeforeSendingAgain);
+        let is_not_found = answer == InquiryAnswer::NotFound;
+        // A worker that lost the job's fence repeats nothing.
+        if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some()
+            && is_not_found
+        {
             self.repeat(ask).await;
         }
     }
 
-    /// Sends the identical message of an attempt once more.
+    /// Sends the identical message of an attempt once more, if it may be.
     async fn repeat(&self, ask: &Ask) {
+        let Attempt { rail, .. } = &ask.attempt;
+        if !ask.attempt.is_to_be_sent_again(self.world.corridors.rail(rail)) {
+            return;
+        }
+        let Some(instruction) = self.instruction_again(ask).await else { return };
+        let Some(_call) = self.call(rail).await else { return };
+        // Decided on the attempt as it is now, and stored before anything is sent.
+        if self.report(ask.job.tenant, ask.job.subject, ask.again()).await.is_none() {
+            return;
+        }
+        failpoint::reach(Failpoint::BeforeSendingAgain);
+        let payees = match &ask.order {
+            Some(key) => Payees::Orders(std::slice::from_ref(key)),
+            None => Payees::Payments,
+        };
+        self.send(&[Message { rail, instructions: &[instruction], payees }]).await;
+    }
+
+    /// The instruction of an attempt; `None` if screening does not pass any more, or if what it pays
+    /// cannot be read now.
+    async fn instruction_again(&self, ask: &Ask) -> Option<Instruction> {
         let (attempt, corridors) = (&ask.attempt, &self.world.corridors);
         if let Some(key) = &ask.order {
-            let order =
-                match self.store.exchange(ask.job.tenant, ExchangeId(attempt.payment.0)).await {
-                    Ok(Some(order)) => order,
-                    Ok(None) => {
-                        return tracing::error!(order = %attempt.payment, "attempt has no order");
-                    }
-                    Err(error) => return tracing::warn!(%error, "order read failed"),
-                };
+            let order = self.exchange_of(&ask.job).await?;
             let ScreenedAgain::Passes(cleared) = self.holder_screened_again(&order) else {
                 return not_repeated(attempt);
             };
-            if self.note_cleared_holder(&ask.job, key, cleared).await.is_none() {
-                return;
-            }
-            let message = order_instruction(attempt, &order, corridors);
-            let payees = Payees::Orders(std::slice::from_ref(key));
-            let message = Message { rail: &attempt.rail, instructions: &[message], payees };
-            return self.send(&[message]).await;
+            self.note_cleared_holder(&ask.job, key, cleared).await?;
+            return Some(order_instruction(attempt, &order, corridors));
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
-            // It would be paid although the bank was asked to return it.
-            Ok(Some(record)) if record.payment.is_being_recalled() => {}
-            Ok(Some(record)) => {
-                let ScreenedAgain::Passes(cleared) =
-                    self.screened_again(&record.payment, &record.order)
-                else {
+            Ok(Some(Record { payment, order, .. })) => {
+                let ScreenedAgain::Passes(cleared) = self.screened_again(&payment, &order) else {
                     return not_repeated(attempt);
                 };
-                if self.note_cleared(&ask.job, attempt.payment, cleared).await.is_none() {
-                    return;
-                }
-                let message = instruction(attempt, &record.order, corridors);
-                self.send(&[Message::of_payments(&attempt.rail, &[message])]).await;
+                self.note_cleared(&ask.job, attempt.payment, cleared).await?;
+                Some(instruction(attempt, &order, corridors))
             }
-            Ok(None) => tracing::error!(payment = %attempt.payment, "attempt has no payment"),
-            Err(error) => tracing::warn!(%error, "payment read failed"),
+            Ok(None) => {
+                tracing::error!(payment = %attempt.payment, "attempt has no payment");
+                None
+            }
+            Err(error) => {
+                tracing::warn!(%error, "payment read failed");
+                None
+            }
         }
     }
 }
 
-fn not_repeated(attempt: &Attempt) {
+fn not_repeated(attempt: &Attempt) -> Option<Instruction> {
     tracing::warn!(payment = %attempt.payment, "screening does not pass on the lists in force, message not repeated");
+    None
 }

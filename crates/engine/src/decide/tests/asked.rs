@@ -1,5 +1,6 @@
 //! An inquiry's answer applies to an attempt that is still open.
 
+use domain::job::{Job, JobKind};
 use domain::rail::{InquiryAnswer, RailReport, Submission};
 
 use super::room::{batch, begun, payment, rail, run};
@@ -7,8 +8,8 @@ use super::*;
 use crate::command::PaymentAction;
 
 /// Two workers have one attempt: the first could not send it and reports so; the second has found
-/// that the rail does not know it, and repeats its message unless its report is refused. Repeated,
-/// the bank would pay it beside the payment's next attempt.
+/// that the rail does not know it, and repeats its message unless that is refused. Repeated, the bank
+/// would pay it beside the payment's next attempt.
 #[test]
 fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
     let payment = payment(1);
@@ -25,16 +26,26 @@ fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
             assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
         }
         let asked = |answer| PaymentAction::Inquired { attempt, fence: 1, answer };
+        let again = PaymentAction::SendAgain { attempt, fence: 1 };
+        let known = |ws: &WorkingSet| {
+            let known = ws.attempts.get(&(TENANT, attempt)).expect("it began");
+            (known.state, known.sent_again)
+        };
         let outcome = act(&mut ws, asked(InquiryAnswer::NotFound));
-        let known = ws.attempts.get(&(TENANT, attempt)).expect("it began");
-        let (state, sent_again) = (known.state, known.sent_again);
-        assert_eq!(sent_again, is_sent);
         if is_sent {
             assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
-            assert_eq!(state, AttemptState::Indeterminate);
+            assert_eq!(known(&ws), (AttemptState::Indeterminate, false), "not repeated so far");
+            let late = PaymentAction::SendAgain { attempt, fence: 0 };
+            let outcome = act(&mut ws, late);
+            assert!(matches!(outcome, Outcome::Refused(Refused::Fenced { .. })), "{outcome:?}");
+            let outcome = act(&mut ws, again);
+            assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+            assert_eq!(known(&ws), (AttemptState::Indeterminate, true));
         } else {
             assert!(matches!(outcome, Outcome::Refused(Refused::Moved)), "{outcome:?}");
-            assert_eq!(state, AttemptState::Refused);
+            let outcome = act(&mut ws, again);
+            assert!(matches!(outcome, Outcome::Refused(Refused::Moved)), "{outcome:?}");
+            assert_eq!(known(&ws), (AttemptState::Refused, false));
             // What the bank itself says is heard all the same.
             let settled = RailReport {
                 attempt,
@@ -50,5 +61,46 @@ fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
             let outcome = act(&mut ws, asked(InquiryAnswer::Reported(settled)));
             assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
         }
+    }
+}
+
+/// A rejection that decides nothing counts as no answer: the inquiries become rarer.
+#[test]
+fn a_payout_whose_bank_decides_nothing_is_asked_about_less_and_less_often() {
+    let (wallet, order) = (wallet(), order(&wallet()));
+    let (key, attempt) = (OrderKey::of(&order), attempt(&order));
+    let subject = order.id.0;
+    for (tries, delay) in [(0, Span::secs(15)), (3, Span::mins(15)), (9, Span::mins(15))] {
+        let mut ws = WorkingSet::new(NOW + Span::hours(1));
+        ws.wallets.load((TENANT, wallet.id), wallet.clone());
+        ws.attempts.load((TENANT, attempt.id), attempt.clone());
+        ws.exchanges.load((TENANT, order.id), order.clone());
+        let job = Job {
+            tenant: TENANT,
+            subject,
+            kind: JobKind::InquirePayout,
+            run_at: NOW,
+            fence: 1,
+            leased_until: Some(NOW + Span::hours(2)),
+            tries,
+        };
+        ws.jobs.load((TENANT, subject), Some(job));
+        let undecided = RailReport {
+            attempt: attempt.id,
+            status: RailStatus::Rejected,
+            reason: Some("AM05".to_owned()),
+            further_reasons: Vec::new(),
+            info: None,
+            bank_reference: None,
+            amount: None,
+            charges: None,
+            source: "test".to_owned(),
+        };
+        let answer = InquiryAnswer::Reported(undecided);
+        let asked = ExchangeAction::Inquired { attempt: attempt.id, fence: 1, answer };
+        let outcome = decided(&mut ws, Action::Exchange(key.clone(), asked));
+        assert!(matches!(outcome, Outcome::Exchange(_)), "{outcome:?}");
+        let next = ws.jobs.get(&(TENANT, subject)).and_then(Option::as_ref).expect("a job");
+        assert_eq!((next.kind, next.run_at - ws.now), (JobKind::InquirePayout, delay), "{tries}");
     }
 }
