@@ -208,9 +208,14 @@ pub trait Chain: Send + Sync {
             Ok(blocks)
         })
     }
-    /// Whether a second node, if configured, has this hash at this height; `false` means that it
-    /// has not reached it. Another hash is [`ChainFault::Disagreement`].
-    fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>>;
+    /// The block with this hash at this height, if the required number of nodes have it; `None`
+    /// means that too few have reached it. Another hash, or another time of it, is
+    /// [`ChainFault::Disagreement`].
+    fn agreed_block(
+        &self,
+        number: u64,
+        hash: BlockHash,
+    ) -> Answer<'_, Result<Option<Block>, ChainFault>>;
     /// Whether an ingested block is no longer in the chain: the required number of nodes have
     /// another one at its height. If another node still has it, that is
     /// [`ChainFault::Disagreement`].
@@ -239,8 +244,8 @@ pub trait Chain: Send + Sync {
         _controllers: &'a [Address],
     ) -> Answer<'a, Result<Sighting, ChainFault>> {
         Box::pin(async {
-            let agrees = self.agrees(receipt.block_number, receipt.block).await?;
-            Ok(if agrees { Sighting::Confirmed } else { Sighting::Open })
+            let agreed = self.agreed_block(receipt.block_number, receipt.block).await?;
+            Ok(agreed.map_or(Sighting::Open, |_| Sighting::Confirmed))
         })
     }
     /// Receipt of a transaction; `None` if no node has it in the chain. Its logs are read as by
@@ -258,8 +263,12 @@ pub trait Chain: Send + Sync {
             Ok(NonceReports { answered: vec![self.nonce(account).await?], silent: 0 })
         })
     }
-    /// Current fee suggestion for a transaction.
+    /// Current fee suggestion for a transaction: the lowest of the nodes'.
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>>;
+    /// The highest of the nodes', for a transaction that waits at lower ones.
+    fn higher_fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+        self.fees()
+    }
     /// Highest fee in wei that the chain charges beside the gas for a signed transaction of this many
     /// bytes, for publishing it on another chain; 0 on chains without such fees.
     fn data_fee(&self, _bytes: usize) -> Answer<'_, Result<u128, ChainFault>> {

@@ -145,6 +145,12 @@ impl PaymentRequest {
         }
     }
 
+    /// A payment that was [`PaymentRequest::seen`] in a block of one time has another time.
+    pub fn seen_at(&mut self, known: Timestamp, block_at: Timestamp) {
+        self.no_longer_confirming(known);
+        self.seen(block_at);
+    }
+
     /// A payment that was [`PaymentRequest::seen`] was reorganised away before it counted.
     pub fn lost(&mut self, block_at: Timestamp, now: Timestamp) -> WalletEffects {
         self.no_longer_confirming(block_at);

@@ -104,6 +104,8 @@ pub enum DepositAction {
         confirmations: u64,
         /// Minimum amount worth a release, in minor units.
         release_min: i64,
+        /// Time of its block, as the required number of nodes state it.
+        paid_at: Timestamp,
     },
     /// The vault's balance does not match the sum of its logs.
     Disputed(String),

@@ -157,7 +157,10 @@ pub(super) fn act(
             let code = AccountCode::Wallet(case.deposit.wallet, case.deposit.coin);
             case.lost(*block, *height, ws.account(tenant, &code).available(), cx)
         }
-        DepositAction::Counted { confirmations, .. } => case.counted(*confirmations, terms, cx),
+        DepositAction::Counted { confirmations, paid_at, .. } => {
+            case.paid(*paid_at);
+            case.counted(*confirmations, terms, cx)
+        }
         DepositAction::Disputed(what) => case.dispute(what.clone()),
         DepositAction::Dropped { height } => case.dropped(*height, cx),
         DepositAction::Screened { fence, assessment, riders, .. } => {

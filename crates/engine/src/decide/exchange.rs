@@ -1,12 +1,14 @@
 //! Commands about exchange orders.
 
 use domain::attempt::Attempt;
+use domain::decimal::Decimal;
 use domain::decision::{Cx, JobChange};
 use domain::exchange::{ExchangeState, NewOrder, OrderCase, create};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
-use domain::rail::{InquiryAnswer, RailReport, Submission};
+use domain::rail::{InquiryAnswer, RailId, RailReport, Submission};
+use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, WorkingSet};
@@ -144,30 +146,7 @@ impl Acting<'_> {
             ExchangeAction::WalletChanged => Ok(self.case.wallet_changed(cx)),
             ExchangeAction::TimePassed { .. } => Ok(self.case.time_passed(cx)),
             ExchangeAction::BeginPayout { rail, tally, mid, .. } => {
-                if let Some(effects) = self.case.priced(*mid, cx) {
-                    return Ok(effects);
-                }
-                let (over, payout) = ((rail, tally.as_ref()), self.case.order.payout);
-                // The rail was chosen for the amount before it was priced.
-                let is_taken = self.rules.corridors.rail(rail).is_none_or(|it| it.takes(payout));
-                let found = if is_taken {
-                    room(ws, tenant, over, payout, self.rules, cx.now)
-                } else {
-                    Room::LookAgain
-                };
-                let Room::Is(sender) = found else {
-                    // The next attempt may begin days later.
-                    if self.case.order.locked_until.is_none() {
-                        self.case.order.priced_at = None;
-                    }
-                    look_again(ws, (tenant, subject), JobKind::Payout, cx.now);
-                    return Ok(WalletEffects::default());
-                };
-                let last = self.last(ws);
-                let (attempt, effects) =
-                    self.case.begin_payout(last.as_ref(), (rail, sender), cx)?;
-                self.attempt = Some(attempt);
-                Ok(effects)
+                self.begin(ws, (rail, tally.as_ref()), *mid, cx)
             }
             ExchangeAction::PutOff { until, open, .. } => Ok(self.put_off(ws, *until, *open, cx)),
             ExchangeAction::NoRoute { .. } => Ok(self.case.no_route(cx)),
@@ -219,6 +198,40 @@ impl Acting<'_> {
                 Ok(self.case.recredit(&pools, cx)?)
             }
         }
+    }
+
+    /// A worker is about to send its payout over a rail, with the customer's usage of it.
+    fn begin(
+        &mut self,
+        ws: &mut WorkingSet,
+        over: (&RailId, Option<&Tally>),
+        mid: Decimal,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, Refused> {
+        let tenant = self.case.order.tenant;
+        if let Some(effects) = self.case.priced(mid, cx) {
+            return Ok(effects);
+        }
+        let ((rail, _), payout) = (over, self.case.order.payout);
+        // The rail was chosen for the amount before it was priced.
+        let is_taken = self.rules.corridors.rail(rail).is_none_or(|it| it.takes(payout));
+        let found = if is_taken {
+            room(ws, tenant, over, payout, self.rules, cx.now)
+        } else {
+            Room::LookAgain
+        };
+        let Room::Is(sender) = found else {
+            // The next attempt may begin days later.
+            if self.case.order.locked_until.is_none() {
+                self.case.order.priced_at = None;
+            }
+            look_again(ws, (tenant, self.case.order.id.0), JobKind::Payout, cx.now);
+            return Ok(WalletEffects::default());
+        };
+        let last = self.last(ws);
+        let (attempt, effects) = self.case.begin_payout(last.as_ref(), (rail, sender), cx)?;
+        self.attempt = Some(attempt);
+        Ok(effects)
     }
 
     fn attempt(&self, ws: &WorkingSet, id: AttemptId) -> Result<Attempt, Refused> {

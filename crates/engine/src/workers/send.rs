@@ -277,10 +277,10 @@ impl Workers {
     }
 
     /// The alert that the nodes keep a key's actions waiting.
-    fn unsent_alert(&self, Key { tenant, chain, role, signer }: Key) -> Alert {
+    pub(super) fn unsent_alert(&self, Key { tenant, chain, role, signer }: Key) -> Alert {
         let (minutes, role) = (UNSENT_FOR.0 / Span::mins(1).0, role.name());
         let what = format!(
-            "actions of the {role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending them needs"
+            "actions of the {role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending or confirming them needs"
         );
         let what = self.said_of(chain, what);
         Alert { kind: AlertKind::Transaction, subject: tenant.0, what }

@@ -22,6 +22,7 @@ use futures_util::future::join_all;
 use store::StoreError;
 
 use super::Workers;
+use super::unsent::Key;
 use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::chain::{ChainAction, Subject, TxKey};
@@ -108,6 +109,11 @@ impl Workers {
             tracing::warn!(%fault, tx = %case.tx.id, "transaction tracking failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 self.alert_about(&case, AlertKind::ChainMismatch, fault.to_string()).await;
+            } else if case.tx.state == TxState::Mined {
+                let (key, now) = (Key::of(&case.tx), self.clock().now());
+                if self.unsent.failed(key, case.tx.intents.iter().copied(), now) {
+                    self.raise(case.tx.tenant, self.unsent_alert(key)).await;
+                }
             }
             self.look_later(&case, false).await;
         }
@@ -222,7 +228,7 @@ impl Workers {
             return Ok(());
         }
         if case.tx.wants_replacement(&wallets.config, now) && !used {
-            let asked = wallets.chain.fees().await?;
+            let asked = wallets.chain.higher_fees().await?;
             if let Some(fees) = case.tx.replacement_fees(asked, &wallets.config) {
                 self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
                 return Ok(());
@@ -351,10 +357,23 @@ impl Workers {
         if !known {
             self.tell_about(case, tell(false, Vec::new())).await;
         }
-        if self.is_settled(wallets, place.number).await?
-            && self.is_watched(case, place.number, Some(place.block)).await
-            && wallets.chain.confirms(&receipt, &[case.tx.controller]).await? == Sighting::Confirmed
-        {
+        let sighting = match self.is_settled(wallets, place.number).await? {
+            true => Some(wallets.chain.confirms(&receipt, &[case.tx.controller]).await?),
+            false => None,
+        };
+        match sighting {
+            Some(Sighting::Absent) => {
+                self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
+                return Ok(());
+            }
+            Some(Sighting::Open) => {
+                let what = format!("too few nodes have the receipt of {}", receipt.tx);
+                return Err(ChainFault::Unreachable(what));
+            }
+            Some(Sighting::Confirmed) => self.confirmed(case).await,
+            None => {}
+        }
+        if sighting.is_some() && self.is_watched(case, place.number, Some(place.block)).await {
             let fees = self.fees(wallets, case, &mined).await?;
             let mut over = tell(true, fees);
             if let ChainAction::Mined { tx, .. } = &mut over {
@@ -367,6 +386,14 @@ impl Workers {
             self.look_later(case, false).await;
         }
         Ok(())
+    }
+
+    /// Enough nodes have its receipt.
+    async fn confirmed(&self, case: &Case) {
+        let (key, now) = (Key::of(&case.tx), self.clock().now());
+        if self.unsent.answered(key, case.tx.intents.iter().copied(), false, now) {
+            alerts::end(&self.store, case.tx.tenant, &self.unsent_alert(key)).await;
+        }
     }
 
     /// Adds to the key what replaced intents that were given up, which may take effect after all, and

@@ -1,10 +1,11 @@
-//! Actions that the nodes' faults keep waiting: since when sending each of them has failed without
-//! interruption. One alert per signer, which ends when the nodes have answered for all of them.
+//! Actions that the nodes' faults keep waiting: since when sending or confirming each of them has
+//! failed without interruption. One alert per signer, which ends when the nodes have answered for all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use domain::chain::{Address, ChainNumber, KeyRole};
+use domain::chain_tx::ChainTx;
 use domain::ids::{IntentId, TenantId};
 use domain::time::{Span, Timestamp};
 
@@ -20,6 +21,13 @@ pub(super) struct Key {
     pub(super) chain: ChainNumber,
     pub(super) role: KeyRole,
     pub(super) signer: Address,
+}
+
+impl Key {
+    /// The key that signs a transaction.
+    pub(super) const fn of(tx: &ChainTx) -> Key {
+        Key { tenant: tx.tenant, chain: tx.chain, role: tx.role, signer: tx.signer }
+    }
 }
 
 /// The actions of one key.

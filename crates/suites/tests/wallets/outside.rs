@@ -152,8 +152,13 @@ impl Chain for QuietChain {
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.answer(Vec::new())
     }
-    fn agrees(&self, _: u64, _: BlockHash) -> Answer<'_, Result<bool, ChainFault>> {
-        self.answer(true)
+    fn agreed_block(
+        &self,
+        number: u64,
+        hash: BlockHash,
+    ) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+        let there = self.at(u8::try_from(number).expect("a low chain"));
+        self.answer(Some(Block { hash, ..there }))
     }
     fn receipt<'a>(
         &'a self,

@@ -102,7 +102,14 @@ fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
             (DepositRef::found(&new), DepositAction::Found(new)),
             (known.clone(), DepositAction::Found(elsewhere)),
             (known.clone(), DepositAction::Disputed("the balance differs".to_owned())),
-            (known.clone(), DepositAction::Counted { confirmations: 3, release_min: 0 }),
+            (
+                known.clone(),
+                DepositAction::Counted {
+                    confirmations: 3,
+                    release_min: 0,
+                    paid_at: deposit.paid_at,
+                },
+            ),
             (known.clone(), DepositAction::Dropped { height: 999 }),
             (known.clone(), DepositAction::Lost { block: place, height: 9 }),
         ];

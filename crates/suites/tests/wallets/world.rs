@@ -399,9 +399,10 @@ impl World {
     }
 
     pub async fn counted(&self, deposit: Deposit) -> Deposit {
-        let release_min = self.release_min;
+        let (release_min, paid_at) = (self.release_min, deposit.paid_at);
         let named = DepositRef::of(&deposit, self.policy.accept_late);
-        self.deposit_action(named, DepositAction::Counted { confirmations: 3, release_min }).await
+        let counted = DepositAction::Counted { confirmations: 3, release_min, paid_at };
+        self.deposit_action(named, counted).await
     }
 
     async fn deposit_action(&self, named: DepositRef, action: DepositAction) -> Deposit {

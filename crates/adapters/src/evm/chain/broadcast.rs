@@ -35,16 +35,16 @@ async fn tell(endpoint: &Endpoint, raw: &[u8]) -> Broadcast {
     }
 }
 
-/// Picks the answer that counts: accepted by a node, then nonce already used, then possibly
-/// accepted.
+/// Picks the answer that counts: accepted by a node, then possibly accepted. A node that takes the
+/// nonce for used hides no refusal of another one.
 const fn rank(outcome: &Broadcast) -> u8 {
     match outcome {
         Broadcast::Accepted => 0,
         Broadcast::AlreadyKnown => 1,
-        Broadcast::NonceTooLow => 2,
-        Broadcast::Indeterminate(_) => 3,
-        Broadcast::Underpriced => 4,
-        Broadcast::InsufficientFunds => 5,
-        Broadcast::Refused(_) => 6,
+        Broadcast::Indeterminate(_) => 2,
+        Broadcast::Underpriced => 3,
+        Broadcast::InsufficientFunds => 4,
+        Broadcast::Refused(_) => 5,
+        Broadcast::NonceTooLow => 6,
     }
 }

@@ -27,14 +27,17 @@ const BLOCKS: u128 = 10;
 const PERCENTILE: u8 = 50;
 
 impl EvmChain {
-    /// The lowest fees that any node reports: if they are too low, a replacement pays more.
-    pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
+    /// The lowest or highest fees that any node reports.
+    pub(super) async fn read_fees(
+        &self,
+        chosen: impl Fn(u128, u128) -> u128,
+    ) -> Result<Fees, ChainFault> {
         let all = self.every(|node| Box::pin(fees_of(node, self.min_tip))).await.any()?;
-        let lowest = all.into_iter().reduce(|one, other| Fees {
-            max_fee: one.max_fee.min(other.max_fee),
-            max_priority_fee: one.max_priority_fee.min(other.max_priority_fee),
+        let fees = all.into_iter().reduce(|one, other| Fees {
+            max_fee: chosen(one.max_fee, other.max_fee),
+            max_priority_fee: chosen(one.max_priority_fee, other.max_priority_fee),
         });
-        lowest.ok_or_else(no_node)
+        fees.ok_or_else(no_node)
     }
 
     pub(super) async fn read_data_fee(&self, bytes: usize) -> Result<u128, ChainFault> {

@@ -157,8 +157,12 @@ impl Chain for EvmChain {
         Box::pin(self.blocks_of_payments(account, from, to))
     }
 
-    fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.others_agree(number, hash))
+    fn agreed_block(
+        &self,
+        number: u64,
+        hash: BlockHash,
+    ) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+        Box::pin(self.read_agreed_block(number, hash))
     }
 
     fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
@@ -194,7 +198,11 @@ impl Chain for EvmChain {
     }
 
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
-        Box::pin(self.read_fees())
+        Box::pin(self.read_fees(u128::min))
+    }
+
+    fn higher_fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+        Box::pin(self.read_fees(u128::max))
     }
 
     fn data_fee(&self, bytes: usize) -> Answer<'_, Result<u128, ChainFault>> {

@@ -72,35 +72,40 @@ impl EvmChain {
         Ok(Heads { latest: *latest, safe, finalized })
     }
 
-    /// Whether other nodes have this hash at this height.
-    pub(super) async fn others_agree(
+    /// The block with this hash at this height, if as many nodes have it as money needs. Its hash
+    /// does not show a wrong time: that has to be the same, too.
+    pub(super) async fn read_agreed_block(
         &self,
         number: u64,
         hash: BlockHash,
-    ) -> Result<bool, ChainFault> {
-        if self.nodes.len() < 2 {
-            return Ok(true);
-        }
+    ) -> Result<Option<Block>, ChainFault> {
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(number)))).await;
-        let (mut having, mut other) = (Vec::new(), None);
+        let (mut having, mut other): (Vec<(&Endpoint, Block)>, _) = (Vec::new(), None);
         for (node, block) in said.answers {
             match block {
-                Some(block) if block.hash == hash => having.push(node),
+                Some(block) if block.hash == hash => having.push((node, block)),
                 Some(_) => other = other.or(Some(node)),
                 None => {}
             }
         }
         match (other, having.first()) {
-            (Some(other), Some(having)) => {
+            (Some(other), Some((having, _))) => {
                 return Err(disagreement(format!("block {number}"), having, other));
             }
-            (Some(_), None) => return Err(ChainFault::Disagreement(format!("block {number}"))),
+            (Some(_), None) if self.nodes.len() > 1 => {
+                return Err(ChainFault::Disagreement(format!("block {number}")));
+            }
             _ => {}
         }
+        if let Some((one, first)) = having.first()
+            && let Some((two, _)) = having.iter().find(|(_, block)| block.at != first.at)
+        {
+            return Err(disagreement(format!("the time of block {number}"), one, two));
+        }
         match said.fault {
-            _ if having.len() >= self.needed() => Ok(true),
+            _ if having.len() >= self.needed() => Ok(having.first().map(|(_, block)| *block)),
             Some(fault) => Err(fault),
-            None => Ok(false),
+            None => Ok(None),
         }
     }
 
@@ -131,12 +136,22 @@ impl EvmChain {
         }
     }
 
-    /// Whether the contract has code: as many nodes say so as money needs, or all that answer.
+    /// Whether the contract has code: as many nodes say so as money needs, or all that answer. Nodes
+    /// differ while the block of its deployment spreads: as long as neither side has as many, none
+    /// has answered.
     pub(super) async fn read_deployed(&self, contract: Address) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(is_deployed(node, contract))).await;
         let answers = said.any()?;
         let needed = self.needed().min(answers.len());
-        Ok(answers.into_iter().filter(|is_there| *is_there).count() >= needed)
+        let saying = |it: bool| answers.iter().filter(|is_there| **is_there == it).count();
+        match (saying(true) >= needed, saying(false) >= needed) {
+            (true, _) => Ok(true),
+            (false, true) => Ok(false),
+            (false, false) => {
+                let what = format!("nodes differ on whether {contract} has code");
+                Err(ChainFault::Unreachable(what))
+            }
+        }
     }
 
     pub(super) async fn read_nonces(&self, account: Address) -> Result<NonceReports, ChainFault> {

@@ -1,6 +1,8 @@
 //! Receipts, and whether a quorum of nodes has them: a result that credits money or finalizes a
 //! transaction is checked against each node's view of the transaction and of its reported block.
 
+use std::cmp::Reverse;
+
 use domain::chain::{Address, BlockHash, ChainFault, Receipt, Sighting, TransferAt, TxHash};
 use serde_json::json;
 
@@ -24,7 +26,8 @@ enum Seen {
 }
 
 impl EvmChain {
-    /// A transaction's receipt from any node, in configuration order.
+    /// A transaction's receipt from any node. If they differ, the one that most of them have, and of
+    /// those the lowest: a node may claim a block that is not there.
     pub(super) async fn any_receipt(
         &self,
         tx: TxHash,
@@ -32,8 +35,12 @@ impl EvmChain {
     ) -> Result<Option<Receipt>, ChainFault> {
         let said = self.every(|node| Box::pin(self.receipt_of(node, tx, controllers))).await;
         let answered = said.answers.len();
-        match said.answers.into_iter().find_map(|(_, receipt)| receipt) {
-            Some(receipt) => Ok(Some(receipt)),
+        let found: Vec<Receipt> =
+            said.answers.into_iter().filter_map(|(_, receipt)| receipt).collect();
+        let having = |receipt: &Receipt| found.iter().filter(|other| *other == receipt).count();
+        let best = found.iter().min_by_key(|it| (Reverse(having(it)), it.block_number));
+        match best {
+            Some(receipt) => Ok(Some(receipt.clone())),
             // A node that does not answer may have it.
             None if answered < self.needed() => said.fault.map_or(Ok(None), Err),
             None => Ok(None),

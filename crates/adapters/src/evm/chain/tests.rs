@@ -246,14 +246,24 @@ async fn the_second_node_agrees_lags_or_contradicts() {
         node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getBlockByNumber", Value::Null);
     let second = second.on("eth_getBlockByNumber", header(7, 8));
     let both = chain_of(&node().on("eth_getBlockByNumber", header(7, 7)), Some(&second));
-    assert_eq!(both.agrees(7, BLOCK).await, Ok(true));
-    assert_eq!(both.agrees(7, BLOCK).await, Ok(false));
+    let agreed = both.agreed_block(7, BLOCK).await.expect("answered").map(|block| block.number);
+    assert_eq!(agreed, Some(7));
+    assert_eq!(both.agreed_block(7, BLOCK).await, Ok(None));
     let expected = ChainFault::Disagreement("block 7 (first node and second node)".to_owned());
-    assert_eq!(both.agrees(7, BLOCK).await, Err(expected));
-    assert_eq!(chain(&node()).agrees(7, BLOCK).await, Ok(true));
+    assert_eq!(both.agreed_block(7, BLOCK).await, Err(expected));
+    let alone = |hash| chain(&node().on("eth_getBlockByNumber", header(7, hash)));
+    assert!(alone(7).agreed_block(7, BLOCK).await.is_ok_and(|block| block.is_some()));
+    assert_eq!(alone(8).agreed_block(7, BLOCK).await, Ok(None), "replaced");
+    // The hash does not show when a node states another time.
+    let mut late = header(7, 7);
+    late["timestamp"] = json!("0x65100000");
+    let second = node().on("eth_getBlockByNumber", late);
+    let both = chain_of(&node().on("eth_getBlockByNumber", header(7, 7)), Some(&second));
+    let said = "the time of block 7 (first node and second node)";
+    assert_eq!(both.agreed_block(7, BLOCK).await, Err(ChainFault::Disagreement(said.to_owned())));
     let lost = broken(Err(TransportFault::Failed("gone".to_owned())));
     let both = chain_of(&node().on("eth_getBlockByNumber", header(7, 7)), Some(&lost));
-    assert_eq!(is_unreachable(both.agrees(7, BLOCK).await), "second node: gone");
+    assert_eq!(is_unreachable(both.agreed_block(7, BLOCK).await), "second node: gone");
 }
 
 #[tokio::test]
@@ -708,7 +718,18 @@ async fn a_broadcast_has_the_best_nodes_result() {
         (refusing("nonce too low"), accepting(), Broadcast::Accepted),
         (lost(), accepting(), Broadcast::Accepted),
         (lost(), refusing("already known"), Broadcast::AlreadyKnown),
-        (refusing("nonce too low"), lost(), Broadcast::NonceTooLow),
+        (
+            refusing("nonce too low"),
+            lost(),
+            Broadcast::Indeterminate("second node: gone".to_owned()),
+        ),
+        (refusing("nonce too low"), refusing("insufficient funds"), Broadcast::InsufficientFunds),
+        (refusing("nonce too low"), refusing("nonce too low"), Broadcast::NonceTooLow),
+        (
+            refusing("intrinsic gas too low"),
+            refusing("nonce too low"),
+            Broadcast::Refused("first node: intrinsic gas too low (-32000)".to_owned()),
+        ),
         (
             refusing("replacement transaction underpriced"),
             refusing("insufficient funds"),
@@ -952,6 +973,18 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
         let said = chain_of_three(codes.map(with_code)).is_deployed(USDC).await;
         assert_eq!(said, Ok(expected), "{codes:?}");
     }
+    let (there, gone) = (with_code("0x60"), with_code("0x"));
+    is_unreachable(chain_of(&there, Some(&gone)).is_deployed(USDC).await);
+    // A receipt of a block that is not there hides no other node's.
+    let mut invented = receipt(&json!([]), "0x0");
+    invented["blockNumber"] = json!("0x3b9aca00");
+    let invented = node().on("eth_getTransactionReceipt", invented);
+    let honest = node().on("eth_getTransactionReceipt", receipt(&json!([]), "0x1"));
+    let found = chain_of(&invented, Some(&honest)).receipt(TxHash([1; 32]), &[]).await;
+    assert_eq!(
+        found.map(|found| found.map(|it| (it.block_number, it.succeeded))),
+        Ok(Some((7, true)))
+    );
     // A missing receipt counts once two nodes report it.
     let without = || node().on("eth_getTransactionReceipt", Value::Null);
     let tx = TxHash([1; 32]);
@@ -1118,6 +1151,9 @@ async fn fees_are_the_lowest_and_a_gas_price_is_enough_for_them() {
     let dear = node().on("eth_feeHistory", history(50 * TIP_MIN, 3 * TIP_MIN));
     let fees = chain_of(&cheap, Some(&dear)).fees().await.expect("fees");
     assert_eq!((fees.max_fee, fees.max_priority_fee), (TIP_MIN, TIP_MIN));
+    // What waits pays what the other node asks for.
+    let fees = chain_of(&cheap, Some(&dear)).higher_fees().await.expect("fees");
+    assert_eq!((fees.max_fee, fees.max_priority_fee), (103 * TIP_MIN, 3 * TIP_MIN));
     for without in [
         node().refusing("eth_feeHistory", -32601, "the method does not exist"),
         node().on("eth_feeHistory", json!({"baseFeePerGas": null})),

@@ -343,3 +343,24 @@ fn the_wallet_is_credited_with_the_arrived_amount() {
     world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
     assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 1), "once");
 }
+
+/// Until it counts, the time of its block is one node's word.
+#[test]
+fn the_agreed_time_of_its_block_decides_whether_a_payment_is_in_time() {
+    let late = monday() + Span::days(30);
+    for (said, agreed, in_time) in [(late, monday(), true), (monday(), late, false)] {
+        let mut world = World::for_request();
+        world.does(|case, _, cx| case.included(place(100), said, cx));
+        world.does(|case, _, _| {
+            case.paid(agreed);
+            WalletEffects::default()
+        });
+        let request = world.case.request.as_ref().expect("a request");
+        assert_eq!(request.confirming, i32::from(in_time));
+        world.counted();
+        assert_eq!(world.case.deposit.paid_at, agreed);
+        let request = world.case.request.as_ref().expect("a request");
+        let exception = if in_time { "NONE" } else { "LATE" };
+        assert_eq!((request.confirming, request.exception().name()), (0, exception));
+    }
+}

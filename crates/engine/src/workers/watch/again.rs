@@ -162,7 +162,7 @@ impl Watch<'_> {
             return Ok(None);
         }
         let Some(block) = self.chain.block(BlockAt::Number(number)).await? else { return Ok(None) };
-        if !self.chain.agrees(number, block.hash).await? {
+        if self.chain.agreed_block(number, block.hash).await?.is_none() {
             return Ok(None);
         }
         let logs = self.chain.logs(block.hash, &[]).await?;

@@ -9,7 +9,7 @@ use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, VaultLog};
 use domain::ids::TenantId;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 
@@ -33,6 +33,8 @@ enum Finding {
     Counts {
         confirmations: u64,
         release_min: i64,
+        /// Time of its block.
+        paid_at: Timestamp,
     },
     Gone(Place),
     Mismatch(String),
@@ -89,7 +91,7 @@ impl Watch<'_> {
             }
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
                 let late = policies.get(&deposit.tenant).copied().flatten();
-                self.tell_finding(deposit, finding, late, &heads).await
+                self.tell_finding(deposit, finding, late).await
             });
             for told in join_all(told).await {
                 told?;
@@ -135,19 +137,22 @@ impl Watch<'_> {
                 continue;
             }
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
-            let (said, verdict) = match here {
+            let said = match here {
                 // A node without a block of this height lags.
-                None => (Ok(false), Verdict::NotYet),
+                None => Ok(Verdict::NotYet),
                 Some(other) if other.hash != place.block => {
                     let known = Block { hash: place.block, ..other };
-                    (self.chain.is_gone(&known).await, Verdict::Gone)
+                    let gone = self.chain.is_gone(&known).await;
+                    gone.map(|gone| if gone { Verdict::Gone } else { Verdict::NotYet })
                 }
-                Some(_) => (self.chain.agrees(place.number, place.block).await, Verdict::Agreed),
+                Some(_) => {
+                    let agreed = self.chain.agreed_block(place.number, place.block).await;
+                    agreed.map(|it| it.map_or(Verdict::NotYet, |block| Verdict::Agreed(block.at)))
+                }
             };
             let verdict = match said {
-                Ok(true) => verdict,
-                Ok(false)
-                | Err(
+                Ok(verdict) => verdict,
+                Err(
                     ChainFault::Unreachable(_) | ChainFault::TooMuch | ChainFault::Reverted { .. },
                 ) => Verdict::NotYet,
                 Err(ChainFault::Disagreement(what)) => {
@@ -209,14 +214,14 @@ impl Watch<'_> {
         if !self.is_deep(deposit, place, heads) {
             return Ok(self.why_not_deep(deposit, place, heads));
         }
-        match blocks.get(&(place.number, place.block)) {
-            Some(Verdict::Agreed) => {}
+        let paid_at = match blocks.get(&(place.number, place.block)) {
+            Some(Verdict::Agreed(at)) => *at,
             Some(Verdict::Gone) => {
                 return self.unless_elsewhere(deposit, Finding::Gone(place)).await;
             }
             Some(Verdict::NotYet) => return Ok(Finding::Unconfirmed),
             None => return Ok(Finding::Waits),
-        }
+        };
         let found = match self.is_seen(deposit, place).await {
             Ok(None) => self.compare(deposit.to, deposit.coin, place).await,
             other => other,
@@ -224,7 +229,7 @@ impl Watch<'_> {
         match found {
             Ok(None) => {
                 let confirmations = heads.latest.number.saturating_sub(place.number) + 1;
-                Ok(Finding::Counts { confirmations, release_min })
+                Ok(Finding::Counts { confirmations, release_min, paid_at })
             }
             Ok(Some(finding)) => Ok(finding),
             Err(ChainFault::Disagreement(what)) => {
@@ -320,17 +325,13 @@ impl Watch<'_> {
         deposit: &Deposit,
         finding: Finding,
         late: Option<Span>,
-        heads: &Heads,
     ) -> Result<(), Trouble> {
-        let height = heads.latest.number;
         let action = match finding {
-            Finding::Counts { confirmations, release_min } => {
-                DepositAction::Counted { confirmations, release_min }
+            Finding::Counts { confirmations, release_min, paid_at } => {
+                DepositAction::Counted { confirmations, release_min, paid_at }
             }
             // Its time to return counts from the height up to which the chain was scanned.
-            Finding::Gone(block) => {
-                DepositAction::Lost { block, height: height.max(self.seen_to()) }
-            }
+            Finding::Gone(block) => DepositAction::Lost { block, height: self.seen_to() },
             Finding::Mismatch(_) | Finding::Differs(_) if deposit.disputed => return Ok(()),
             Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
@@ -350,8 +351,8 @@ type Verdicts = BTreeMap<(u64, BlockHash), Verdict>;
 /// The verdict on a block in which deposits wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// Every node has it.
-    Agreed,
+    /// Enough nodes have it, of this time.
+    Agreed(Timestamp),
     /// A second node lags behind this height.
     NotYet,
     /// It is not in the chain.

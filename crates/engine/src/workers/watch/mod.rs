@@ -302,7 +302,7 @@ impl Watch<'_> {
     async fn round(&mut self) -> Result<Round, Trouble> {
         let newest = self.chain.head().await?;
         if !self.memory.is_rewound {
-            self.finish_rewind(newest).await?;
+            self.finish_rewind().await?;
         }
         let headers = self.workers.store.chain_headers(self.number(), TIMED_BLOCKS).await?;
         self.tip = headers.first().copied();
@@ -334,7 +334,7 @@ impl Watch<'_> {
                 Standing::Here => self.memory.checked = Some(self.workers.clock().now()),
                 Standing::Ahead => return Ok(Round::UpToDate),
                 Standing::Gone => {
-                    self.rewind(newest).await?;
+                    self.rewind().await?;
                     return Ok(Round::More);
                 }
             }
@@ -353,7 +353,7 @@ impl Watch<'_> {
                     // It was in the chain before: verify that now.
                     self.memory.checked = None;
                     if self.standing(&tip, newest).await? == Standing::Gone {
-                        self.rewind(newest).await?;
+                        self.rewind().await?;
                         return Ok(Round::More);
                     }
                     return Ok(Round::UpToDate);

@@ -25,6 +25,13 @@ const LAG_BLOCKS: u64 = 3;
 /// … and at least this much time.
 const LAG: Span = Span::secs(5);
 
+/// What may be wrong with a node.
+const TROUBLES: [&str; 2] = ["lags behind the chain", "cannot serve"];
+
+fn said_of_node(name: &str, trouble: &str) -> String {
+    format!("the {name} {trouble}")
+}
+
 /// Health of the nodes between checks.
 #[derive(Debug, Default)]
 pub(super) struct Ward {
@@ -83,14 +90,14 @@ impl Lasting {
 }
 
 impl Ward {
-    /// Nodes that have failed for long enough, each with its fault.
+    /// What to say about nodes that have failed for long enough (`true`), or no longer fail.
     fn judge(
         &mut self,
         reports: &[NodeReport],
         taken: u64,
         block_time: Span,
         now: Timestamp,
-    ) -> Vec<String> {
+    ) -> Vec<(String, bool)> {
         let newest = reports.iter().filter_map(|report| report.head.as_ref().ok()).max().copied();
         let newest = newest.unwrap_or(0).max(taken);
         let most = u64::try_from(LAG.0.checked_div(block_time.0).unwrap_or(0))
@@ -100,21 +107,23 @@ impl Ward {
         for report in reports {
             let trouble = match &report.head {
                 Ok(head) if newest.saturating_sub(*head) <= most => None,
-                Ok(_) => Some("lags behind the chain".to_owned()),
-                Err(fault) => Some(format!("cannot serve: {fault}")),
+                Ok(_) => Some(TROUBLES[0].to_owned()),
+                Err(fault) => Some(format!("{}: {fault}", TROUBLES[1])),
             };
             let Some(trouble) = trouble else {
                 self.since.remove(&report.name);
-                self.alerted.remove(&report.name);
+                if self.alerted.remove(&report.name) {
+                    news.extend(TROUBLES.map(|kind| (said_of_node(&report.name, kind), false)));
+                }
                 continue;
             };
             let since = *self.since.entry(report.name.clone()).or_insert(now);
             tracing::warn!(node = report.name, trouble, "chain node check failed");
             if now - since >= PATIENCE && self.alerted.insert(report.name.clone()) {
                 // A constant text per kind of fault: one alert for each node and kind.
-                let kind =
-                    if report.head.is_ok() { "lags behind the chain" } else { "cannot serve" };
-                news.push(format!("the {} {kind}", report.name));
+                let [lags, fails] = TROUBLES;
+                let kind = if report.head.is_ok() { lags } else { fails };
+                news.push((said_of_node(&report.name, kind), true));
             }
         }
         news
@@ -134,8 +143,9 @@ impl Workers {
             Ok(newest) => newest.first().map_or(0, |newest| newest.number),
             Err(error) => return tracing::warn!(%error, "ingested height read failed, will retry"),
         };
-        for what in memory.nodes.judge(&reports, taken, memory.block_time, now) {
-            self.alert_everybody(wallets.config.number, AlertKind::ChainNode, &what).await;
+        for (what, is_there) in memory.nodes.judge(&reports, taken, memory.block_time, now) {
+            let chain = wallets.config.number;
+            self.alert_while(chain, AlertKind::ChainNode, &what, Some(is_there)).await;
         }
     }
 
@@ -233,18 +243,19 @@ mod tests {
         let mut told = Vec::new();
         for secs in [0, 15, 30, 45, 60] {
             let news = ward.judge(&reports, 100, Span::secs(12), at(secs));
-            told.extend(news.into_iter().map(|what| (secs, what)));
+            told.extend(news.into_iter().map(|(what, is_there)| (secs, what, is_there)));
         }
         let expected =
             [(30, "the second node cannot serve"), (30, "the node 3 lags behind the chain")];
-        assert_eq!(told, expected.map(|(secs, what)| (secs, what.to_owned())));
+        assert_eq!(told, expected.map(|(secs, what)| (secs, what.to_owned(), true)));
         // Recovered, then failing again.
         let well = [node("second node", Ok(100))];
-        assert!(ward.judge(&well, 100, Span::secs(12), at(75)).is_empty());
+        let over = TROUBLES.map(|kind| (format!("the second node {kind}"), false));
+        assert_eq!(ward.judge(&well, 100, Span::secs(12), at(75)), over);
         assert!(ward.judge(&reports, 100, Span::secs(12), at(90)).is_empty());
         assert_eq!(
             ward.judge(&reports, 100, Span::secs(12), at(120)),
-            ["the second node cannot serve"]
+            [("the second node cannot serve".to_owned(), true)]
         );
     }
 

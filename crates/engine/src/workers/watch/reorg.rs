@@ -27,11 +27,11 @@ impl Watch<'_> {
     /// Finishes a rewind that another holder of the role, or a fault, cut short. The chain may have
     /// returned to the blocks above its ancestor since: what was undone there is found again
     /// only if they are ingested again.
-    pub(super) async fn finish_rewind(&mut self, newest: u64) -> Result<(), Trouble> {
+    pub(super) async fn finish_rewind(&mut self) -> Result<(), Trouble> {
         let kept = self.workers.store.meta(&self.number().key(REWINDING)).await?;
         if let Some(kept) = kept.and_then(|text| text.parse::<u64>().ok()) {
             tracing::warn!(ancestor = kept, "unfinished chain reorganization resumed");
-            self.undo_above(kept, newest).await?;
+            self.undo_above(kept).await?;
         }
         self.memory.is_rewound = true;
         Ok(())
@@ -42,7 +42,7 @@ impl Watch<'_> {
     }
 
     /// Walks back to the common ancestor and undoes everything above it.
-    pub(super) async fn rewind(&mut self, newest: u64) -> Result<(), Trouble> {
+    pub(super) async fn rewind(&mut self) -> Result<(), Trouble> {
         let headers = self.kept_headers().await?;
         let mut ancestor = None;
         for header in &headers {
@@ -75,7 +75,7 @@ impl Watch<'_> {
             );
             self.workers.alert_everybody(self.number(), AlertKind::DeepReorg, &what).await;
         }
-        self.undo_above(kept, newest).await
+        self.undo_above(kept).await
     }
 
     /// No stored header is in the chain: returns the highest block below them that is, and in which
@@ -133,7 +133,7 @@ impl Watch<'_> {
     /// Deposits and transactions are notified first, contracts with events there are queried again,
     /// then the headers are deleted. Of what is recorded above the ancestor and below the next stored
     /// header, the blocks that are still in the chain stay.
-    async fn undo_above(&mut self, kept: u64, newest: u64) -> Result<(), Trouble> {
+    async fn undo_above(&mut self, kept: u64) -> Result<(), Trouble> {
         let deposits = self.workers.store.deposits_from_height(self.number(), kept + 1).await?;
         let txs = self.workers.store.chain_txs_from_height(self.number(), kept + 1).await?;
         let headers = self.kept_headers().await?;
@@ -154,7 +154,9 @@ impl Watch<'_> {
         let stay: BTreeSet<_> = stay?.into_iter().flatten().collect();
         let is_lost =
             |place: &Place| place.number > kept && !stay.contains(&(place.number, place.block));
-        self.forget_deposits(&deposits, is_lost, newest).await?;
+        // The height that was ingested: one node may claim any.
+        let height = headers.first().map_or(kept, |header| header.number);
+        self.forget_deposits(&deposits, is_lost, height).await?;
         self.forget_transactions(&txs, is_lost).await?;
         self.ask_issuers_again(kept).await?;
         self.workers.store.rewind_chain(&self.role, self.number(), kept).await?;

@@ -195,8 +195,16 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn agrees(&self, number: u64, hash: BlockHash) -> Answer<'_, Result<bool, ChainFault>> {
-        Box::pin(self.ask(move |_, endpoints| endpoints.have_block(number, hash)))
+    fn agreed_block(
+        &self,
+        number: u64,
+        hash: BlockHash,
+    ) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+        Box::pin(self.ask(move |blocks, endpoints| {
+            let view = &endpoints.first()?.view;
+            let there = endpoints.have_block(number, hash)?;
+            Ok(view.block(blocks.start(), number).filter(|_| there))
+        }))
     }
 
     fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
