@@ -47,6 +47,8 @@ const ASKED_AT_ONCE: usize = 500;
 const UNBOOKED_MAX: usize = 500;
 /// Maximum number of vaults that one comparison has rescanned.
 const LOOKED_THROUGH_MAX: usize = 64;
+/// Times that differences are read again while their accounts move.
+const READS_MAX: usize = 4;
 /// Store key of the vault after which a chain's the next comparison continues.
 const COMPARED_TO: &str = "reconciliation.compared_to";
 
@@ -216,18 +218,26 @@ impl Workers {
             self.go_on_after(wallets, next).await?;
             return Ok((held.len(), first));
         }
-        // Read last: no balance of the first read is of a later block. With an earlier head, a
-        // movement between head and balance would differ in both reads.
-        let head = wallets.chain.heads().await?.latest.number;
-        self.watcher_reaches(wallets, head).await?;
-        let second = differing(wallets, &self.held(wallets).await?.0).await?;
-        let stands = |it: &Break| {
-            first.iter().any(|at| {
-                (&at.account, at.tenant, at.side, at.said)
-                    == (&it.account, it.tenant, it.side, it.said)
-            })
-        };
-        let breaks: Vec<Break> = second.into_iter().filter(stands).collect();
+        let mut breaks = first;
+        for _ in 0..READS_MAX {
+            // Read last: no balance of the read before is of a later block. With an earlier head, a
+            // movement between head and balance would differ in both reads.
+            let head = wallets.chain.heads().await?.latest.number;
+            self.watcher_reaches(wallets, head).await?;
+            let again = differing(wallets, &self.held(wallets).await?.0).await?;
+            let before = |it: &Break| {
+                let is_it = |at: &&Break| {
+                    (&at.account, at.tenant, at.side) == (&it.account, it.tenant, it.side)
+                };
+                breaks.iter().find(is_it).map(|at| at.said)
+            };
+            // What moves between the reads is read once more: it may be a movement, or differ by more.
+            let has_moved = again.iter().any(|it| before(it).is_some_and(|said| said != it.said));
+            breaks = again.iter().filter(|it| before(it).is_some()).cloned().collect();
+            if !has_moved {
+                break;
+            }
+        }
         self.look_through(wallets, &held, &breaks).await?;
         self.go_on_after(wallets, next).await?;
         Ok((held.len(), breaks))
