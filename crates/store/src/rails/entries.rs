@@ -65,10 +65,15 @@ static OPEN_SHEETS: Stmt = Stmt::written(
      FROM rail_statement o WHERE o.is_open = 1) o ON o.rail = s.rail AND o.statement = s.statement \
      ORDER BY s.to_at, s.rail, s.statement, s.page",
 );
+// Several statements may end at one time, as those of a day whose periods are dates: the one that the opening balance
+// continues is the predecessor, the statement's own day included.
 static CLOSED_BEFORE: Stmt = Stmt::written(
     "rail.closed_before",
-    "SELECT s.closing FROM rail_statement s WHERE s.rail = $1 AND s.account = $2 AND s.currency = $3 AND s.to_at < $4 \
-     AND s.closing IS NOT NULL ORDER BY s.to_at DESC, s.statement DESC LIMIT 1",
+    "SELECT s.closing FROM rail_statement s WHERE s.rail = $1 AND s.account = $2 AND s.currency = $3 \
+     AND s.closing IS NOT NULL AND s.statement <> $5 AND ((s.to_at = $4 AND s.closing = $6) OR s.to_at = \
+     (SELECT MAX(e.to_at) FROM rail_statement e WHERE e.rail = $1 AND e.account = $2 AND e.currency = $3 \
+     AND e.to_at < $4 AND e.closing IS NOT NULL)) \
+     ORDER BY CASE WHEN s.closing = $6 THEN 0 ELSE 1 END, s.statement DESC LIMIT 1",
 );
 static CLOSE_ENTRIES: Stmt = Stmt::update("rail.close_entries", &tables::RAIL_ENTRY);
 static CLOSE_SHEET: Stmt = Stmt::written(
@@ -222,8 +227,8 @@ impl Store {
         let sheets = sheets(self.many(&OPEN_SHEETS, ()).await?);
         let mut found = Vec::with_capacity(sheets.len());
         for sheet in sheets {
-            let params = (&sheet.rail, &sheet.account, sheet.currency, sheet.to);
-            let before = self.one(&CLOSED_BEFORE, params).await?;
+            let of = (&sheet.rail, &sheet.account, sheet.currency, sheet.to);
+            let before = self.one(&CLOSED_BEFORE, (of, &sheet.id, sheet.opening)).await?;
             found.push((sheet, before));
         }
         Ok(found)

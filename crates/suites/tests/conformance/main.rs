@@ -189,6 +189,7 @@ conformance! {
         a_page_of_a_statement_is_kept_once
         an_attempt_is_found_by_each_of_its_ids
         a_batch_booking_is_kept_as_its_transactions
+        statements_that_end_together_follow_their_balances
         entries_are_given_to_the_attempts_that_they_name
         payouts_without_an_entry_are_found
         sheets_are_put_together_from_pages

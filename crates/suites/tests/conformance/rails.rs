@@ -1,5 +1,7 @@
 //! Bank statements, discrepancies with them, and unmatched reports.
 
+use std::collections::BTreeMap;
+
 use domain::attempt::Attempt;
 use domain::bank_statement::{BankStatement, BreakKind, RailBreak, StatementEntry};
 use domain::currency::Currency;
@@ -292,6 +294,38 @@ pub async fn payouts_without_an_entry_are_found(world: World) {
         world.store.unbooked(other, &covered, period.1, Lacking::Payout, 10).await,
         Ok(Vec::new())
     );
+}
+
+/// Periods of dates, two statements a day, ids in no order of texts.
+pub async fn statements_that_end_together_follow_their_balances(world: World) {
+    let (from, to) = period(&world).await;
+    let store = &world.store;
+    let ends = [to, to, to + Span::days(1)];
+    for (id, (opening, closing), to) in [("S-9", (5, 7)), ("S-10", (7, 9)), ("S-11", (9, 4))]
+        .into_iter()
+        .zip(ends)
+        .map(|((id, it), to)| (id, it, to))
+    {
+        let balances = BankStatement {
+            opening: Some(opening),
+            closing: Some(closing),
+            turnover: closing - opening,
+            ..page(id, Vec::new(), (from, to))
+        };
+        store.keep_statement(&rail(), &balances, from).await.expect("kept");
+    }
+    let wrong = BankStatement {
+        opening: Some(1),
+        closing: Some(2),
+        turnover: 1,
+        ..page("S-12", Vec::new(), (from, to + Span::days(1)))
+    };
+    store.keep_statement(&rail(), &wrong, from).await.expect("kept");
+    let open = store.open_sheets().await.expect("read");
+    let before: BTreeMap<&str, Option<i64>> =
+        open.iter().map(|(it, before)| (it.id.as_str(), *before)).collect();
+    let expected = [("S-10", Some(7)), ("S-11", Some(9)), ("S-12", Some(7)), ("S-9", None)];
+    assert_eq!(before, BTreeMap::from(expected), "S-12 continues none");
 }
 
 pub async fn sheets_are_put_together_from_pages(world: World) {
