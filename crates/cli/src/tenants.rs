@@ -102,7 +102,7 @@ pub struct TopUpArgs {
     /// Token
     #[arg(long, value_parser = coin)]
     coin: StableCoin,
-    /// Amount, at most 6 decimals
+    /// Amount, at most 1000000000 with 6 decimals
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
 }
@@ -246,12 +246,16 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
     }
 }
 
+/// Most coins that one command books, in minor units: a slip of the keyboard must not fill an account
+/// so far that no deposit can follow.
+const AMOUNT_MAX_MINOR: i64 = 1_000_000_000 * 1_000_000;
+
 impl TopUpArgs {
     fn minor(&self) -> Result<i64, Failure> {
-        let minor =
-            self.amount.to_minor(self.coin.currency().minor_units()).filter(|minor| *minor > 0);
-        minor.ok_or_else(|| {
-            Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned())
+        let minor = self.amount.to_minor(self.coin.currency().minor_units());
+        minor.filter(|minor| (1..=AMOUNT_MAX_MINOR).contains(minor)).ok_or_else(|| {
+            let rule = "--amount: must be above 0 and at most 1000000000, with at most 6 decimals";
+            Failure::Usage(rule.to_owned())
         })
     }
 
