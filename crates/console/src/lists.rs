@@ -79,3 +79,14 @@ pub fn day_of(text: &str) -> Option<Timestamp> {
     let start = format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok()?;
     Some(Timestamp(start.as_microsecond()))
 }
+/// What an empty list says: `whole` if it was asked for without any of these filters, else `part`.
+pub fn none(
+    visit: &Visit,
+    whole: &'static str,
+    part: &'static str,
+    filters: &[&str],
+) -> &'static str {
+    let filters = filters.iter().filter(|name| **name != HIDDEN);
+    let asked = filters.chain(&["before", "after"]).any(|name| visit.query().given(name).is_some());
+    if asked { part } else { whole }
+}

@@ -28,7 +28,8 @@ fn asked_at(visit: &Visit) -> Result<Option<Timestamp>, Stop> {
 }
 
 fn line(visit: &Visit, line: &TrialLine) -> Vec<Cell> {
-    let money = |minor| Cell::number(Money::new(minor, line.currency));
+    // The balance names the currency.
+    let figure = |minor| Cell::number(Money::new(minor, line.currency).decimal());
     let account = match &line.account {
         Some(code) => {
             let code = code.to_string();
@@ -39,10 +40,10 @@ fn line(visit: &Visit, line: &TrialLine) -> Vec<Cell> {
     vec![
         account,
         Cell::number(line.balance()),
-        money(line.debits_posted),
-        money(line.credits_posted),
-        money(line.debits_pending),
-        money(line.credits_pending),
+        figure(line.debits_posted),
+        figure(line.credits_posted),
+        figure(line.debits_pending),
+        figure(line.credits_pending),
     ]
 }
 
@@ -90,9 +91,9 @@ pub(super) async fn balance(visit: Visit) -> Answer {
         Field::day("on", "As of day (UTC)").optional().as_asked(visit.query()),
         Field::line("at", "Time, for example 18:30").optional().as_asked(visit.query()),
     ];
-    let said = at.filter(|at| *at < now).unwrap_or(now);
+    let said = Cell::When(at.filter(|at| *at < now).unwrap_or(now)).instant();
     let says = vec![format!(
-        "Every account as of {said}: credits minus debits. An account that holds money has a positive balance."
+        "Every account as of {said} UTC: credits minus debits. An account that holds money has a positive balance."
     )];
     let filters = FormView { button: "Show", ..FormView::filters(fields) };
     let sections = vec![

@@ -16,7 +16,7 @@ use engine::payments::Record;
 
 use super::{day, masked, people_state};
 use crate::export::{self, Csv};
-use crate::lists::{HIDDEN, views, with_columns};
+use crate::lists::{HIDDEN, none, views, with_columns};
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded, saved_views};
@@ -313,11 +313,11 @@ pub(super) async fn list(visit: Visit) -> Answer {
             "This page searched {looked_at} payments of each country. Next continues after them."
         ));
     }
-    let none = match found.next.is_some() {
+    let empty = match found.next.is_some() {
         true => "None among these; Next looks further back.",
-        false => "No payments match.",
+        false => none(&visit, "No payments yet.", "No payments match.", &names()),
     };
-    let table = Table::new("Payments", &HEAD, rows).or(none).paged(pager(&visit, &found));
+    let table = Table::new("Payments", &HEAD, rows).or(empty).paged(pager(&visit, &found));
     let mut links = Vec::new();
     if visit.query().given("after").or(visit.query().given("before")).is_some() {
         let latest = format!("{}?{asked}", visit.href("/payments"));

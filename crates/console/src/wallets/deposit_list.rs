@@ -6,7 +6,7 @@ use engine::wallets::Wanted;
 
 use super::{deposit_people, deposit_tone};
 use crate::export::{self, Csv};
-use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
+use crate::lists::{HIDDEN, chips, dated_filters, none, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{Field, Section, asked, coins_text, latest, page, query, turned, turns};
@@ -52,7 +52,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = visit.console().store().office_deposits(tenant, &wanted, turned(&visit)?).await?;
     let rows: Vec<_> = found.rows.iter().map(|deposit| row(&visit, deposit)).collect();
     let pager = turns(&visit, &path, &NAMES, &found);
-    let table = Table::new("Deposits", &HEAD, rows).or("No deposits match.").paged(pager);
+    let table = Table::new("Deposits", &HEAD, rows)
+        .or(none(&visit, "No deposits yet.", "No deposits match.", &NAMES))
+        .paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
     let mut links = export::links(&visit, "deposits", &query(&visit, &NAMES));
     links.extend(latest(&visit, &path, &NAMES));

@@ -6,7 +6,7 @@ use engine::wallets::Wanted;
 
 use super::{order_people, order_tone};
 use crate::export::{self, Csv};
-use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
+use crate::lists::{HIDDEN, chips, dated_filters, none, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{Field, Section, amount_text, asked, coins, latest, page, query, turned, turns};
@@ -55,7 +55,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = visit.console().store().office_orders(tenant, &wanted, turned(&visit)?).await?;
     let rows: Vec<_> = found.rows.iter().map(|order| row(&visit, order)).collect();
     let pager = turns(&visit, &path, &NAMES, &found);
-    let table = Table::new("Exchange orders", &HEAD, rows).or("No orders match.").paged(pager);
+    let table = Table::new("Exchange orders", &HEAD, rows)
+        .or(none(&visit, "No orders yet.", "No orders match.", &NAMES))
+        .paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
     let mut links = export::links(&visit, "orders", &query(&visit, &NAMES));
     links.extend(latest(&visit, &path, &NAMES));

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::audit;
 use crate::export::{self, Csv};
+use crate::lists::none;
 use crate::parts::grouped;
 use crate::view::{
     Field, FormView, Section, asked, instant, latest, page, page_about, query, turned, turns,
@@ -43,8 +44,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let head = ["Request", "Status", "Requested", "Received", "Created", "Expires", "Wallet"];
     let pager = turns(&visit, &visit.href("/requests"), &FILTERS, &found);
-    let table =
-        Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
+    let table = Table::new("Payment requests", &head, rows)
+        .or(none(&visit, "No payment requests yet.", "No payment requests match.", &FILTERS))
+        .paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
     let mut links = export::links(&visit, "requests", &query(&visit, &FILTERS));

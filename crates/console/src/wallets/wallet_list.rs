@@ -4,6 +4,7 @@ use domain::wallet::{KycLevel, Wallet, WalletState};
 use engine::wallets::WalletFilter;
 
 use crate::export::{self, Csv};
+use crate::lists::none;
 use crate::view::{Field, FormView, Section, asked, latest, page, query, turned, turns};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, saved_views};
 
@@ -49,7 +50,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = visit.console().store().office_wallets(tenant, &filter, turned(&visit)?).await?;
     let rows: Vec<_> = found.rows.iter().map(|wallet| row(&visit, wallet)).collect();
     let pager = turns(&visit, &visit.href("/wallets"), &FILTERS, &found);
-    let table = Table::new("Wallets", &HEAD, rows).or("No wallets match.").paged(pager);
+    let table = Table::new("Wallets", &HEAD, rows)
+        .or(none(&visit, "No wallets yet.", "No wallets match.", &FILTERS))
+        .paged(pager);
     let filters = FormView::filters(vec![
         Field::one_of("status", "Status", WalletState::ALL.map(WalletState::name))
             .or_all()

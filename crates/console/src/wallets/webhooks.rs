@@ -8,6 +8,7 @@ use engine::wallets::{DeliveryFilter, DeliveryRecord, EventsOf};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::lists::none;
 use crate::view::{Field, FormView, Section, asked, instant, latest, page, turned, turns, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
@@ -77,7 +78,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = turns(&visit, &path, &FILTERS, &found);
     let head =
         ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
-    let table = Table::new("Deliveries", &head, rows).or("No deliveries match.").paged(pager);
+    let table = Table::new("Deliveries", &head, rows)
+        .or(none(&visit, "No deliveries yet.", "No deliveries match.", &FILTERS))
+        .paged(pager);
     let query = visit.query();
     let kinds: Vec<_> = filter.of.kinds().into_iter().map(|kind| (kind, kind)).collect();
     let filters = FormView::filters(vec![

@@ -63,7 +63,7 @@ async fn the_trial_balance_is_that_of_its_time(on: On) {
     bank.paid(Country::Pak, |order| order).await;
     let treasury = officer(&bank, &[Role::Treasury]).await;
     let page = treasury.get("/ledger?on=2020-01-01").await.page();
-    has(&page, &["as of 2020-01-01T23:59:59", "sums to zero"]);
+    has(&page, &["as of 2020-01-01 23:59:59", "sums to zero"]);
     assert!(!page.contains("1,000,000.000000 USDT"), "{page}");
     let page = treasury.get("/ledger?on=2999-01-01").await.page();
     has(&page, &["1,000,000.000000 USDT"]);

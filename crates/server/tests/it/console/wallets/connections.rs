@@ -45,7 +45,7 @@ async fn block(bank: &WalletBank, customer: &str) -> String {
 async fn a_delivery_shows_every_try_and_is_sent_again(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Operator]).await;
-    assert!(officer.get("/webhooks").await.page().contains("No deliveries match."));
+    assert!(officer.get("/webhooks").await.page().contains("No deliveries yet."));
     let wallet = block(&bank, "delivery").await;
     let event = delivered(&bank, 1).await;
     let listed = officer.get("/webhooks?status=delivered&event=wallet.blocked").await.page();
@@ -101,7 +101,7 @@ async fn an_example_reaches_the_receiver(on: On) {
         "{taken:?}"
     );
     assert!(
-        officer.get("/webhooks").await.page().contains("No deliveries match."),
+        officer.get("/webhooks").await.page().contains("No deliveries yet."),
         "nothing of it is kept"
     );
     officer.post("/webhooks/example", &[("event", "nothing")]).await.refused(422);

@@ -247,7 +247,7 @@ async fn payment_events_are_sent_with_a_second_users_approval(on: On) {
     let shown = maker.get(&format!("/webhooks/deliveries/{event}")).await.page();
     assert!(shown.contains(after.id()) && shown.contains("quote.created"), "{shown}");
     assert!(
-        maker.get("/webhooks").await.page().contains("No deliveries match."),
+        maker.get("/webhooks").await.page().contains("No deliveries yet."),
         "of the wallet service there is none"
     );
     maker.get("/webhooks?service=payment&event=wallet.blocked").await.refused(422);
