@@ -212,16 +212,17 @@ impl Past {
         try_join_all((first..first + PAYMENTS_A_DAY).map(|number| pay(number, caller, payments)))
             .await?;
         // Sent and accepted; then the bank's reports, settled and possibly returned.
-        for pause in [Span::secs(2), Span::secs(2), Span::secs(2)] {
+        let begun = self.clock.now();
+        for after in [0, 1_200, 1_600, 2_000, 6_000, 9_000].map(Span::millis) {
+            self.set_clock(begun + after);
             workers.run_due().await?;
-            self.advance(pause);
         }
-        self.advance(Span::secs(86_400 - 6));
+        self.set_clock(begun + Span::days(1));
         Ok(())
     }
 
-    fn advance(&self, span: Span) {
-        self.clock.0.fetch_add(span.0, Ordering::Relaxed);
+    fn set_clock(&self, now: Timestamp) {
+        self.clock.0.store(now.0, Ordering::Relaxed);
     }
 }
 
@@ -234,7 +235,7 @@ fn rails(
     std::fs::create_dir_all(&book).with_context(|| format!("cannot create {}", book.display()))?;
     let (journal, restored) = Journal::open(&book.join("book.jsonl"), clock.now())?;
     // These bookings appear in the first statements of the bank that continues this book.
-    let behaviour = Behaviour { statements: true, ..Behaviour::instant() };
+    let behaviour = Behaviour { statements: true, ..Behaviour::default() };
     let bank = Arc::new(Mutex::new(BankCore::resume(behaviour, journal, restored)));
     let rail = |entry: &config::RailEntry| {
         let id = RailId::new(&entry.id);
