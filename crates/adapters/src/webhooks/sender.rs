@@ -1,6 +1,7 @@
 //! The sender: one signed POST, one answer. It follows no redirect, repeats nothing, reads only the
 //! beginning of an answer, and keeps connections open for the next event.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use domain::ports::{Answer, Receiver};
@@ -8,7 +9,8 @@ use domain::time::{Span, Timestamp};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{Certificate, Client, Response, StatusCode};
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 
 use crate::outbound::{causes, guarded, retry_after};
 
@@ -221,15 +223,80 @@ async fn beginning(response: &mut Response) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The body that the specification requires; other members are ignored.
-#[derive(Deserialize)]
-struct Said {
-    received: bool,
+/// The member that the specification requires; others are ignored.
+const RECEIVED: &str = "received";
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Whether the endpoint itself reports that it has not received the message. Of a body that is not
+/// a whole JSON object, any `"received": false` counts.
+pub(super) fn denies(body: &[u8]) -> bool {
+    let text = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
+    let end = text.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace());
+    let text = &text[..end.map_or(0, |last| last + 1)];
+    match serde_json::from_slice(text) {
+        Ok(Said { denied }) => denied,
+        Err(_) => mentions_denial(text),
+    }
 }
 
-/// Whether the endpoint itself reports that it has not received the message.
-pub(super) fn denies(body: &[u8]) -> bool {
-    serde_json::from_slice(body).is_ok_and(|said: Said| !said.received)
+/// The body as a JSON object: whether any of its members `received` denies.
+struct Said {
+    denied: bool,
+}
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Said, D::Error> {
+        deserializer.deserialize_map(Members)
+    }
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Said;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Said, A::Error> {
+        let mut denied = false;
+        while let Some(name) = members.next_key::<String>()? {
+            if name == RECEIVED {
+                denied |= is_false(&members.next_value::<Value>()?);
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Said { denied })
+    }
+}
+
+fn is_false(value: &Value) -> bool {
+    match value {
+        Value::Bool(received) => !received,
+        Value::String(text) => text.trim().eq_ignore_ascii_case("false"),
+        Value::Number(number) => number.as_i64() == Some(0),
+        _ => false,
+    }
+}
+
+fn mentions_denial(text: &[u8]) -> bool {
+    const NAME: &[u8] = b"\"received\"";
+    let mut places = text.windows(NAME.len()).enumerate();
+    places.any(|(at, found)| found == NAME && is_denial(&text[at + NAME.len()..]))
+}
+
+/// Whether the text begins with a colon and a value that denies.
+fn is_denial(text: &[u8]) -> bool {
+    const DENIALS: [&[u8]; 3] = [b"false", b"\"false\"", b"0"];
+    let Some(value) = text.trim_ascii_start().strip_prefix(b":") else { return false };
+    let value = value.trim_ascii_start();
+    let goes_on = |next: &u8| next.is_ascii_alphanumeric() || b"._+-".contains(next);
+    DENIALS.iter().any(|denial| {
+        value.get(..denial.len()).is_some_and(|start| start.eq_ignore_ascii_case(denial))
+            && !value.get(denial.len()).is_some_and(goes_on)
+    })
 }
 
 /// The error, with all causes.

@@ -148,6 +148,55 @@ async fn answers_are_judged_as_the_decisions_say() {
     }
 }
 
+#[test]
+fn a_denial_is_understood_in_every_form() {
+    for denial in [
+        r#"{"received": false}"#,
+        "\u{feff}{\"received\":false}",
+        r#"{"received": "False"}"#,
+        r#"{"received": 0}"#,
+        r#"{"received": true, "received": false}"#,
+        r#"{"received": false, "received": true}"#,
+        r#"{"rec\u0065ived": false, "a": [{}]}"#,
+        "\r\n{\"received\": false}\0\r\n\0",
+        r#"{"received" : false, "log": "cut of"#,
+        r#"{"received":"FALSE", "log": "#,
+        r#"{"received":0,"#,
+        r#"{"received": False}"#,
+        r#"{"received": false"#,
+        r#"[{"received": false}]"#,
+    ] {
+        assert!(denies(denial.as_bytes()), "{denial:?}");
+    }
+    let cut = format!(r#"{{"received": false, "log": "{}"}}"#, "x".repeat(ANSWER_MAX_BYTES));
+    assert!(denies(&cut.as_bytes()[..ANSWER_MAX_BYTES]));
+    assert!(denies(b"{\"log\": \"\xff\", \"received\": false}"));
+}
+
+#[test]
+fn other_answers_deny_nothing() {
+    for other in [
+        "",
+        "\u{feff}",
+        "ok",
+        "false",
+        r#"{"received": true}"#,
+        r#"{"received": 1}"#,
+        r#"{"received": null}"#,
+        r#"{"received": "no"}"#,
+        r#"{"received": true, "last": {"received": false}}"#,
+        r#"{"other": false}"#,
+        r#"{"received": true, "log": "cut of"#,
+        r#"{"received": falsehood"#,
+        r#"{"received": 0.5, "#,
+        r#"{"received": 01"#,
+        r#"{"received""#,
+        r#"{"received":"#,
+    ] {
+        assert!(!denies(other.as_bytes()), "{other:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_redirect_is_never_followed() {
     let (here, elsewhere) = (receiver().await, receiver().await);
