@@ -451,6 +451,25 @@ async fn malformed_requests_are_answered_in_our_own_words() {
     let answer = until_closed(&mut stream).await;
     assert_own(&answer, "400 Bad Request", "INVALID_REQUEST");
     assert!(answer.contains("\"request_id\":\"mine-1\""), "{answer}");
+    for target in ["/v1/sdk/orders", "http://x/v1/sdk/orders?a=b"] {
+        for body in ["", "{\r\n\"a\": \"/v2\"\r\n"] {
+            let mut stream = connect(&server).await;
+            let request = format!("POST {target} HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n{body}");
+            stream.write_all(request.as_bytes()).await.expect("a write");
+            assert_own(&until_closed(&mut stream).await, "400 Bad Request", "INVALID_REQUEST");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_leaves_the_body_unread_ends_the_connection() {
+    let server = start(Settings::default()).await;
+    let mut stream = connect(&server).await;
+    let large = b"POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 1001\r\n\r\n";
+    stream.write_all(large).await.expect("a write");
+    let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\n")).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
 }
 
 async fn until_closed_or(stream: &mut TcpStream, end: &str) -> String {

@@ -21,6 +21,7 @@ use engine::workers::Workers;
 use engine::world::{ConfiguredChain, WalletWorlds, World};
 use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
+use http_api::wallet_v1::limits::GroupLimits;
 use store::{CLOCK_OFFSET, Store, Tenant};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
@@ -414,7 +415,8 @@ impl OpsSide<'_> {
         config: &Config,
         tasks: &mut Vec<Task>,
     ) -> anyhow::Result<(axum::Router, Refusals)> {
-        let refusals = Refusals::new(self.payments.world().wall_clock.clone());
+        let refusals = Refusals::new(self.payments.world().wall_clock.clone())
+            .with_limits(config.request_rates(), GroupLimits::default());
         let (store, clock) = (self.payments.store(), &self.payments.world().wall_clock);
         let (health, watching) = readiness::watch(store, clock, self.stopping.clone()).await;
         tasks.push(("readiness".to_owned(), tokio::spawn(watching)));

@@ -146,6 +146,27 @@ async fn suspension_and_address_are_judged_after_the_token() {
 }
 
 #[tokio::test]
+async fn a_key_is_checked_again_without_its_token() {
+    let peer: IpAddr = "192.0.2.9".parse().expect("an address");
+    let still = async |key: VerifiedKey, peer| verifier(key).still_admits(KEY, peer).await;
+    assert_eq!(still(key(), None).await, Ok(()));
+    let suspended = VerifiedKey { suspended: true, ..key() };
+    assert_eq!(still(suspended, Some(peer)).await, Err(Refused::Suspended));
+    for (network, admitted) in [("192.0.2.0/24", true), ("198.51.100.0/24", false)] {
+        let allowed_networks = vec![network.parse().expect("a range")];
+        let fenced = VerifiedKey { allowed_networks, ..key() };
+        let expected = if admitted { Ok(()) } else { Err(Refused::AddressNotAllowed) };
+        assert_eq!(still(fenced, Some(peer)).await, expected, "{network}");
+    }
+    let revoked = Refused::Unauthorized(AuthFault::Signature);
+    assert_eq!(verifier(key()).still_admits("another key", None).await, Err(revoked));
+    let broken = Ring { broken: true, ..ring(VerifiedKey { suspended: true, ..key() }) };
+    let rules = Rules::new(Environment::Mock, Service::Pay, URL);
+    let verifier = Verifier::new(Arc::new(broken), rules);
+    assert_eq!(verifier.still_admits(KEY, None).await, Ok(()), "unknown is not refused");
+}
+
+#[tokio::test]
 async fn times_hold_to_the_second_with_leeway() {
     let verifier = verifier(key());
     let at = |seconds: i64| NOW + Span::secs(seconds);

@@ -134,13 +134,28 @@ impl Verifier {
         let (key, signer) = self.signer(&kid, &token).await?;
         let claims = Claims::read(&token.claims)?;
         self.judge(&claims, &key, now)?;
-        if key.suspended {
-            return Err(Refused::Suspended);
-        }
-        if !key.allowed_networks.is_empty() && !peer.is_some_and(|peer| key.allows(peer)) {
-            return Err(Refused::AddressNotAllowed);
-        }
+        admits(&key, peer)?;
         Ok(Caller { key, roles: claims.roles, signer, hmac: claims.hmac })
+    }
+
+    /// Checks a key that was verified before, without its token: it may have been revoked or
+    /// suspended since, or its address list changed. Keys that cannot be read are not refused.
+    ///
+    /// # Errors
+    /// Those of [`Verifier::verify`] for this key.
+    pub async fn still_admits(
+        &self,
+        access_key: &str,
+        peer: Option<IpAddr>,
+    ) -> Result<(), Refused> {
+        match self.keys.find(access_key).await {
+            Ok(Some(key)) => admits(&key, peer),
+            Ok(None) => Err(AuthFault::Signature.into()),
+            Err(error) => {
+                tracing::warn!(%error, "reading an access key again failed");
+                Ok(())
+            }
+        }
     }
 
     /// The key `kid` and its secret that signed the token. An unknown key and a wrong signature
@@ -177,6 +192,17 @@ impl Verifier {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the key is in use and may be used from `peer`.
+fn admits(key: &VerifiedKey, peer: Option<IpAddr>) -> Result<(), Refused> {
+    if key.suspended {
+        return Err(Refused::Suspended);
+    }
+    if !key.allowed_networks.is_empty() && !peer.is_some_and(|peer| key.allows(peer)) {
+        return Err(Refused::AddressNotAllowed);
+    }
+    Ok(())
 }
 
 /// The token of `authorization: Bearer <token>`.

@@ -2,8 +2,10 @@
 //!
 //! All modes read the store from a position on and wait for new events; only committed events are
 //! sent. A reader that is too slow is disconnected; it resumes at its last position and misses
-//! nothing.
+//! nothing. A reader whose key is revoked or suspended is sent nothing further.
 
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,7 +16,9 @@ use futures_util::Stream;
 use futures_util::stream::unfold;
 use tokio::sync::watch;
 
-use super::render;
+use super::gate::Api;
+use super::{refusals, render};
+use crate::problem::Problem;
 use crate::write;
 
 /// Maximum number of events per read.
@@ -72,6 +76,11 @@ impl Framing {
 /// Parameters of a reader.
 #[derive(Clone)]
 pub struct Follow {
+    /// Checks the reader's key again.
+    pub api: Arc<Api>,
+    pub access_key: Box<str>,
+    /// The reader's address.
+    pub peer: Option<IpAddr>,
     pub payments: Payments,
     /// The tenant of the log.
     pub tenant: TenantId,
@@ -83,6 +92,12 @@ pub struct Follow {
     pub heartbeat: Duration,
     /// Becomes true when the service stops.
     pub stopping: watch::Receiver<bool>,
+}
+
+impl Follow {
+    async fn admitted(&self) -> Result<(), Problem> {
+        self.api.still_admits(&self.access_key, self.peer).await
+    }
 }
 
 struct Reader {
@@ -124,11 +139,15 @@ impl Reader {
             {
                 return Ok(None);
             }
-            if let Some(chunk) = self.read().await? {
-                return Ok(Some(chunk));
-            }
-            if tokio::time::Instant::now() >= beat_at {
-                return Ok(Some(self.follow.framing.heartbeat()));
+            let chunk = match self.read().await? {
+                None if tokio::time::Instant::now() >= beat_at => {
+                    Some(self.follow.framing.heartbeat())
+                }
+                chunk => chunk,
+            };
+            if chunk.is_some() {
+                let admitted = self.follow.admitted().await.is_ok();
+                return Ok(chunk.filter(|_| admitted));
             }
             wait(&mut self.news, &mut self.follow.stopping, beat_at).await;
         }
@@ -164,11 +183,12 @@ async fn wait(
 }
 
 /// One page after `after`: at once if there are events, else those that arrive within `wait_s`.
-pub async fn poll(mut follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u8>, StoreError> {
+pub async fn poll(mut follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u8>, Problem> {
     let mut news = follow.payments.engine().feed().follow();
     let until = tokio::time::Instant::now() + Duration::from_secs(wait_s);
     let page = loop {
-        let page = follow.payments.store().events_after(follow.tenant, follow.after, limit).await?;
+        let page = follow.payments.store().events_after(follow.tenant, follow.after, limit).await;
+        let page = page.map_err(|error| refusals::problem(error.into()))?;
         if !page.is_empty()
             || limit == 0
             || tokio::time::Instant::now() >= until
@@ -178,6 +198,7 @@ pub async fn poll(mut follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u
         }
         wait(&mut news, &mut follow.stopping, until).await;
     };
+    follow.admitted().await?;
     let next = page.last().map_or(follow.after, |entry| entry.event.seq);
     Ok(write::object(|out| {
         out.array("events", |events| {

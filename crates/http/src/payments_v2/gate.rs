@@ -73,10 +73,19 @@ pub(super) struct Admitted {
 }
 
 impl Admitted {
+    /// The address that the request came from.
+    pub(super) fn peer(&self) -> Option<IpAddr> {
+        peer_of(&self.parts)
+    }
+
     /// The caller's action with its reason.
     pub(super) fn deed(&self, why: &str) -> Deed {
         deed(&self.access_key, &[], &self.parts, why)
     }
+}
+
+fn peer_of(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip())
 }
 
 /// The successful result of an operation.
@@ -179,7 +188,7 @@ impl Api {
     ) -> Result<(Admitted, Option<Turn>), Problem> {
         let (parts, body) = request.into_parts();
         let now = self.now();
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        let peer = peer_of(&parts);
         let proven = self.verifier.verify(&parts.headers, peer, self.wall_clock().now()).await;
         let proven = proven.map_err(|refused| self.refused(&refused))?;
         *allowance = match operation {
@@ -237,6 +246,19 @@ impl Api {
     ) -> Result<TenantId, Problem> {
         let proven = self.verifier.verify(headers, peer, self.wall_clock().now()).await;
         proven.map(|caller| caller.tenant()).map_err(|refused| self.refused(&refused))
+    }
+
+    /// Checks the key of a request that lasts, before more is sent to its caller.
+    ///
+    /// # Errors
+    /// 401 or 403 if a request with this key would be refused now.
+    pub(super) async fn still_admits(
+        &self,
+        access_key: &str,
+        peer: Option<IpAddr>,
+    ) -> Result<(), Problem> {
+        let admitted = self.verifier.still_admits(access_key, peer).await;
+        admitted.map_err(|refused| self.refused(&refused))
     }
 
     fn refused(&self, refused: &auth::Refused) -> Problem {

@@ -234,6 +234,9 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
         let after = position(&api, &admitted, query.after).await?;
         let framing = framing(&admitted.parts.headers);
         let follow = Follow {
+            api: api.clone(),
+            access_key: admitted.access_key.clone(),
+            peer: admitted.peer(),
             payments: api.payments.clone(),
             tenant: admitted.caller.tenant,
             after,
@@ -242,10 +245,7 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
             stopping: api.settings.stopping.clone(),
         };
         if let EventsMode::Poll { limit, wait_s } = query.mode {
-            let page = events::poll(follow, limit, wait_s)
-                .await
-                .map_err(|error| refusals::problem(error.into()))?;
-            return Ok(Answer::json(page));
+            return events::poll(follow, limit, wait_s).await.map(Answer::json);
         }
         let permit = api.take_stream(&admitted.access_key)?;
         let chunks = events::stream(follow).map(move |chunk| {

@@ -11,7 +11,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
 use bytes::Bytes;
 use http::uri::Authority;
-use http::{HeaderMap, Request, Version, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version, header};
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -23,6 +23,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
+use super::discard::Discarded;
 use super::guard::{Guard, OpenRequest, Waits};
 use super::refusal::{Refusals, Refused};
 use crate::request_id::RequestId;
@@ -74,11 +75,15 @@ where
     let (stream, requests) = Guard::new(stream, terms.waits, terms.refusals.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         let open = requests.begin();
+        let version = request.version();
         let refused = fault(&request).map(|message| refused(&request, message));
         let answer = match refused {
             Some(refused) => Err(terms.refusals.answer(&refused).map(Body::from)),
             None => {
-                let mut request = request.map(Body::new);
+                let mut request = request.map(|body| match version {
+                    Version::HTTP_2 => Body::new(Discarded::new(Body::new(body))),
+                    _ => Body::new(body),
+                });
                 request.extensions_mut().insert(ConnectInfo(peer));
                 // A router is always ready.
                 Ok(app.clone().call(request))
@@ -86,7 +91,7 @@ where
         };
         async move {
             let response = match answer {
-                Ok(response) => response.await?,
+                Ok(response) => closing(response.await?, version),
                 Err(refused) => refused,
             };
             Ok::<_, std::convert::Infallible>(response.map(|body| Answer { body, _open: open }))
@@ -102,9 +107,23 @@ fn refused(request: &Request<Incoming>, message: &'static str) -> Refused {
     }
 }
 
+/// After these answers the rest of the request's body is not read: the connection ends.
+fn closing<B>(mut response: Response<B>, version: Version) -> Response<B> {
+    let ends =
+        matches!(response.status(), StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
+    if ends && is_http_1(version) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+fn is_http_1(version: Version) -> bool {
+    matches!(version, Version::HTTP_10 | Version::HTTP_11)
+}
+
 /// Checks what RFC 9112 forbids and hyper accepts.
 fn fault<B>(request: &Request<B>) -> Option<&'static str> {
-    if !matches!(request.version(), Version::HTTP_10 | Version::HTTP_11) {
+    if !is_http_1(request.version()) {
         return None;
     }
     host_fault(request.headers(), request.version()).or_else(|| coding_fault(request.headers()))
@@ -198,6 +217,21 @@ mod tests {
         assert_eq!(fault_of(Version::HTTP_10, &[]), None);
         assert!(fault_of(Version::HTTP_10, &[("host", "a"), ("host", "a")]).is_some());
         assert_eq!(fault_of(Version::HTTP_2, &[]), None);
+    }
+
+    #[test]
+    fn an_answer_that_leaves_the_body_unread_ends_the_connection() {
+        let closes = |status, version| {
+            let mut response = Response::new(());
+            *response.status_mut() = status;
+            closing(response, version).headers().contains_key(header::CONNECTION)
+        };
+        for status in [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::REQUEST_TIMEOUT] {
+            assert!(closes(status, Version::HTTP_11) && closes(status, Version::HTTP_10));
+            assert!(!closes(status, Version::HTTP_2), "forbidden there");
+        }
+        assert!(!closes(StatusCode::OK, Version::HTTP_11));
+        assert!(!closes(StatusCode::BAD_REQUEST, Version::HTTP_11));
     }
 
     #[test]

@@ -13,6 +13,6 @@ pub(crate) fn framing(bytes: &[u8]) {
 fn seen<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> Seen {
     let mut scanner = Scanner::default();
     let seen = pieces.find_map(|piece| Some(scanner.read(piece)).filter(|it| *it != Seen::Fine));
-    let _path = scanner.path();
+    let _paths = (scanner.path(), scanner.answered_path());
     seen.unwrap_or(Seen::Fine)
 }

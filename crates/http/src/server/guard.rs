@@ -198,7 +198,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
         length: usize,
     ) -> Poll<io::Result<usize>> {
         if self.own.is_none() {
-            let refused = Refused::new(status, self.path());
+            let path = self.scanner.as_ref().map(Scanner::answered_path).unwrap_or_default();
+            let refused = Refused::new(status, path);
             self.own = Some(self.refusals.bytes(&refused));
         }
         ready!(self.poll_own(cx))?;

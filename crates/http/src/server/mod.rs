@@ -9,6 +9,7 @@ pub mod body;
 mod connection;
 mod crowds;
 pub mod deadline;
+mod discard;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod fuzz;
 mod guard;

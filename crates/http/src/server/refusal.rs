@@ -8,11 +8,16 @@ use domain::ports::Clock;
 use domain::time::Timestamp;
 use http::{HeaderValue, Response, StatusCode, header};
 
+use crate::address_windows::shown;
+use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::problem::{Problem, WalletProblem};
 use crate::request_id::RequestId;
+use crate::wallet_v1::limits::{Group, GroupLimits};
 
 /// The path prefix of Wallet Service v1.
 const WALLET_PREFIX: &str = "/v1/sdk";
+/// The path prefix of Payment Service v2.
+const PAYMENT_PREFIX: &str = "/v2";
 
 /// A request that was refused before it was complete.
 #[derive(Clone, Debug)]
@@ -51,7 +56,7 @@ impl Refused {
 
     /// The response in the format of the service that the path belongs to.
     fn answer(&self, now: Timestamp) -> Response<Bytes> {
-        if self.path == WALLET_PREFIX || self.path.starts_with(&format!("{WALLET_PREFIX}/")) {
+        if is_under(&self.path, WALLET_PREFIX) {
             return WalletProblem::new(self.status, "INVALID_REQUEST", self.message)
                 .into_bytes(&self.id, now);
         }
@@ -59,14 +64,45 @@ impl Refused {
     }
 }
 
+fn is_under(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The rate limits of both services.
+struct Shown {
+    payments: Limits,
+    wallets: GroupLimits,
+}
+
+impl Shown {
+    /// The limit of the service that the path belongs to, as if nothing was taken.
+    fn allowance(&self, path: &str, now: Timestamp) -> Option<Allowance> {
+        if is_under(path, WALLET_PREFIX) {
+            let limit = self.wallets.of(Group::of_path(path));
+            return Some(shown(limit, limit, now));
+        }
+        is_under(path, PAYMENT_PREFIX).then(|| self.payments.untouched(Operation::GetOne))
+    }
+}
+
 /// Creates responses, dated by the wall clock.
 #[derive(Clone)]
-pub struct Refusals(Arc<dyn Clock>);
+pub struct Refusals {
+    clock: Arc<dyn Clock>,
+    limits: Option<Arc<Shown>>,
+}
 
 impl Refusals {
     /// Responses dated by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Refusals {
-        Refusals(clock)
+        Refusals { clock, limits: None }
+    }
+
+    /// Responses that state the rate limits of the addressed service.
+    #[must_use]
+    pub fn with_limits(self, payments: Rates, wallets: GroupLimits) -> Refusals {
+        let shown = Shown { payments: Limits::new(payments), wallets };
+        Refusals { limits: Some(Arc::new(shown)), ..self }
     }
 
     /// The response, after which the connection ends.
@@ -76,8 +112,12 @@ impl Refusals {
             status = refused.status.as_u16(),
             "malformed request refused"
         );
-        let now = self.0.now();
+        let now = self.clock.now();
         let mut response = refused.answer(now);
+        let limits = self.limits.as_ref();
+        if let Some(allowance) = limits.and_then(|it| it.allowance(&refused.path, now)) {
+            allowance.write(response.headers_mut());
+        }
         if let Some(date) = http_date(now) {
             response.headers_mut().insert(header::DATE, date);
         }
@@ -116,5 +156,46 @@ fn http_date(now: Timestamp) -> Option<HeaderValue> {
 impl fmt::Debug for Refusals {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Refusals")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ports::Answer;
+
+    use super::*;
+    use crate::limits::X_RATELIMIT_LIMIT;
+
+    struct Standing;
+
+    impl Clock for Standing {
+        fn now(&self) -> Timestamp {
+            Timestamp(1_795_608_000_000_000)
+        }
+
+        fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[test]
+    fn an_answer_states_the_limit_of_the_addressed_service() {
+        let refusals = Refusals::new(Arc::new(Standing));
+        let stating = refusals.clone().with_limits(Rates::default(), GroupLimits::default());
+        for (path, limit) in [
+            ("/v1/sdk/orders/x", Some(50_u32)),
+            ("/v1/sdk/wallets", Some(100)),
+            ("/v1/sdk", Some(200)),
+            ("/v2/quote", Some(50)),
+            ("/v2", Some(50)),
+            ("/v20", None),
+            ("/readyz", None),
+            ("", None),
+        ] {
+            let refused = Refused::new(StatusCode::BAD_REQUEST, path);
+            let stated = stating.answer(&refused).headers().get(X_RATELIMIT_LIMIT).cloned();
+            assert_eq!(stated, limit.map(HeaderValue::from), "{path}");
+            assert!(!refusals.answer(&refused).headers().contains_key(X_RATELIMIT_LIMIT));
+        }
     }
 }

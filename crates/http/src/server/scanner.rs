@@ -7,8 +7,9 @@
 /// The preface of HTTP/2 (RFC 9113, section 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes of a line that are kept: enough for the method and the beginning of the path.
-const LINE_KEPT_BYTES: usize = 96;
+/// Bytes of a line that are kept: enough for the method, a host and the beginning of the path.
+const LINE_KEPT_BYTES: usize = 384;
+const SCHEMES: [&[u8]; 2] = [b"http://", b"https://"];
 const FRAMING_HEADERS: [&[u8]; 2] = [b"content-length:", b"transfer-encoding:"];
 
 /// The result of the scan so far.
@@ -28,6 +29,8 @@ pub(super) struct Scanner {
     line: Vec<u8>,
     /// The first line after the last empty one: the request line of a head.
     first_line: Vec<u8>,
+    /// The request line of the last head that is complete.
+    finished: Vec<u8>,
     framings: u8,
 }
 
@@ -70,9 +73,19 @@ impl Scanner {
 
     /// The path of the request whose head is being read, as far as received.
     pub(super) fn path(&self) -> String {
-        let line = if self.first_line.is_empty() { &self.line } else { &self.first_line };
-        let target = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-        String::from_utf8_lossy(target).into_owned()
+        path_in(self.newest_line())
+    }
+
+    /// The path of the request that hyper answers by itself: that of the newest head, even if bytes
+    /// of its body follow.
+    pub(super) fn answered_path(&self) -> String {
+        let newest = self.newest_line();
+        let is_newer = self.finished.is_empty() || is_request_line(newest);
+        path_in(if is_newer { newest } else { &self.finished })
+    }
+
+    fn newest_line(&self) -> &[u8] {
+        if self.first_line.is_empty() { &self.line } else { &self.first_line }
     }
 
     fn match_preface(&mut self, byte: u8) -> bool {
@@ -86,6 +99,9 @@ impl Scanner {
     fn end_line(&mut self) {
         let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
         if line.is_empty() {
+            if is_request_line(&self.first_line) {
+                std::mem::swap(&mut self.finished, &mut self.first_line);
+            }
             self.first_line.clear();
             self.framings = 0;
         } else if self.first_line.is_empty() {
@@ -98,6 +114,39 @@ impl Scanner {
         }
         self.line.clear();
     }
+}
+
+/// The request target in a line.
+fn target_in(line: &[u8]) -> &[u8] {
+    line.split(|byte| *byte == b' ').nth(1).unwrap_or_default()
+}
+
+/// What follows the scheme, if the target has one.
+fn without_scheme(target: &[u8]) -> Option<&[u8]> {
+    SCHEMES.iter().find_map(|scheme| {
+        let (start, rest) = target.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some(rest)
+    })
+}
+
+/// The path in a request line, without authority and query.
+fn path_in(line: &[u8]) -> String {
+    let target = target_in(line);
+    let path = match without_scheme(target) {
+        Some(rest) => &rest[rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())..],
+        None => target,
+    };
+    let path = path.split(|byte| *byte == b'?').next().unwrap_or_default();
+    String::from_utf8_lossy(path).into_owned()
+}
+
+/// Whether a line looks like the beginning of a head, not like a part of a body.
+fn is_request_line(line: &[u8]) -> bool {
+    let method = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let target = target_in(line);
+    !method.is_empty()
+        && method.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        && (target.starts_with(b"/") || without_scheme(target).is_some())
 }
 
 #[cfg(test)]
@@ -131,6 +180,52 @@ mod tests {
             seen(b"GET /content-length: HTTP/1.1\r\nx-content-length: 1\r\ncontent-length: 0\r\n\r\n"),
             Seen::Fine
         );
+    }
+
+    fn read(pieces: &[&str]) -> Scanner {
+        let mut scanner = Scanner::default();
+        for piece in pieces {
+            scanner.read(piece.as_bytes());
+        }
+        scanner
+    }
+
+    #[test]
+    fn an_answer_is_about_the_newest_head_and_not_its_body() {
+        const V1: &str = "POST /v1/sdk/x HTTP/1.1\r\nhost: x\r\n";
+        for (pieces, path) in [
+            (&["POST /v1/sdk/x"][..], "/v1/sdk/x"),
+            (&[V1], "/v1/sdk/x"),
+            (&[V1, "\r\n"], "/v1/sdk/x"),
+            (&[V1, "\r\n", "{\r\n\"url\": \"/v2/y\"}\r\n\r\n{"], "/v1/sdk/x"),
+            (&[V1, "\r\n", "a: /v2/y\n"], "/v1/sdk/x"),
+            (&[V1, "\r\n", "GET /v2/y HTTP/1.1\r\n"], "/v2/y"),
+            (&[V1, "\r\n", "GET /v2/y HTTP/1.1\r\n\r\n"], "/v2/y"),
+            (&[V1, "\r\n", "GET /v2/y"], "/v2/y"),
+            (&["nonsense\r\n\r\n"], ""),
+        ] {
+            assert_eq!(read(pieces).answered_path(), path, "{pieces:?}");
+        }
+        let next = read(&[V1, "\r\n", "GET /v2/y HTTP"]);
+        assert_eq!(next.path(), "/v2/y");
+        assert_eq!(read(&[V1, "\r\n"]).path(), "");
+    }
+
+    #[test]
+    fn a_path_has_no_scheme_authority_or_query() {
+        for (target, path) in [
+            ("http://host/v1/sdk/x", "/v1/sdk/x"),
+            ("HTTPS://host:1/v1/sdk/x?y=/z", "/v1/sdk/x"),
+            ("http://host", ""),
+            ("/v1/sdk?x", "/v1/sdk"),
+            ("/http://host/x", "/http://host/x"),
+            ("*", "*"),
+        ] {
+            assert_eq!(read(&[&format!("GET {target} HTTP/1.1\r\n")]).path(), path, "{target}");
+        }
+        let host = "a".repeat(253);
+        let far = format!("DELETE https://{host}:65535/v1/sdk/wallets/x HTTP/1.1\r\n");
+        assert_eq!(read(&[&far]).path(), "/v1/sdk/wallets/x");
     }
 
     #[test]

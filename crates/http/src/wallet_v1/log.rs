@@ -50,8 +50,7 @@ pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
     // The log has no gaps: events missing after the reader's position have expired.
     let gone = page.first().map_or(head, |entry| entry.seq - 1);
     if query.after > 0 && query.after < gone {
-        let message = format!("after: events up to {gone} are no longer kept; start again from 0");
-        return Err(WalletProblem::invalid_request(message).of_field("after"));
+        return Err(expired(gone));
     }
     let next = page.last().map_or(query.after, |entry| entry.seq);
     Ok(Answer::object(|out| {
@@ -62,6 +61,11 @@ pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
         });
         out.plain("next", next);
     }))
+}
+
+fn expired(gone: i64) -> WalletProblem {
+    let message = format!("after: events up to {gone} are no longer kept; start again from 0");
+    WalletProblem::invalid_request(message).of_field("after").with("reason", "cursor_expired")
 }
 
 /// The end of the log. A position beyond it is refused: its reader would miss every event up to it.
@@ -81,4 +85,20 @@ async fn head_at(api: &Api, admitted: &Admitted, after: i64) -> Result<i64, Wall
         .of_field("after")
         .with("reason", "cursor_ahead")
         .number("head", head))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::time::Timestamp;
+
+    use super::*;
+    use crate::request_id::RequestId;
+
+    #[test]
+    fn an_expired_position_has_its_reason() {
+        let answer = expired(7).into_bytes(&RequestId::fresh(), Timestamp(0)).into_body();
+        let answer: serde_json::Value = serde_json::from_slice(&answer).expect("JSON");
+        assert_eq!(answer["field"], "after");
+        assert_eq!(answer["details"]["reason"], "cursor_expired");
+    }
 }
