@@ -29,7 +29,10 @@ fn asked_at(visit: &Visit) -> Result<Option<Timestamp>, Stop> {
 
 fn line(visit: &Visit, line: &TrialLine) -> Vec<Cell> {
     // The balance names the currency.
-    let figure = |minor| Cell::number(Money::new(minor, line.currency).decimal());
+    let figure = |minor| {
+        let money = Money::new(minor, line.currency).to_string();
+        Cell::number(money.split(' ').next().unwrap_or_default())
+    };
     let account = match &line.account {
         Some(code) => {
             let code = code.to_string();
