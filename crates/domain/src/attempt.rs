@@ -106,8 +106,8 @@ fn booking_of(report: &RailReport) -> Option<String> {
 
 /// The known booking in messages of the kind that reports this one.
 fn of_its_kind<'a>(known: &'a str, booking: &str) -> Option<&'a str> {
-    let kind = |booking: &str| booking.split(' ').next().map(str::to_owned);
-    known.lines().find(|known| kind(known) == kind(booking))
+    let kind = booking.split(' ').next();
+    known.lines().find(|known| known.split(' ').next() == kind)
 }
 
 /// The evidence for an outcome, with the two users who established and approved it.
@@ -380,8 +380,8 @@ impl Attempt {
 
     /// Whether the identical message is sent again once its rail answered an inquiry with "not
     /// found". That does not prove that nothing was sent: it is, to the same rail, only if that rail
-    /// declares duplicate detection, and not if the bank has reported anything about a repetition, or
-    /// that it already has the instruction.
+    /// declares duplicate detection, and not if the bank has reported anything and the message was
+    /// repeated, or that it already has the instruction.
     pub fn is_to_be_sent_again(&self, rail: Option<&RailConfig>) -> bool {
         matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
             && rail.is_some_and(|rail| rail.duplicate_detection)

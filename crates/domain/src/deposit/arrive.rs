@@ -177,11 +177,11 @@ impl Case {
     /// The time of its block, as enough nodes state it: until it counts, one node's word is all that
     /// there is.
     pub fn paid(&mut self, at: Timestamp) {
-        let known = std::mem::replace(&mut self.deposit.paid_at, at);
+        let known = self.deposit.paid_at;
         if known == at || self.deposit.state != DepositState::Seen {
-            self.deposit.paid_at = known;
             return;
         }
+        self.deposit.paid_at = at;
         self.deposit.version += 1;
         if let Some(request) = &mut self.request {
             request.seen_at(known, at);

@@ -4,7 +4,7 @@ use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
 use super::{ExchangeState, Fate, OrderFailure, Recredit, holder_match};
-use crate::attempt::{Attempt, Heard};
+use crate::attempt::{Attempt, AttemptState, Heard};
 use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
 use crate::decision::{Cx, JobChange};
@@ -332,9 +332,12 @@ impl OrderCase {
     }
 
     /// The rail accepted the message and will report; inquiries follow as usual.
-    pub fn taken(&self, cx: &Cx<'_>) -> WalletEffects {
+    pub fn taken(&self, attempt: &Attempt, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        self.ask_later(0, &mut effects, cx);
+        // Of a repetition, they go on as they were.
+        if attempt.state == AttemptState::Sending {
+            self.ask_later(0, &mut effects, cx);
+        }
         effects
     }
 

@@ -1,8 +1,8 @@
 //! Commands about exchange orders.
 
-use domain::attempt::Attempt;
+use domain::attempt::{Attempt, AttemptState};
 use domain::decimal::Decimal;
-use domain::decision::{Cx, JobChange};
+use domain::decision::Cx;
 use domain::exchange::{ExchangeState, NewOrder, OrderCase, create};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
@@ -265,7 +265,7 @@ impl Acting<'_> {
     ) -> WalletEffects {
         let effects = match answer {
             Submission::Reported(report) => return self.heard(attempt, report, cx),
-            Submission::Taken => self.case.taken(cx),
+            Submission::Taken => self.case.taken(&attempt, cx),
             Submission::NotSent(why) => self.case.not_sent(&mut attempt, why, cx),
             Submission::Indeterminate(why) => self.case.unclear(&mut attempt, why, cx),
         };
@@ -287,9 +287,10 @@ impl Acting<'_> {
             let mut effects = self.heard(attempt, report, cx);
             // An answer that decides nothing delays the next inquiry like none at all.
             let id = self.case.order.id.0;
-            let is_inquiry =
-                |job: &JobChange| matches!(job, JobChange::Set(JobKind::InquirePayout, _));
-            effects.jobs.retain(|(subject, job)| *subject != id || !is_inquiry(job));
+            let is_open = |attempt: &Attempt| attempt.state == AttemptState::Indeterminate;
+            if self.attempt.as_ref().is_some_and(is_open) {
+                effects.jobs.retain(|(subject, _)| *subject != id);
+            }
             if effects.jobs.iter().all(|(subject, _)| *subject != id) {
                 self.case.ask_later(tries, &mut effects, cx);
             }

@@ -81,6 +81,12 @@ pub(super) fn carried<T>(work: &mut Vec<T>, calls: &UnderWay, size: usize) -> Ve
     std::mem::replace(work, rest)
 }
 
+/// One call for each of `count` pieces of work, so that none keeps those of the others. Calls beyond
+/// that end now; pieces beyond the calls have none.
+pub(super) fn each(mut calls: UnderWay, count: usize) -> Vec<Option<UnderWay>> {
+    (0..count).map(|_| calls.split(1)).collect()
+}
+
 impl Workers {
     /// Begins one call over a rail; `None` if it gets none in time.
     pub(super) async fn call(&self, rail: &RailId) -> Option<UnderWay> {
@@ -143,6 +149,14 @@ mod tests {
         let next = next.now_or_never().flatten().expect("calls");
         let mut work = vec!['a', 'b', 'c', 'd', 'e'];
         assert_eq!((carried(&mut work, &next, 2), work), (vec!['a', 'b', 'c', 'd'], vec!['e']));
+        // Each ends by itself, and what is left over at once.
+        let mut one = each(next, 1);
+        let another = calls.try_begin(&slow, 5).expect("calls");
+        assert_eq!((one.len(), another.num_permits()), (1, 2));
+        assert!(calls.try_begin(&slow, 1).is_none());
+        drop(one.pop());
+        let three = each(calls.try_begin(&slow, 1).expect("a call"), 3);
+        assert_eq!(three.iter().filter(|call| call.is_some()).count(), 1);
     }
 
     #[test]

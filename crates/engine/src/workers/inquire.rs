@@ -11,7 +11,7 @@ use store::Record;
 use tracing::Instrument as _;
 
 use super::Workers;
-use super::calls::UnderWay;
+use super::calls::{UnderWay, each};
 use super::instruction::{instruction, order_instruction};
 use super::submit::{Message, Payees, ScreenedAgain};
 use crate::command::exchange::{ExchangeAction, OrderKey};
@@ -109,11 +109,14 @@ impl Workers {
     }
 
     async fn ask(&self, rail: &RailId, asks: Vec<Ask>, size: usize, calls: UnderWay) {
-        let asking = asks.chunks(size).map(|some| self.ask_once(rail, some));
-        let answers = join_all(asking).await;
-        drop(calls);
-        join_all(asks.iter().zip(answers.concat()).map(|(ask, answer)| self.answered(ask, answer)))
-            .await;
+        let calls = each(calls, asks.len().div_ceil(size));
+        join_all(asks.chunks(size).zip(calls).map(|(some, call)| async move {
+            let answers = self.ask_once(rail, some).await;
+            drop(call);
+            let answered = some.iter().zip(answers).map(|(ask, answer)| self.answered(ask, answer));
+            join_all(answered).await;
+        }))
+        .await;
     }
 
     async fn ask_once(&self, rail: &RailId, asks: &[Ask]) -> Vec<InquiryAnswer> {
@@ -161,7 +164,7 @@ impl Workers {
             return;
         }
         let Some(instruction) = self.instruction_again(ask).await else { return };
-        let Some(_call) = self.call(rail).await else { return };
+        let Some(call) = self.call(rail).await else { return };
         // Decided on the attempt as it is now, and stored before anything is sent.
         if self.report(ask.job.tenant, ask.job.subject, ask.again()).await.is_none() {
             return;
@@ -171,7 +174,7 @@ impl Workers {
             Some(key) => Payees::Orders(std::slice::from_ref(key)),
             None => Payees::Payments,
         };
-        self.send(&[Message { rail, instructions: &[instruction], payees }]).await;
+        self.send(&[Message { rail, instructions: &[instruction], payees }], call).await;
     }
 
     /// The instruction of an attempt; `None` if screening does not pass any more, or if what it pays

@@ -64,8 +64,8 @@ const WALLET_JOBS: [JobKind; 9] = [
 
 /// A round that takes longer waits for a slow rail, node or list.
 const SLOW_ROUND: Span = Span::secs(1);
-/// Slow rounds of one kind of work at once. Most wait for calls over a slow rail, and half a lease at
-/// longest: fewer would hold other rails' work back.
+/// Slow rounds of one kind of work at once. Most wait for calls over a slow rail: fewer would hold
+/// other rails' work back.
 const ROUNDS_MAX: usize = 1_024;
 /// Workers that are not woken check for due jobs after this many poll intervals.
 const LOOK_UNWOKEN: i64 = 20;

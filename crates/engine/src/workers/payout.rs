@@ -202,8 +202,7 @@ impl Workers {
             let payees = Payees::Orders(&keys[at.clone()]);
             Message { rail, instructions: &instructions[at], payees }
         });
-        self.send(&messages.collect::<Vec<_>>()).await;
-        drop(calls);
+        self.send(&messages.collect::<Vec<_>>(), calls).await;
     }
 
     /// Saves an attempt to pay an order out over `rail`; `None` if it may not begin.

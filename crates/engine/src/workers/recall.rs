@@ -30,6 +30,14 @@ impl Workers {
         let fence = job.fence;
         let action = if recall.state == RecallState::Requested {
             let Some(_call) = self.call(&recall.rail).await else { return };
+            // It may have ended during the wait.
+            match self.store.recall(job.tenant, id).await {
+                Ok(Some(now)) if now.state == RecallState::Requested => {}
+                Ok(_) => return,
+                Err(error) => {
+                    return tracing::warn!(%error, recall = %id, "recall read failed, will retry");
+                }
+            }
             let answer = match self.recall_request(&recall).await {
                 Ok(Some(request)) => self.send_recall(&recall, &request).await,
                 Ok(None) => Submission::NotSent("the rail no longer takes recalls".to_owned()),

@@ -155,9 +155,7 @@ fn lane(
 impl Workers {
     /// Processes leased `send_intent` jobs.
     pub(super) async fn send_intents(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
-        for key in self.unsent.over(self.clock().now()) {
-            alerts::end(&self.store, key.tenant, &self.unsent_alert(key)).await;
-        }
+        self.end_unsent().await;
         let mut by_tenant: BTreeMap<TenantId, Vec<(IntentId, i64)>> = BTreeMap::new();
         for job in jobs {
             by_tenant.entry(job.tenant).or_default().push((IntentId(job.subject), job.fence));
@@ -274,6 +272,13 @@ impl Workers {
             self.raise(tenant, self.unsent_alert(key)).await;
         }
         self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
+    }
+
+    /// Ends the alerts about what no longer waits for nodes.
+    pub(super) async fn end_unsent(&self) {
+        for key in self.unsent.over(self.clock().now()) {
+            alerts::end(&self.store, key.tenant, &self.unsent_alert(key)).await;
+        }
     }
 
     /// The alert that the nodes keep a key's actions waiting.

@@ -23,7 +23,7 @@ use store::{Record, SentMessage};
 use tracing::Instrument as _;
 
 use super::Workers;
-use super::calls::{UnderWay, carried};
+use super::calls::{UnderWay, carried, each};
 use super::inquire::Ask;
 use super::instruction::instruction;
 use crate::command::exchange::{ExchangeAction, OrderKey};
@@ -352,11 +352,8 @@ impl Workers {
             .collect();
         failpoint::reach(Failpoint::BeforeCall);
         let kept = self.keep_sent(&messages.concat()).await;
-        join_all(messages.iter().zip(calls).map(|(messages, calls)| async move {
-            join_all(messages.iter().map(|message| self.send_one(message, kept))).await;
-            drop(calls);
-        }))
-        .await;
+        let sending = messages.iter().zip(calls);
+        join_all(sending.map(|(messages, calls)| self.send_each(messages, calls, kept))).await;
     }
 
     /// Saves an attempt to pay over `rail`; `None` if it may not begin.
@@ -391,13 +388,21 @@ impl Workers {
         })
     }
 
-    /// Sends messages to their rails and reports the answers to the engine. Nothing is sent before
-    /// the ids of all messages are stored: an answer to a whole message could not be matched
-    /// otherwise.
-    pub(super) async fn send(&self, messages: &[Message<'_>]) {
+    /// Sends messages to a rail and reports the answers to the engine. Nothing is sent before the ids
+    /// of all messages are stored: an answer to a whole message could not be matched otherwise.
+    pub(super) async fn send(&self, messages: &[Message<'_>], calls: UnderWay) {
         failpoint::reach(Failpoint::BeforeCall);
         let kept = self.keep_sent(messages).await;
-        join_all(messages.iter().map(|message| self.send_one(message, kept))).await;
+        self.send_each(messages, calls, kept).await;
+    }
+
+    async fn send_each(&self, messages: &[Message<'_>], calls: UnderWay, kept: bool) {
+        let calls = each(calls, messages.len());
+        join_all(messages.iter().zip(calls).map(|(message, call)| async move {
+            self.send_one(message, kept).await;
+            drop(call);
+        }))
+        .await;
     }
 
     async fn send_one(&self, message: &Message<'_>, kept: bool) {

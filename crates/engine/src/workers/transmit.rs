@@ -22,7 +22,7 @@ use futures_util::future::join_all;
 use store::StoreError;
 
 use super::Workers;
-use super::unsent::Key;
+use super::unsent::{Key, UNSENT_FOR};
 use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::chain::{ChainAction, Subject, TxKey};
@@ -71,6 +71,7 @@ impl Case {
 impl Workers {
     /// Processes leased `transmit` jobs.
     pub(super) async fn transmit(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
+        self.end_unsent().await;
         // One signer's transactions in nonce order: a node that holds back gaps accepts them
         // sooner.
         let mut cases = join_all(jobs.into_iter().map(|job| self.tx_case(job))).await;
@@ -110,10 +111,7 @@ impl Workers {
             if let ChainFault::Disagreement(_) = fault {
                 self.alert_about(&case, AlertKind::ChainMismatch, fault.to_string()).await;
             } else if case.tx.state == TxState::Mined {
-                let (key, now) = (Key::of(&case.tx), self.clock().now());
-                if self.unsent.failed(key, case.tx.intents.iter().copied(), now) {
-                    self.raise(case.tx.tenant, self.unsent_alert(key)).await;
-                }
+                self.unconfirmed(&case).await;
             }
             self.look_later(&case, false).await;
         }
@@ -363,6 +361,8 @@ impl Workers {
         };
         match sighting {
             Some(Sighting::Absent) => {
+                // A reorganisation does so once, a node that is wrong again and again.
+                self.unconfirmed(case).await;
                 self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
                 return Ok(());
             }
@@ -371,7 +371,13 @@ impl Workers {
                 return Err(ChainFault::Unreachable(what));
             }
             Some(Sighting::Confirmed) => self.confirmed(case).await,
-            None => {}
+            None => {
+                let is_old = self.clock().now() - case.tx.state_at >= UNSENT_FOR;
+                if known && is_old && !self.is_watched(case, place.number, None).await {
+                    let what = format!("block {} of {} was not ingested", place.number, receipt.tx);
+                    return Err(ChainFault::Unreachable(what));
+                }
+            }
         }
         if sighting.is_some() && self.is_watched(case, place.number, Some(place.block)).await {
             let fees = self.fees(wallets, case, &mined).await?;
@@ -388,10 +394,19 @@ impl Workers {
         Ok(())
     }
 
+    /// Too few nodes have its receipt.
+    async fn unconfirmed(&self, case: &Case) {
+        let (key, now) = (Key::of(&case.tx), self.clock().now());
+        if self.unsent.failed(key, case.tx.intents.iter().copied(), now) {
+            self.raise(case.tx.tenant, self.unsent_alert(key)).await;
+        }
+    }
+
     /// Enough nodes have its receipt.
     async fn confirmed(&self, case: &Case) {
         let (key, now) = (Key::of(&case.tx), self.clock().now());
-        if self.unsent.answered(key, case.tx.intents.iter().copied(), false, now) {
+        let is_late = now - case.tx.state_at >= UNSENT_FOR;
+        if self.unsent.answered(key, case.tx.intents.iter().copied(), is_late, now) {
             alerts::end(&self.store, case.tx.tenant, &self.unsent_alert(key)).await;
         }
     }

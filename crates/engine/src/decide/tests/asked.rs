@@ -100,7 +100,16 @@ fn a_payout_whose_bank_decides_nothing_is_asked_about_less_and_less_often() {
         let asked = ExchangeAction::Inquired { attempt: attempt.id, fence: 1, answer };
         let outcome = decided(&mut ws, Action::Exchange(key.clone(), asked));
         assert!(matches!(outcome, Outcome::Exchange(_)), "{outcome:?}");
-        let next = ws.jobs.get(&(TENANT, subject)).and_then(Option::as_ref).expect("a job");
-        assert_eq!((next.kind, next.run_at - ws.now), (JobKind::InquirePayout, delay), "{tries}");
+        let next = |ws: &WorkingSet| {
+            let job = ws.jobs.get(&(TENANT, subject)).and_then(Option::as_ref).expect("a job");
+            (job.kind, job.run_at - ws.now)
+        };
+        assert_eq!(next(&ws), (JobKind::InquirePayout, delay), "{tries}");
+        // Nor does a repetition that is taken and not answered bring the next one forward.
+        let answer = Submission::Taken;
+        let taken = ExchangeAction::Submitted { attempt: attempt.id, answer };
+        let outcome = decided(&mut ws, Action::Exchange(key.clone(), taken));
+        assert!(matches!(outcome, Outcome::Exchange(_)), "{outcome:?}");
+        assert_eq!(next(&ws), (JobKind::InquirePayout, delay), "{tries}");
     }
 }
