@@ -7,6 +7,20 @@ use super::room::{batch, begun, payment, rail, run};
 use super::*;
 use crate::command::PaymentAction;
 
+fn report(attempt: AttemptId, status: RailStatus, reason: Option<&str>) -> RailReport {
+    RailReport {
+        attempt,
+        status,
+        reason: reason.map(str::to_owned),
+        further_reasons: Vec::new(),
+        info: None,
+        bank_reference: None,
+        amount: None,
+        charges: None,
+        source: "test".to_owned(),
+    }
+}
+
 /// Two workers have one attempt: the first could not send it and reports so; the second has found
 /// that the rail does not know it, and repeats its message unless that is refused. Repeated, the bank
 /// would pay it beside the payment's next attempt.
@@ -47,17 +61,7 @@ fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
             assert!(matches!(outcome, Outcome::Refused(Refused::Moved)), "{outcome:?}");
             assert_eq!(known(&ws), (AttemptState::Refused, false));
             // What the bank itself says is heard all the same.
-            let settled = RailReport {
-                attempt,
-                status: RailStatus::Settled,
-                reason: None,
-                further_reasons: Vec::new(),
-                info: None,
-                bank_reference: None,
-                amount: None,
-                charges: None,
-                source: "test".to_owned(),
-            };
+            let settled = report(attempt, RailStatus::Settled, None);
             let outcome = act(&mut ws, asked(InquiryAnswer::Reported(settled)));
             assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
         }
@@ -85,17 +89,7 @@ fn a_payout_whose_bank_decides_nothing_is_asked_about_less_and_less_often() {
             tries,
         };
         ws.jobs.load((TENANT, subject), Some(job));
-        let undecided = RailReport {
-            attempt: attempt.id,
-            status: RailStatus::Rejected,
-            reason: Some("AM05".to_owned()),
-            further_reasons: Vec::new(),
-            info: None,
-            bank_reference: None,
-            amount: None,
-            charges: None,
-            source: "test".to_owned(),
-        };
+        let undecided = report(attempt.id, RailStatus::Rejected, Some("AM05"));
         let answer = InquiryAnswer::Reported(undecided);
         let asked = ExchangeAction::Inquired { attempt: attempt.id, fence: 1, answer };
         let outcome = decided(&mut ws, Action::Exchange(key.clone(), asked));
