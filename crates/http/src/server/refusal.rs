@@ -161,26 +161,14 @@ impl fmt::Debug for Refusals {
 
 #[cfg(test)]
 mod tests {
-    use domain::ports::Answer;
+    use testkit::bank::SystemClock;
 
     use super::*;
     use crate::limits::X_RATELIMIT_LIMIT;
 
-    struct Standing;
-
-    impl Clock for Standing {
-        fn now(&self) -> Timestamp {
-            Timestamp(1_795_608_000_000_000)
-        }
-
-        fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
-            Box::pin(std::future::pending())
-        }
-    }
-
     #[test]
     fn an_answer_states_the_limit_of_the_addressed_service() {
-        let refusals = Refusals::new(Arc::new(Standing));
+        let refusals = Refusals::new(Arc::new(SystemClock));
         let stating = refusals.clone().with_limits(Rates::default(), GroupLimits::default());
         for (path, limit) in [
             ("/v1/sdk/orders/x", Some(50_u32)),
