@@ -27,9 +27,8 @@ use crate::decide::payment::ROUTE_DELAY;
 
 /// The next step for one leased order.
 enum Plan {
-    /// Pay it over this rail, at this rate if it has no price yet, counted for the customer, after
-    /// recording this screening.
-    Send(RailId, Decimal, Option<Sender>, Option<Screened>),
+    /// Pay it over this rail, counted for the customer, after recording this screening.
+    Send(RailId, Option<Sender>, Option<Screened>),
     /// It was sent before and its outcome is unknown: inquire first.
     Ask(Box<Attempt>),
     /// Report to the engine.
@@ -42,7 +41,6 @@ enum Plan {
 struct Payable {
     job: Job,
     order: ExchangeOrder,
-    mid: Decimal,
     tally: Option<Tally>,
     /// The screening to record first.
     cleared: Option<Screened>,
@@ -103,9 +101,9 @@ impl Workers {
         for job in jobs {
             let Some(order) = self.exchange_of(&job).await else { continue };
             match self.plan_payout(&job, &order).await {
-                Plan::Send(rail, mid, sender, cleared) => {
+                Plan::Send(rail, sender, cleared) => {
                     let tally = sender.and_then(|sender| self.tally_over(&rail, sender));
-                    let payable = Payable { job, order, mid, tally, cleared };
+                    let payable = Payable { job, order, tally, cleared };
                     sends.entry(rail).or_default().push(payable);
                 }
                 Plan::Ask(attempt) => {
@@ -139,14 +137,9 @@ impl Workers {
         let (fence, now) = (job.fence, self.clock().now());
         let put_off =
             |open| Plan::Tell(ExchangeAction::PutOff { fence, until: now + ROUTE_DELAY, open });
-        // A locked order keeps its rate: the current one is not needed.
-        let mid = match order.locked_until {
-            Some(_) => Some(order.quoted_rate),
-            None => self.world.corridors.corridors.get(&order.country).and_then(|corridor| {
-                self.world.bid(order.coin.currency(), order.payout.currency, corridor).ok()
-            }),
-        };
-        let Some(mid) = mid else { return put_off(true) };
+        if self.rate_now(order).is_none() {
+            return put_off(true);
+        }
         // A rail that could not be reached has rejected nothing: its health decides when it is
         // tried again.
         let refused: BTreeSet<RailId> = attempts
@@ -166,7 +159,7 @@ impl Workers {
         match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => match self.holder_screened_again(order) {
                 ScreenedAgain::Passes(cleared) => {
-                    Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender), cleared)
+                    Plan::Send(rail.id.clone(), spent.map(|(sender, _)| sender), cleared)
                 }
                 ScreenedAgain::Stopped(screened) => {
                     let by = Box::new(screening_of(&screened));
@@ -182,6 +175,16 @@ impl Workers {
                 Plan::Tell(ExchangeAction::NoRoute { fence })
             }
         }
+    }
+
+    /// The rate at which an order is paid out now; `None` while none is fresh enough. A locked order
+    /// keeps its own.
+    fn rate_now(&self, order: &ExchangeOrder) -> Option<Decimal> {
+        if order.locked_until.is_some() {
+            return Some(order.quoted_rate);
+        }
+        let corridor = self.world.corridors.corridors.get(&order.country)?;
+        self.world.bid(order.coin.currency(), order.payout.currency, corridor).ok()
     }
 
     async fn pay(&self, over: BTreeMap<RailId, Vec<Payable>>) {
@@ -205,17 +208,25 @@ impl Workers {
         self.send(&messages.collect::<Vec<_>>(), calls).await;
     }
 
-    /// Saves an attempt to pay an order out over `rail`; `None` if it may not begin.
+    /// Saves an attempt to pay an order out over `rail`, at the rate of this moment: it may have
+    /// waited for a call. `None` if it may not begin.
     async fn begin_payout(
         &self,
         rail: &RailId,
         payable: Payable,
     ) -> Option<(Instruction, OrderKey)> {
-        let Payable { job, order, mid, tally, cleared } = payable;
+        let Payable { job, order, tally, cleared } = payable;
         let key = OrderKey::of(&order);
         self.note_cleared_holder(&job, &key, cleared).await?;
-        let action =
-            ExchangeAction::BeginPayout { fence: job.fence, rail: rail.clone(), tally, mid };
+        let fence = job.fence;
+        let action = match self.rate_now(&order) {
+            Some(mid) => ExchangeAction::BeginPayout { fence, rail: rail.clone(), tally, mid },
+            None => ExchangeAction::PutOff {
+                fence,
+                until: self.clock().now() + ROUTE_DELAY,
+                open: true,
+            },
+        };
         let action = Action::Exchange(key.clone(), action);
         match self.report(job.tenant, job.subject, action).await {
             Some(Outcome::Began(attempt)) => {

@@ -42,6 +42,11 @@ async fn bank() -> SimulatedBank {
 
 /// An installation whose only rail leads to `url` by the table `outbound.bank`.
 fn connected(url: &str, table: &[(&str, &str)]) -> Setup {
+    over_https(Setup::new(), url, table)
+}
+
+/// The same, in an installation that is set up already.
+pub fn over_https(setup: Setup, url: &str, table: &[(&str, &str)]) -> Setup {
     let rail = [
         ("transport", "https"),
         ("url", url),
@@ -51,7 +56,7 @@ fn connected(url: &str, table: &[(&str, &str)]) -> Setup {
         ("debtor_agent", "DEMOAEAD"),
         ("report_wait_s", "1"),
     ];
-    let setup = Setup::new().set("rails_enabled", &format!("[\"{RAIL}\"]"));
+    let setup = setup.set("rails_enabled", &format!("[\"{RAIL}\"]"));
     let setup = rail
         .iter()
         .fold(setup, |setup, (key, value)| setup.set(&format!("rails.{RAIL}.{key}"), value));
@@ -68,7 +73,7 @@ fn written(directory: &Path, name: &str, text: &str) -> String {
 
 /// A bank that takes messages and never answers, until it hangs up; with the number of those that
 /// wait.
-async fn hanging() -> (SocketAddr, Arc<AtomicUsize>, Arc<Notify>) {
+pub async fn hanging() -> (SocketAddr, Arc<AtomicUsize>, Arc<Notify>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let waiting = Arc::<AtomicUsize>::default();

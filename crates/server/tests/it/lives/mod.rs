@@ -1,6 +1,6 @@
 //! Payments followed to their final state.
 
-mod connections;
+pub mod connections;
 mod connector;
 mod dialects;
 mod endings;

@@ -1,6 +1,8 @@
 //! Orders that are not simply paid: cancelled in time, timed out, repriced, rejected or returned by
 //! the rail (`decisions.md`: "Order", "Sandbox values": payment's account endings).
 
+use std::sync::atomic::Ordering;
+
 use domain::currency::StableCoin;
 use domain::exchange::ExchangeState;
 use domain::iban;
@@ -12,6 +14,7 @@ use super::acts::{MISSING, calls};
 use crate::harness::client::WAIT_MAX;
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
+use crate::lives::connections::{hanging, over_https};
 
 on_both_stores! {
     a_pending_order_is_cancelled_by_the_user
@@ -21,6 +24,7 @@ on_both_stores! {
     a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_after_24_hours
     a_rate_that_moved_by_more_than_1_percent_fails_the_order
     a_locked_rate_holds_whatever_the_market_does
+    an_order_that_waits_for_a_call_is_paid_at_the_rate_of_its_turn
     a_pay_out_that_fails_gives_the_coins_back
     a_pay_out_that_is_returned_after_settlement_stays_settled
     a_pay_out_of_unknown_fate_is_not_paid_twice
@@ -227,6 +231,31 @@ async fn a_locked_rate_holds_whatever_the_market_does(on: On) {
     let (bank, wallet, order) = moved(on, "260", r#","lock_rate":true"#).await;
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     assert_eq!((settled["exchange_rate"].text(), settled["to_amount"].text()), ("280", "11144.00"));
+    bank.finish().await;
+}
+
+async fn an_order_that_waits_for_a_call_is_paid_at_the_rate_of_its_turn(on: On) {
+    let market = Market::open("280");
+    let (address, waiting, hangs_up) = hanging().await;
+    let table = [("authentication", "none")];
+    let setup = over_https(market.setup(), &format!("http://{address}"), &table);
+    let setup = setup.set("rails.pak-raast.max_batch", "1").set("engine.calls_in_flight", "16");
+    let bank = WalletBank::alone(on, setup).await;
+    market.is_known(&bank, "280").await;
+    let wallet = bank.funded("waits").await;
+    for _ in 0..16 {
+        bank.order_call(&wallet, "5.00", "").send().await.ok();
+    }
+    let all_hang = || async { waiting.load(Ordering::SeqCst) == 16 };
+    assert!(testkit::wait::until_async(WAIT_MAX, all_hang).await);
+    let order = bank.order_call(&wallet, "20.00", "").send().await.ok();
+    bank.order_is(&order, ExchangeState::Debited).await;
+    let id = order["order_id"].text();
+    market.says("277.19");
+    market.is_known(&bank, "277.19").await;
+    hangs_up.notify_waiters();
+    let failed = bank.order_reaches(&wallet, id, "FAILED").await;
+    assert_eq!(failed["failure_reason"].text(), "RATE_MOVED");
     bank.finish().await;
 }
 
