@@ -1,7 +1,7 @@
 //! Monitors the nodes themselves: one that cannot serve, or lags, raises an alert within a minute,
 //! even if others serve in its place and hide the failure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use domain::chain::{ChainNumber, NodeReport};
 use domain::time::{Span, Timestamp};
@@ -26,20 +26,33 @@ const LAG_BLOCKS: u64 = 3;
 const LAG: Span = Span::secs(5);
 
 /// What may be wrong with a node.
-const TROUBLES: [&str; 2] = ["lags behind the chain", "cannot serve"];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Trouble {
+    Fails,
+    Lags,
+    /// It is as far ahead of all others as one that lags is behind: one of them is wrong.
+    Ahead,
+}
 
-fn said_of_node(name: &str, trouble: &str) -> String {
-    format!("the {name} {trouble}")
+impl Trouble {
+    const ALL: [Trouble; 3] = [Trouble::Fails, Trouble::Lags, Trouble::Ahead];
+
+    /// Constant: each node has one alert for each kind of trouble.
+    fn said_of(self, node: &str) -> String {
+        let what = match self {
+            Trouble::Fails => "cannot serve",
+            Trouble::Lags => "lags behind the chain",
+            Trouble::Ahead => "claims blocks that the others do not have",
+        };
+        format!("the {node} {what}")
+    }
 }
 
 /// Health of the nodes between checks.
 #[derive(Debug, Default)]
 pub(super) struct Ward {
     looked: Option<Timestamp>,
-    /// Since when each node has not served.
-    since: BTreeMap<String, Timestamp>,
-    /// Nodes with an open alert.
-    alerted: BTreeSet<String>,
+    nodes: BTreeMap<(String, Trouble), Lasting>,
     /// Blocks cannot be ingested.
     failing: Lasting,
     /// Deposits that are deep enough wait for nodes.
@@ -90,7 +103,7 @@ impl Lasting {
 }
 
 impl Ward {
-    /// What to say about nodes that have failed for long enough (`true`), or no longer fail.
+    /// What to say about nodes: alerts to raise (`true`) and to end.
     fn judge(
         &mut self,
         reports: &[NodeReport],
@@ -98,32 +111,32 @@ impl Ward {
         block_time: Span,
         now: Timestamp,
     ) -> Vec<(String, bool)> {
-        let newest = reports.iter().filter_map(|report| report.head.as_ref().ok()).max().copied();
-        let newest = newest.unwrap_or(0).max(taken);
         let most = u64::try_from(LAG.0.checked_div(block_time.0).unwrap_or(0))
             .unwrap_or(0)
             .max(LAG_BLOCKS);
+        let mut heads: Vec<u64> = reports.iter().filter_map(|it| it.head.clone().ok()).collect();
+        heads.sort_unstable_by(|a, b| b.cmp(a));
+        let highest = heads.first().copied().unwrap_or(0).max(taken);
+        let second = heads.get(1).copied();
+        // Of three, two outvote one that claims more.
+        let newest = second.filter(|_| heads.len() > 2).unwrap_or(highest).max(taken);
         let mut news = Vec::new();
-        for report in reports {
-            let trouble = match &report.head {
-                Ok(head) if newest.saturating_sub(*head) <= most => None,
-                Ok(_) => Some(TROUBLES[0].to_owned()),
-                Err(fault) => Some(format!("{}: {fault}", TROUBLES[1])),
+        for NodeReport { name, head } in reports {
+            let ahead_of = second.unwrap_or(highest).max(taken);
+            let found = match head {
+                Err(fault) => Some((Trouble::Fails, fault.as_str())),
+                Ok(head) if newest.saturating_sub(*head) > most => Some((Trouble::Lags, "")),
+                Ok(head) if head.saturating_sub(ahead_of) > most => Some((Trouble::Ahead, "")),
+                Ok(_) => None,
             };
-            let Some(trouble) = trouble else {
-                self.since.remove(&report.name);
-                if self.alerted.remove(&report.name) {
-                    news.extend(TROUBLES.map(|kind| (said_of_node(&report.name, kind), false)));
-                }
-                continue;
-            };
-            let since = *self.since.entry(report.name.clone()).or_insert(now);
-            tracing::warn!(node = report.name, trouble, "chain node check failed");
-            if now - since >= PATIENCE && self.alerted.insert(report.name.clone()) {
-                // A constant text per kind of fault: one alert for each node and kind.
-                let [lags, fails] = TROUBLES;
-                let kind = if report.head.is_ok() { lags } else { fails };
-                news.push((said_of_node(&report.name, kind), true));
+            if let Some((trouble, fault)) = found {
+                tracing::warn!(node = name, ?trouble, fault, "chain node check failed");
+            }
+            for trouble in Trouble::ALL {
+                let is_there = found.is_some_and(|(found, _)| found == trouble);
+                let lasting = self.nodes.entry((name.clone(), trouble)).or_default();
+                let told = lasting.note(is_there, (PATIENCE, Span(0)), now);
+                news.extend(told.map(|is_there| (trouble.said_of(name), is_there)));
             }
         }
         news
@@ -232,31 +245,50 @@ mod tests {
         assert_eq!([800, 825].map(|secs| note(true, secs)), [None, Some(true)]);
     }
 
+    /// What a ward says at each of these seconds, about alerts that end only if they were raised.
+    fn said(ward: &mut Ward, reports: &[NodeReport], secs: &[i64]) -> Vec<(i64, String, bool)> {
+        let judged = secs.iter().flat_map(|secs| {
+            let news = ward.judge(reports, 100, Span::secs(12), at(*secs));
+            news.into_iter().map(|(what, is_there)| (*secs, what, is_there)).collect::<Vec<_>>()
+        });
+        judged.collect()
+    }
+
     #[test]
     fn a_failing_or_lagging_node_is_reported_once_within_a_minute() {
         let mut ward = Ward::default();
+        let well = ["first node", "second node", "node 3"].map(|name| node(name, Ok(100)));
+        let over = said(&mut ward, &well, &[0, 15]);
+        assert_eq!(over.len(), 9, "alerts of an earlier process end: {over:?}");
+        assert!(over.iter().all(|(secs, _, is_there)| (*secs, *is_there) == (0, false)));
         let reports = [
             node("first node", Ok(100)),
             node("second node", Err("HTTP 403")),
             node("node 3", Ok(96)),
         ];
-        let mut told = Vec::new();
-        for secs in [0, 15, 30, 45, 60] {
-            let news = ward.judge(&reports, 100, Span::secs(12), at(secs));
-            told.extend(news.into_iter().map(|(what, is_there)| (secs, what, is_there)));
-        }
-        let expected =
-            [(30, "the second node cannot serve"), (30, "the node 3 lags behind the chain")];
-        assert_eq!(told, expected.map(|(secs, what)| (secs, what.to_owned(), true)));
-        // Recovered, then failing again.
-        let well = [node("second node", Ok(100))];
-        let over = TROUBLES.map(|kind| (format!("the second node {kind}"), false));
-        assert_eq!(ward.judge(&well, 100, Span::secs(12), at(75)), over);
-        assert!(ward.judge(&reports, 100, Span::secs(12), at(90)).is_empty());
-        assert_eq!(
-            ward.judge(&reports, 100, Span::secs(12), at(120)),
-            [("the second node cannot serve".to_owned(), true)]
-        );
+        let told = said(&mut ward, &reports, &[30, 45, 60, 75, 90]);
+        let expected = ["the second node cannot serve", "the node 3 lags behind the chain"];
+        assert_eq!(told, expected.map(|what| (60, what.to_owned(), true)));
+        let over = said(&mut ward, &well, &[105, 120]);
+        assert_eq!(over, expected.map(|what| (105, what.to_owned(), false)), "recovered");
+        let told = said(&mut ward, &reports[..2], &[135, 165]);
+        assert_eq!(told, [(165, expected[0].to_owned(), true)], "failing again");
+    }
+
+    #[test]
+    fn one_node_that_claims_more_than_two_makes_neither_of_them_lag() {
+        let claims = "the second node claims blocks that the others do not have";
+        let lags = "the first node lags behind the chain";
+        let heads = [("first node", Ok(100)), ("second node", Ok(9_999)), ("node 3", Ok(99))];
+        let reports = heads.map(|(name, head)| node(name, head));
+        let told = |reports| {
+            let all = said(&mut Ward::default(), reports, &[0, 30]);
+            let raised = all.into_iter().filter(|(.., is_there)| *is_there);
+            raised.map(|(_, what, _)| what).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&reports[..]), [claims]);
+        assert_eq!(told(&reports[..2]), [lags, claims], "of two, either may be wrong");
+        assert!(told(&reports[1..2]).is_empty(), "a single one may have been away");
     }
 
     #[test]
@@ -266,9 +298,9 @@ mod tests {
         {
             let mut ward = Ward::default();
             let reports = [node("first node", Ok(100)), node("second node", Ok(head))];
-            ward.judge(&reports, 0, Span::millis(block_ms), at(0));
+            ward.judge(&reports, 100, Span::millis(block_ms), at(0));
             assert_eq!(
-                ward.judge(&reports, 0, Span::millis(block_ms), at(30)).len(),
+                ward.judge(&reports, 100, Span::millis(block_ms), at(30)).len(),
                 usize::from(lags),
                 "{head}"
             );
