@@ -355,7 +355,9 @@ impl Workers {
         if !known {
             self.tell_about(case, tell(false, Vec::new())).await;
         }
-        let sighting = match self.is_settled(wallets, place.number).await? {
+        // Nothing is final above what the watcher has: the nodes are spared until then.
+        let is_ingested = self.is_watched(case, place.number, None).await;
+        let sighting = match is_ingested && self.is_settled(wallets, place.number).await? {
             true => Some(wallets.chain.confirms(&receipt, &[case.tx.controller]).await?),
             false => None,
         };
@@ -373,7 +375,7 @@ impl Workers {
             Some(Sighting::Confirmed) => self.confirmed(case).await,
             None => {
                 let is_old = self.clock().now() - case.tx.state_at >= UNSENT_FOR;
-                if known && is_old && !self.is_watched(case, place.number, None).await {
+                if known && is_old && !is_ingested {
                     let what = format!("block {} of {} was not ingested", place.number, receipt.tx);
                     return Err(ChainFault::Unreachable(what));
                 }

@@ -120,9 +120,9 @@ impl Watch<'_> {
         if waiting.iter().any(needs_more) { Ok(self.chain.heads().await?) } else { Ok(claimed) }
     }
 
-    /// For each block in which deposits wait: whether this node still has it, and whether every
-    /// other one agrees. Also returns whether nodes contradict each other about any of them: deposits
-    /// in other blocks do not wait for it.
+    /// For each block in which deposits wait: whether enough nodes still have it. Also returns
+    /// whether nodes contradict each other about any of them: deposits in other blocks do not wait
+    /// for it.
     async fn judge_blocks(
         &self,
         waiting: &[Deposit],
@@ -353,7 +353,7 @@ type Verdicts = BTreeMap<(u64, BlockHash), Verdict>;
 enum Verdict {
     /// Enough nodes have it, of this time.
     Agreed(Timestamp),
-    /// A second node lags behind this height.
+    /// Too few nodes have reached this height.
     NotYet,
     /// It is not in the chain.
     Gone,
