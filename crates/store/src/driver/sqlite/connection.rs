@@ -5,11 +5,10 @@ use std::ops::Deref;
 use domain::time::Span;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql, ffi};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Statement, ToSql, ffi};
 
 use crate::driver::Answer;
 use crate::error::{DbError, StoreError};
-use crate::options::Options;
 use crate::sql::{Cell, Columns, Dialect, Row, Stmt, Value};
 
 /// Prepared statements cached per connection: more than this program has.
@@ -29,16 +28,20 @@ pub(super) fn open_memory() -> Result<Connection, StoreError> {
 
 /// Opens a file for writing, creating it if necessary, for its owner only: it holds personal data.
 /// SQLite gives its journal the same permissions.
-pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, StoreError> {
-    let mut file = std::fs::OpenOptions::new();
-    file.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
-    file.open(path).map_err(|error| {
+pub(super) fn open_writer(
+    path: &str,
+    timeout: Span,
+    pages_max: Option<u32>,
+) -> Result<Connection, StoreError> {
+    create(path).map_err(|error| {
         StoreError::Unavailable(format!("opening the SQLite database: {path}: {error}"))
     })?;
     let connection = Connection::open(path).map_err(unusable)?;
-    connection.busy_timeout(options.statement_timeout.to_duration()).map_err(unusable)?;
+    if connection.is_readonly(MAIN_DB).map_err(unusable)? {
+        let why = format!("opening the SQLite database: {path}: it may not be written");
+        return Err(StoreError::Unavailable(why));
+    }
+    connection.busy_timeout(timeout.to_duration()).map_err(unusable)?;
     set_up(
         &connection,
         &format!(
@@ -47,10 +50,23 @@ pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, S
         ),
     )
     .map_err(unusable)?;
-    if let Some(pages) = options.sqlite_pages_max {
+    if let Some(pages) = pages_max {
         connection.execute_batch(&format!("PRAGMA max_page_count = {pages};")).map_err(unusable)?;
     }
     Ok(connection)
+}
+
+/// Creates the file. One that exists is not opened: closing it again would end the locks that other
+/// connections of this process have on it, and the next program to close it would delete their log.
+fn create(path: &str) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    match file.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Opens a file read-only.
@@ -308,6 +324,29 @@ mod tests {
                 assert_eq!(statement.query_row([state], |row| row.get::<_, i64>(0)), Ok(id));
             }
             assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn opening_a_database_again_ends_no_lock_of_this_process() {
+        use std::os::unix::fs::MetadataExt as _;
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("locked.db");
+        let path = path.to_str().expect("UTF-8");
+        let open = || open_writer(path, Span::secs(5), None).expect("opened");
+        let first = open();
+        first.execute_batch(TABLE).expect("made");
+        let inode = format!(":{} ", std::fs::metadata(path).expect("a file").ino());
+        let locks = || {
+            let all = std::fs::read_to_string("/proc/locks").expect("read");
+            all.lines().filter(|line| line.contains(&inode)).count()
+        };
+        let held = locks();
+        assert!(held > 0, "an open database is locked against the deletion of its log");
+        for _ in 0..2 {
+            open().execute_batch("INSERT INTO t VALUES (3, 'open')").expect("run");
+            assert_eq!(locks(), held);
         }
     }
 }

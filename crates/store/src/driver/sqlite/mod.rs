@@ -53,7 +53,9 @@ impl Sqlite {
         let mode = if path == MEMORY {
             Mode::InPlace(Mutex::new(connection::open_memory()?))
         } else {
-            let writer = writer::Writer::start(connection::open_writer(path, options)?)?;
+            let (timeout, pages_max) = (options.statement_timeout, options.sqlite_pages_max);
+            let writer = connection::open_writer(path, timeout, pages_max)?;
+            let writer = writer::Writer::start(writer)?;
             Mode::File { writer, readers: readers::Readers::new(path, options) }
         };
         let (clock, faults) = (Arc::clone(&options.clock), FaultHooks::of(options));
