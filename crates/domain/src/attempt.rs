@@ -96,12 +96,17 @@ pub struct Recorded<'a> {
     pub people: Option<(&'a str, &'a str)>,
 }
 
-/// A booking of a payout in a notification or report of an account (`camt.054`, `camt.052`).
+/// A booking of a payout, or of its return, in a notification or report of an account (`camt.054`,
+/// `camt.052`).
 fn booking_of(report: &RailReport) -> Option<String> {
-    let kind = report.source.split(' ').next().filter(|kind| kind.starts_with("camt.05"))?;
-    let reference = report.bank_reference.as_ref().filter(|_| report.status == RailStatus::Settled);
-    let words: Vec<&str> = [kind].into_iter().chain(reference?.split_whitespace()).collect();
-    Some(words.join(" "))
+    let message = report.source.split(' ').next().filter(|kind| kind.starts_with("camt.05"))?;
+    let kind = match report.status {
+        RailStatus::Settled => message.to_owned(),
+        RailStatus::Returned => format!("{message}-return"),
+        _ => return None,
+    };
+    let reference = report.bank_reference.as_ref()?.split_whitespace();
+    Some([kind.as_str()].into_iter().chain(reference).collect::<Vec<_>>().join(" "))
 }
 
 /// The known booking in messages of the kind that reports this one.
@@ -286,9 +291,9 @@ impl Attempt {
                 let code = report.reason.as_ref().filter(|_| repeats);
                 let code = code
                     .map_or_else(String::new, |code| format!(" ({code}: the bank already has it)"));
-                let (source, status, state) = (&report.source, &report.status, self.state);
+                let (source, status, state) = (&report.source, &report.status, self.state.name());
                 Heard::Contradicts(format!(
-                    "{source} reports {status:?}{code} for an attempt in state {state:?}"
+                    "{source} reports {status}{code} for an attempt in state {state}"
                 ))
             }
         }
@@ -301,7 +306,11 @@ impl Attempt {
         let first = of_its_kind(self.booking.as_ref()?, &again).filter(|first| *first != again)?;
         let (source, reference) = (&report.source, report.bank_reference.as_deref());
         let reference = reference.unwrap_or_default();
-        Some(format!("{source} books the payout as {reference}, and it was booked before: {first}"))
+        let (does, was) = match report.status {
+            RailStatus::Returned => ("returns", "returned"),
+            _ => ("books", "booked"),
+        };
+        Some(format!("{source} {does} the payout as {reference}, and it was {was} before: {first}"))
     }
 
     /// Remembers the bank's first booking of the payout in this kind of message.
@@ -315,7 +324,8 @@ impl Attempt {
     }
 
     /// Fee that the bank added to a payout or deducted from a return: the difference between the
-    /// reported amount and the attempt's, if it equals the reported charges.
+    /// reported amount and the attempt's, if it equals the reported charges and is less than the
+    /// attempt's amount.
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
         let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else {
             return Ok(None);
@@ -336,7 +346,11 @@ impl Attempt {
         };
         match (difference.filter(|minor| *minor > 0), report.charges) {
             (Some(minor), Some(charges)) if charges == Money::new(minor, amount.currency) => {
-                Ok(Some(charges))
+                if minor < self.amount.minor {
+                    Ok(Some(charges))
+                } else {
+                    wrong(&format!("; charges of {charges} are too many for it"))
+                }
             }
             (_, Some(charges)) => {
                 wrong(&format!("; its charges of {charges} do not explain the difference"))

@@ -1,5 +1,6 @@
 //! Messages to and from a rail, in ISO 20022's terms but independent of any message format.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -165,6 +166,25 @@ impl RailStatus {
     /// Whether it states that money moved.
     pub const fn is_booking(&self) -> bool {
         matches!(self, RailStatus::Settled | RailStatus::Returned)
+    }
+}
+
+/// As operators read it.
+impl fmt::Display for RailStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RailStatus::Received => "received",
+            RailStatus::Accepted => "accepted",
+            RailStatus::Settled => "settled",
+            RailStatus::Rejected => "rejected",
+            RailStatus::Cancelled => "cancelled",
+            RailStatus::Returned => "returned",
+            RailStatus::Unknown => "unknown",
+            RailStatus::Recall(RecallAnswer::Accepted) => "recall accepted",
+            RailStatus::Recall(RecallAnswer::Refused) => "recall refused",
+            RailStatus::Recall(RecallAnswer::Pending) => "recall pending",
+            RailStatus::Unrecognised(what) => what,
+        })
     }
 }
 
@@ -359,6 +379,9 @@ impl BankReport {
             About::One(ids) => vec![(candidates.find(ids, amount)?, amount)],
             About::Rest { of, listed } => {
                 let rest = candidates.rest_of(of, listed)?;
+                if rest.is_empty() && listed.iter().any(|it| !it.may_be_rest) {
+                    return Err(Unmatched::Excluded);
+                }
                 return Ok(rest.into_iter().map(|it| (it, self.said.of(it.attempt))).collect());
             }
             About::Batch { of, count } => match amount {
@@ -407,6 +430,23 @@ impl From<RailReport> for BankReport {
         };
         BankReport { about: About::One(ReportIds::of_attempt(attempt)), said }
     }
+}
+
+/// The attempts that one message rejects and accepts further on, with the message: it proves neither.
+/// A rejection after an acceptance is the bank's last word.
+pub fn contradictory<'a>(
+    reports: impl DoubleEndedIterator<Item = &'a RailReport>,
+) -> BTreeSet<(AttemptId, String)> {
+    let (mut accepted, mut contradictory) = (BTreeSet::new(), BTreeSet::new());
+    for report in reports.rev() {
+        let about = (report.attempt, report.source.clone());
+        match report.status {
+            RailStatus::Accepted | RailStatus::Settled => drop(accepted.insert(about)),
+            RailStatus::Rejected if accepted.contains(&about) => drop(contradictory.insert(about)),
+            _ => {}
+        }
+    }
+    contradictory
 }
 
 /// The answer to one instruction.
@@ -539,6 +579,29 @@ mod tests {
             let expected = expected
                 .map(|(given, family)| SplitName { given: given.into(), family: family.into() });
             assert_eq!(SplitName::of(name, first), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_rejects_a_payment_and_accepts_it_further_on_proves_neither() {
+        use RailStatus::{Accepted, Rejected, Settled};
+        let (one, other) =
+            (AttemptId(uuid::Uuid::from_u128(1)), AttemptId(uuid::Uuid::from_u128(2)));
+        for (said, is_contradictory) in [
+            ([(one, "M1", Rejected), (one, "M1", Settled)], true),
+            ([(one, "M1", Rejected), (one, "M1", Accepted)], true),
+            ([(one, "M1", Accepted), (one, "M1", Rejected)], false),
+            ([(one, "M1", Rejected), (one, "M1", Rejected)], false),
+            ([(one, "M1", Rejected), (other, "M1", Settled)], false),
+            ([(one, "M1", Rejected), (one, "M2", Settled)], false),
+        ] {
+            let reports = said.clone().map(|(attempt, source, status)| RailReport {
+                attempt,
+                source: source.to_owned(),
+                ..crate::test_values::say(status)
+            });
+            let expected = is_contradictory.then(|| (one, "M1".to_owned()));
+            assert_eq!(contradictory(reports.iter()), expected.into_iter().collect(), "{said:?}");
         }
     }
 }

@@ -56,6 +56,9 @@ pub struct ReportIds {
     /// Position of the transaction among those that the report lists for the message, from 1, and
     /// their number.
     pub place: Option<(usize, usize)>,
+    /// Whether its ids may as well be another party's numbers: a report that matches none of our
+    /// payouts is not about them then.
+    pub may_be_anothers: bool,
 }
 
 /// Transmission of an attempt: the message, and the position in it.
@@ -134,6 +137,9 @@ pub enum Unmatched {
     /// It reports on the rest of a message, and which transactions are the rest is not known.
     #[error("it lists a transaction with another status, but not which of our payouts it is")]
     Listed,
+    /// It reports on the rest of a message, and lists all of our payouts in it with another status.
+    #[error("it lists all payouts of the message, and with another status")]
+    Excluded,
     /// The booking of a whole message differs from the sum of its transactions.
     #[error("{booked} is booked for a message totalling {ours}")]
     Sum {

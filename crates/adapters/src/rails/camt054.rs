@@ -5,8 +5,11 @@
 //! A booked debit is an executed payout. Only a credit brings money back: one that is marked as a
 //! reversal (`RvslInd`) or a return (`RtrInf`, or a matching bank transaction code).
 
+use std::collections::BTreeSet;
+
 use domain::money::Money;
 use domain::rail::{About, BankReport, RailStatus, Said};
+use domain::rail_ids;
 
 use super::iso;
 use super::refs;
@@ -33,32 +36,61 @@ fn bookings(body: &Element, parent: &str, only_ours: bool, statement: &mut State
             statement.take(parent, index + 1, Err(reason));
         }
     }
+    let mut unreferenced = BTreeSet::new();
     for (index, booking) in body.all(parent).flat_map(|notice| notice.all("Ntry")).enumerate() {
         if let Some(reason) = refs::left_out(booking) {
             statement.take("Ntry", index + 1, Err(reason));
         }
         let parts = refs::parts(booking);
-        let is_ours = |part: &refs::Part<'_>| part.ids.may_be_ours();
-        if only_ours && !parts.iter().any(is_ours) {
-            continue;
-        }
-        if parts.is_empty() {
+        if parts.is_empty() && !only_ours {
             statement.take("Ntry", index + 1, Err("it has no TxDtls".to_owned()));
         }
-        for part in parts.into_iter().filter(|part| !only_ours || is_ours(part)) {
+        for mut part in parts {
+            let is_ours = part.ids.may_be_ours();
+            // A truncated id of ours may look like another party's number.
+            part.ids.may_be_anothers = only_ours && !is_ours;
+            let may_be_ours = || part.ids.strong().any(|id| rail_ids::head(id).is_some());
+            if part.ids.may_be_anothers && !may_be_ours() {
+                continue;
+            }
             // The payout is a booking of its own, and the statement counts the charge.
-            if is_ours(&part) && iso::is_charge(part.details, booking) {
+            if is_ours && iso::is_charge(part.details, booking) {
                 statement.leave("a charge");
                 continue;
             }
-            let outcome = report(booking, part, &statement.source);
-            statement.take("Ntry", index + 1, outcome);
+            let may_be_anothers = part.ids.may_be_anothers;
+            let outcome = report(booking, part, &statement.source)
+                .and_then(|report| booked_once(report, &mut unreferenced));
+            if outcome.is_ok() || !may_be_anothers {
+                statement.take("Ntry", index + 1, outcome);
+            }
         }
     }
 }
 
+/// Refuses a second booking of one transaction in one message if neither has the bank's reference: it
+/// may be paid, or returned, twice.
+fn booked_once(
+    report: BankReport,
+    unreferenced: &mut BTreeSet<(String, bool)>,
+) -> Result<BankReport, String> {
+    let Said { status, bank_reference, .. } = &report.said;
+    let About::One(ids) = &report.about else { return Ok(report) };
+    let id = ids.strong().find(|id| rail_ids::looks_like_ours(id)).map(str::to_ascii_lowercase);
+    let Some(id) = id.filter(|_| status.is_booking() && bank_reference.is_none()) else {
+        return Ok(report);
+    };
+    if unreferenced.insert((id.clone(), *status == RailStatus::Returned)) {
+        return Ok(report);
+    }
+    Err(format!("it books {id} again, and without a reference"))
+}
+
 fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankReport, String> {
     let details = part.details;
+    for element in [booking, details] {
+        iso::once(element, &["Amt", "CdtDbtInd", "RvslInd", "Sts", "Refs", "AcctSvcrRef"])?;
+    }
     let (reasons, info) = iso::reasons(details.all("RtrInf"));
     let info = info.or_else(|| details.text_at(&["AddtlTxInf"]).map(iso::reference));
     let mut amounts = part.amounts(booking)?.into_iter();

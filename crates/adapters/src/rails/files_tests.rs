@@ -8,6 +8,7 @@ use domain::rail_text::CharacterSet;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::inbox::{UNMOVED, UNREAD};
 use super::*;
 use crate::rails::OurSide;
 use crate::rails::profile::{Account, Agent, Profile};
@@ -419,6 +420,8 @@ async fn an_old_empty_file_is_reported_once_and_read_when_it_has_content() {
 struct Failing(Local, std::sync::atomic::AtomicBool);
 
 /// The end of the names of files that are locked while the place fails; others then cut the connection.
+/// Files that cannot be moved.
+const HELD: &str = "-held.xml";
 const LOCKED: &str = "locked.xml";
 
 impl Place for Failing {
@@ -441,6 +444,9 @@ impl Place for Failing {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        if from.to_string_lossy().ends_with(HELD) {
+            return Err(std::io::ErrorKind::PermissionDenied.into());
+        }
         self.0.rename(from, to)
     }
 
@@ -522,4 +528,86 @@ fn what_was_found_before_a_fault_is_not_taken_as_reported() {
     assert_eq!((attempts(&page), page.unreadable.len()), (vec![1], 1));
     inbox.confirm_stored().expect("moved");
     assert!(!dir.path().join("in/notes.txt").exists());
+}
+
+/// A bank that holds a file open, or a directory from which nothing may be removed.
+#[test]
+fn files_that_cannot_be_moved_hold_up_no_other() {
+    let dir = TempDir::new().expect("a directory");
+    let parts = Parts::of(&Exchange::Directory(dir.path().to_owned()));
+    for path in [&parts.dirs.reports, &parts.dirs.archive] {
+        fs::create_dir_all(path).expect("made");
+    }
+    let place = Arc::new(Failing(Local, false.into()));
+    let patterns = Patterns::new(&["*.xml".to_owned()]);
+    let inbox = Inbox::new(place, parts.dirs, patterns, Duration::ZERO, None, None);
+    let held = ["1-held.xml", "3-held.xml"];
+    drop_file(&dir, "2.xml", &report(2));
+    fs::write(dir.path().join("in").join(held[1]), report(3)).expect("written");
+    age(&dir, held[1], 61);
+    let now = Instant::now();
+    assert_eq!(inbox.page(None, now).expect("listed"), Reports::default());
+    let page = inbox.page(None, now).expect("readable");
+    assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![2, 3], Some(held[1])));
+    // A late one cannot get its name; one that was read stays.
+    fs::write(dir.path().join("in").join(held[0]), report(1)).expect("written");
+    age(&dir, held[0], 61);
+    drop_file(&dir, "4.xml", &report(4));
+    let cursor = Some(held[1]);
+    drop(inbox.page(cursor, now).expect("listed"));
+    let page = inbox.page(cursor, now).expect("readable");
+    assert_eq!(attempts(&page), [4], "neither the late one nor the one that was read");
+    let told = page.unreadable.join("\n");
+    assert!(told.contains(&format!("\"{}\": {UNMOVED}", held[1])), "{told}");
+    assert!(told.contains(&format!("\"{}\": {UNREAD}", held[0])), "{told}");
+    inbox.confirm_stored().expect("noted");
+    let page = inbox.page(page.cursor.as_deref(), now).expect("readable");
+    assert_eq!(page, Reports::default(), "once");
+    assert_eq!(names(&dir.path().join("in")), [held[0], held[1], "archive"]);
+    assert_eq!(names(&dir.path().join("in/archive")), ["2.xml", "4.xml"]);
+}
+
+#[tokio::test]
+async fn a_file_that_changes_after_it_was_read_is_read_again() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    drop_file(&dir, "1.xml", &report(1));
+    let page = looks(&rail, None).await;
+    assert_eq!(attempts(&page), [1]);
+    drop_file(&dir, "1.xml", &format!("{}{}", report(1), report(2)));
+    let page = looks(&rail, page.cursor.as_deref()).await;
+    assert_eq!(attempts(&page), [1, 2]);
+    drop(rail.collect(page.cursor.as_deref()).await.expect("readable"));
+    assert_eq!(names(&dir.path().join("in/archive")).len(), 1);
+}
+
+#[tokio::test]
+async fn a_file_of_a_bank_whose_clock_is_ahead_may_still_grow() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let whole = report(1);
+    drop_file(&dir, "1.xml", &whole[..whole.len() - 40]);
+    let ahead = std::time::SystemTime::now() + Duration::from_secs(5_000);
+    let path = dir.path().join("in/1.xml");
+    let file = fs::File::options().write(true).open(path).expect("opened");
+    file.set_modified(ahead).expect("set");
+    assert_eq!(looks(&rail, None).await, Reports::default());
+    drop_file(&dir, "1.xml", &whole);
+    assert_eq!(attempts(&looks(&rail, None).await), [1]);
+}
+
+#[tokio::test]
+async fn a_long_name_that_is_archived_already_gets_a_shorter_one() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let name = format!("{}.xml", "s".repeat(246));
+    let mut cursor = None;
+    for number in 1..=2 {
+        drop_file(&dir, &name, &report(number));
+        let page = looks(&rail, cursor.as_deref()).await;
+        assert_eq!(attempts(&page), [number]);
+        cursor = page.cursor;
+        drop(rail.collect(cursor.as_deref()).await.expect("readable"));
+    }
+    assert_eq!(names(&dir.path().join("in/archive")).len(), 2);
 }

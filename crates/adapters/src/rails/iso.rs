@@ -48,6 +48,19 @@ pub(super) fn id(element: &Element, path: &[&str]) -> Option<String> {
     provided(element.text_at(path))
 }
 
+/// Refuses an element that states one of these more than once, differently: which one holds is open.
+pub(super) fn once(element: &Element, names: &[&str]) -> Result<(), String> {
+    let differs = |name: &&&str| {
+        let mut all = element.all(name);
+        let first = all.next();
+        all.any(|other| Some(other) != first)
+    };
+    match names.iter().find(differs) {
+        Some(name) => Err(format!("it has two {name} that differ")),
+        None => Ok(()),
+    }
+}
+
 /// An amount element, exact; `Ok(None)` if it is missing.
 pub(super) fn amount(element: Option<&Element>) -> Result<Option<Money>, String> {
     let Some(element) = element else {

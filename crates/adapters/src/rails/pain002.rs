@@ -1,7 +1,7 @@
 //! Parses pain.002, the status report, in every version: one report for each listed transaction,
 //! and one for the rest of a message or block with an overall status. pacs.002 is the interbank
 //! equivalent. A status of a cancellation request or of an inquiry is never taken for that of its
-//! payment.
+//! payment, whatever name the bank gives the message.
 
 use domain::money::Money;
 use domain::rail::{self, About, BankReport, RailStatus, RecallAnswer, Said};
@@ -21,6 +21,9 @@ const NEVER_RECEIVED: &str = "NOOR";
 const DUPLICATE: &str = "DUPL";
 
 pub(super) fn read(body: &Element, statement: &mut Statement) {
+    if let Some(what) = contradiction(body) {
+        return statement.take("group", 1, Err(what));
+    }
     let group = body.child("OrgnlGrpInfAndSts");
     let of_group = Status::of(group, "GrpSts");
     let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
@@ -66,6 +69,9 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
 /// Parses a pacs.002: its transactions only. The message whose overall status it reports is not one
 /// that Corridor sent.
 pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
+    if let Some(what) = contradiction(body) {
+        return statement.take("group", 1, Err(what));
+    }
     let groups: Vec<&Element> = body.all("OrgnlGrpInfAndSts").collect();
     let whole = |group: Option<&Element>| {
         let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
@@ -82,6 +88,38 @@ pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
     }
 }
 
+/// Statuses of one report that exclude each other: a message's and that of its only block, or a
+/// rejection and what it counts as accepted. Such a report proves nothing. What it lists is an
+/// exception.
+fn contradiction(body: &Element) -> Option<String> {
+    let blocks: Vec<_> = body.all("OrgnlPmtInfAndSts").map(|it| (it, "PmtInfSts")).collect();
+    let only = Some(&blocks).filter(|blocks| blocks.len() == 1).and_then(|it| it.first().copied());
+    let groups = body.all("OrgnlGrpInfAndSts").map(|it| (it, "GrpSts"));
+    groups.chain(blocks.iter().copied()).find_map(|(level, name)| {
+        let own = level.text_at(&[name])?;
+        let block = only.filter(|_| name == "GrpSts").and_then(|(block, name)| {
+            let code = block.text_at(&[name])?;
+            let is_excluded =
+                is_rejected(own) && is_paid(code) || is_paid(own) && is_rejected(code);
+            is_excluded.then_some((name, code))
+        });
+        let is_none = |it: &Element| {
+            let number = it.text_at(&["DtldNbOfTxs"]);
+            number.is_some_and(|number| number.bytes().all(|digit| digit == b'0'))
+        };
+        let counts = level.all("NbOfTxsPerSts").filter(|it| is_rejected(own) && !is_none(it));
+        let mut codes = counts.filter_map(|it| it.text_at(&["DtldSts"]));
+        let counted = || codes.find(|code| is_paid(code)).map(|code| ("DtldSts", code));
+        let (place, code) = block.or_else(counted)?;
+        Some(format!("{name} {} excludes {place} {}", iso::quoted(own), iso::quoted(code)))
+    })
+}
+
+/// Whether a payment is accepted or paid.
+fn is_paid(code: &str) -> bool {
+    matches!(iso::status(code), RailStatus::Accepted | RailStatus::Settled)
+}
+
 /// What a status is about, by the name of the original message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
@@ -90,12 +128,21 @@ enum Subject {
     Recall,
     /// A question about its status.
     Inquiry,
+    /// A message that is not named, and has an id of a form that only inquiries and recalls have.
+    Unnamed,
 }
 
 /// Names of the messages that are about a payment, without punctuation: banks write `OrgnlMsgNmId`
 /// with and without it, in either case, and as the whole namespace.
-const ABOUT_PAYMENTS: [(&str, Subject); 3] =
-    [("camt055", Subject::Recall), ("camt056", Subject::Recall), ("pacs028", Subject::Inquiry)];
+const ABOUT_PAYMENTS: [(&str, Subject); 7] = [
+    ("camt055", Subject::Recall),
+    ("camt056", Subject::Recall),
+    ("pmtcxlreq", Subject::Recall),
+    ("paymentcancellationrequest", Subject::Recall),
+    ("pacs028", Subject::Inquiry),
+    ("pmtstsreq", Subject::Inquiry),
+    ("paymentstatusrequest", Subject::Inquiry),
+];
 
 impl Subject {
     fn of(element: &Element) -> Subject {
@@ -106,7 +153,21 @@ impl Subject {
             .map(|sign| sign.to_ascii_lowercase())
             .collect();
         let known = ABOUT_PAYMENTS.iter().find(|(known, _)| name.contains(known));
-        known.map_or(Subject::Payment, |(_, subject)| *subject)
+        // An outgoing payment message has a shorter id; banks write pain.001 for any of ours.
+        let is_unnamed =
+            || element.text_at(&["OrgnlMsgId"]).is_some_and(|id| rail_ids::whole(id).is_some());
+        match known {
+            Some((_, subject)) => *subject,
+            None if is_unnamed() => Subject::Unnamed,
+            None => Subject::Payment,
+        }
+    }
+
+    /// Of a transaction: some banks repeat an id of the payment in place of the message's.
+    fn of_transaction(self, ids: &ReportIds) -> Subject {
+        let message = ids.message.as_deref().unwrap_or_default();
+        let repeats = ids.strong().any(|id| rail_ids::is_same(id, message));
+        if self == Subject::Unnamed && repeats { Subject::Payment } else { self }
     }
 
     /// What a code means for the payment, with the reasons of a rejection.
@@ -116,6 +177,9 @@ impl Subject {
             (Subject::Recall, RailStatus::Rejected) => RailStatus::Recall(RecallAnswer::Refused),
             (Subject::Recall, unknown @ RailStatus::Unrecognised(_)) => unknown,
             (Subject::Recall, _) => RailStatus::Recall(RecallAnswer::Pending),
+            (Subject::Unnamed, RailStatus::Rejected | RailStatus::Cancelled) => {
+                RailStatus::Unrecognised(format!("{code} of a message that carried no payment"))
+            }
             (_, RailStatus::Rejected) if reasons.iter().any(|it| it == NEVER_RECEIVED) => {
                 RailStatus::Unknown
             }
@@ -214,6 +278,10 @@ impl Status {
             return;
         }
         let status = self.subject.status(&code, &self.reasons);
+        if self.subject == Subject::Inquiry && status == RailStatus::Received {
+            // It names none of our payments, and decides nothing about them.
+            return statement.leave("the refusal of an inquiry");
+        }
         if matches!(status, RailStatus::Unrecognised(_)) {
             let reason = format!(
                 "{name} {} of {}, which lists no transaction",
@@ -347,6 +415,7 @@ fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) 
         block: whole.block.clone(),
         reference: named("AcctSvcrRef"),
         place,
+        may_be_anothers: false,
     }
 }
 
@@ -356,6 +425,10 @@ fn report(
     inherited: &Status,
     source: &str,
 ) -> Result<BankReport, String> {
+    iso::once(
+        transaction,
+        &["TxSts", "OrgnlInstrId", "OrgnlEndToEndId", "OrgnlTxId", "OrgnlUETR"],
+    )?;
     let (mut reasons, mut info) = iso::reasons(transaction.all("StsRsnInf"));
     let own = transaction.text_at(&["TxSts"]);
     // A transaction without its own status inherits that of its block or message.
@@ -366,6 +439,7 @@ fn report(
     }
     let subject = transaction.child("OrgnlGrpInf").map_or(Subject::Payment, Subject::of);
     let subject = if subject == Subject::Payment { inherited.subject } else { subject };
+    let subject = subject.of_transaction(&ids);
     let said = Said {
         status: subject.status(code, &reasons),
         reasons,

@@ -40,14 +40,10 @@ impl Part<'_> {
         let is_whole = std::ptr::eq(self.details, booking);
         let of_booking = || iso::transaction_amounts(booking);
         let Some(own) = all.first().copied() else { return of_booking() };
-        // The amount booked to the account, where the transaction's own amount excludes charges.
-        let with_charges = |booked: &Money, charges: Money| {
-            (booked.currency, charges.currency) == (own.currency, own.currency)
-                && booked.minor.abs_diff(own.minor) == charges.minor.unsigned_abs()
-        };
-        let charges = self.charges(booking);
+        // What the account was moved by: the transaction's own amount may exclude charges, or repeat
+        // the order's.
         let booked = iso::amount(Some(booked)).ok().flatten();
-        let booked = booked.filter(|booked| charges.is_some_and(|it| with_charges(booked, it)));
+        let booked = booked.filter(|it| it.currency == own.currency && it.minor != own.minor);
         if let Some(booked) = booked {
             all.insert(0, booked);
         }
@@ -180,5 +176,6 @@ fn ids(details: &Element, whole: &ReportIds) -> ReportIds {
         block: refs("PmtInfId").or_else(|| whole.block.clone()),
         reference: refs("AcctSvcrRef"),
         place: None,
+        may_be_anothers: false,
     }
 }

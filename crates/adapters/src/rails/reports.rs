@@ -2,11 +2,8 @@
 //! one that cannot be parsed becomes a complaint, and the others are still read. It never panics
 //! and never guesses an id.
 
-use std::collections::BTreeSet;
-
 use domain::bank_statement::BankStatement;
-use domain::rail::{About, BankReport, RailStatus};
-use domain::rail_ids;
+use domain::rail::BankReport;
 
 use super::iso;
 use super::kinds::{Kind, MessageName};
@@ -48,30 +45,6 @@ impl Statement {
     pub(super) fn leave(&mut self, what: &str) {
         tracing::info!(source = self.source, what, "a booking is left to the statement");
         self.left += 1;
-    }
-
-    /// Takes back the statuses of a transaction that a message rejects and accepts further on: it
-    /// proves neither. A rejection after an acceptance is the bank's last word.
-    fn doubt_contradictions(&mut self, from: usize) {
-        let (mut accepted, mut doubtful) = (BTreeSet::new(), BTreeSet::new());
-        for entry in self.entries.iter().skip(from).rev() {
-            let Some(id) = named(entry) else { continue };
-            match entry.said.status {
-                RailStatus::Accepted | RailStatus::Settled => drop(accepted.insert(id)),
-                RailStatus::Rejected if accepted.contains(&id) => drop(doubtful.insert(id)),
-                _ => {}
-            }
-        }
-        if doubtful.is_empty() {
-            return;
-        }
-        let read = self.entries.split_off(from);
-        let is_sure = |entry: &BankReport| named(entry).is_none_or(|id| !doubtful.contains(&id));
-        self.entries.extend(read.into_iter().filter(is_sure));
-        for id in doubtful {
-            let source = &self.source;
-            self.complain(format!("{source}: it rejects {id} and accepts it further on"));
-        }
     }
 
     fn complain(&mut self, what: String) {
@@ -122,7 +95,6 @@ impl Statement {
             Kind::Camt053 => camt053::read(body, self),
             Kind::Camt054 => camt054::read(body, self),
         }
-        self.doubt_contradictions(before.0);
         // A status report may list no transaction, and a day may have no booking; other messages
         // need entries.
         let may_be_empty =
@@ -131,12 +103,6 @@ impl Statement {
             self.complain(format!("{}: it has no entries", self.source));
         }
     }
-}
-
-/// The most specific of our ids of a single transaction.
-fn named(entry: &BankReport) -> Option<String> {
-    let About::One(ids) = &entry.about else { return None };
-    ids.strong().find(|id| rail_ids::looks_like_ours(id)).map(str::to_ascii_lowercase)
 }
 
 /// Why a whole file cannot be parsed.

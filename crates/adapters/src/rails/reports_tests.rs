@@ -5,7 +5,7 @@ use domain::attempt::AttemptState;
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
-use domain::rail::{About, RailReport, RailStatus};
+use domain::rail::{About, RailReport, RailStatus, RecallAnswer};
 use domain::rail_ids::{Candidate, Candidates, ReportIds, SentIn, Unmatched};
 use uuid::Uuid;
 
@@ -254,6 +254,7 @@ fn rejections_that_are_counted_are_listed() {
         )
     };
     let (one, two) = (counts(&[("RJCT", "1")]), counts(&[("ACSP", "7"), ("RJCT", "2")]));
+    let rejected = counts(&[("ACSP", "0"), ("RJCT", "2")]);
     let no = listed("RJCT");
     for version in ["03", "10"] {
         let heard = |body: String| {
@@ -270,8 +271,8 @@ fn rejections_that_are_counted_are_listed() {
             ("other counts alone", blocks(block("", "", &no), &counts(&[("ACSP", "5")]))),
             ("of the block", blocks(block("PART", &one, &no), "")),
             ("of both", blocks(block("PART", &one, &no), &one)),
-            ("of a rejected block, which lists none", blocks(block("RJCT", &two, ""), &two)),
-            ("of a rejected message", heard(group("RJCT", &two))),
+            ("of a rejected block, which lists none", blocks(block("RJCT", &rejected, ""), &two)),
+            ("of a rejected message", heard(group("RJCT", &rejected))),
         ] {
             assert_eq!(complaint, "", "{version} {what}");
             assert!(entries > 0, "{version} {what}");
@@ -398,7 +399,8 @@ fn amounts_are_found_in_each_of_their_places() {
             [(format!("{own}{tx}"), 100), (tx.to_owned(), 200), (instructed.to_owned(), 300)]
         {
             let report = one(&notice(version, &entry("9.00", &[&details])));
-            assert_eq!(report.said.amount, Some(pkr(minor)), "{version} {details}");
+            assert_eq!(report.said.amount, Some(pkr(900)), "the account was moved by it");
+            assert_eq!(report.said.other_amounts[0], pkr(minor), "{version} {details}");
         }
         assert_eq!(
             one(&notice(version, &entry("9.00", &[""]))).said.amount,
@@ -1383,37 +1385,122 @@ fn every_placeholder_counts_as_missing() {
     }
 }
 
-/// A message that rejects a payment and then accepts it proves neither.
+/// A message and its only block are the same payments, and a rejection counts none as accepted.
 #[test]
-fn a_message_that_contradicts_itself_proves_nothing() {
-    let tx = |id: &str, code: &str| {
+fn a_status_report_that_excludes_itself_proves_nothing() {
+    let said = |group: &str, more: &str, blocks: &str| {
+        let text = status_report(&format!("<GrpSts>{group}</GrpSts>{more}"), blocks);
+        let statement = read(text.as_bytes()).expect("readable");
+        (statement.entries.len(), statement.complaints)
+    };
+    let of_block = |code: &str| block(&format!("<PmtInfSts>{code}</PmtInfSts>"), "");
+    let counted = |number: &str| {
         format!(
-            "<TxInfAndSts><OrgnlEndToEndId>{id}</OrgnlEndToEndId><TxSts>{code}</TxSts></TxInfAndSts>"
+            "<NbOfTxsPerSts><DtldNbOfTxs>{number}</DtldNbOfTxs><DtldSts>ACSC</DtldSts></NbOfTxsPerSts>"
         )
     };
-    let other = "ff112233445566778899aabbccddeeff";
-    for (transactions, statuses, complaints) in [
-        (tx(SIMPLE, "RJCT") + &tx(SIMPLE, "ACSC"), vec![], 1),
-        (tx(SIMPLE, "RJCT") + &tx(&SIMPLE.to_uppercase(), "ACSP"), vec![], 1),
-        (
-            tx(SIMPLE, "ACSP") + &tx(SIMPLE, "RJCT"),
-            vec![RailStatus::Accepted, RailStatus::Rejected],
-            0,
-        ),
-        (
-            tx(SIMPLE, "RJCT") + &tx(other, "ACSC"),
-            vec![RailStatus::Rejected, RailStatus::Settled],
-            0,
-        ),
-        (
-            tx(SIMPLE, "RJCT") + &tx(SIMPLE, "RJCT"),
-            vec![RailStatus::Rejected, RailStatus::Rejected],
-            0,
-        ),
+    for (report, expected) in [
+        (said("RJCT", "", &of_block("ACSC")), "GrpSts \"RJCT\" excludes PmtInfSts \"ACSC\""),
+        (said("ACSC", "", &of_block("RJCT")), "GrpSts \"ACSC\" excludes PmtInfSts \"RJCT\""),
+        (said("RJCT", &counted("1"), ""), "GrpSts \"RJCT\" excludes DtldSts \"ACSC\""),
     ] {
-        let statement =
-            read(status_report("", &block("", &transactions)).as_bytes()).expect("readable");
-        let found: Vec<_> = statement.entries.into_iter().map(|it| it.said.status).collect();
-        assert_eq!((found, statement.complaints.len()), (statuses, complaints), "{transactions}");
+        assert_eq!(report, (0, vec![format!("pain.002 B-17, group 1: {expected}")]));
     }
+    assert_eq!(said("RJCT", &counted("00"), ""), (1, Vec::new()));
+    assert_eq!(said("PART", "", &of_block("RJCT")), (1, Vec::new()));
+}
+
+/// Banks name an inquiry or a recall as they like: it carried no payment, and neither does its refusal
+/// end one.
+#[test]
+fn a_refusal_of_an_inquiry_or_recall_is_known_by_its_id_too() {
+    let question = "5f0c1d2e3a4b4c5d8e9f0a1b2c3d4e5f";
+    let report = |id: &str, name: &str, ids: &str, code: &str| {
+        let group = format!("<OrgnlMsgId>{id}</OrgnlMsgId>{name}<GrpSts>{code}</GrpSts>");
+        let listed = format!("<TxInfAndSts>{ids}<TxSts>{code}</TxSts></TxInfAndSts>");
+        let body = format!("<OrgnlGrpInfAndSts>{group}</OrgnlGrpInfAndSts>{listed}");
+        let text = message("pain.002.001.10", "CstmrPmtStsRpt", &body);
+        read(text.as_bytes()).expect("readable").entries.remove(0).said.status
+    };
+    let ours = format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>");
+    let named = |name: &str| format!("<OrgnlMsgNmId>{name}</OrgnlMsgNmId>");
+    for name in ["FIToFIPmtStsReq", "FIToFIPaymentStatusRequestV03"] {
+        assert_eq!(report(question, &named(name), &ours, "RJCT"), RailStatus::Received, "{name}");
+    }
+    for name in ["FIToFIPmtCxlReq", "CstmrPmtCxlReq"] {
+        let refused = RailStatus::Recall(RecallAnswer::Refused);
+        assert_eq!(report(question, &named(name), &ours, "RJCT"), refused, "{name}");
+    }
+    let open = RailStatus::Unrecognised("RJCT of a message that carried no payment".to_owned());
+    for name in [String::new(), named("NOTPROVIDED"), named("pain.001.001.03")] {
+        assert_eq!(report(question, &name, &ours, "RJCT"), open, "{name}");
+        assert_eq!(report(question, &name, &ours, "ACSC"), RailStatus::Settled, "{name}");
+        // An id of the payment in place of the message's, and the message's own.
+        for message in [SIMPLE, MESSAGE] {
+            assert_eq!(report(message, &name, &ours, "RJCT"), RailStatus::Rejected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_stated_twice_and_differently_is_left_to_a_person() {
+    let ours = format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>");
+    let (yes, no) = ("<TxSts>ACSC</TxSts>", "<TxSts>RJCT</TxSts>");
+    for (codes, expected) in [
+        (format!("{yes}{no}"), Err("it has two TxSts that differ")),
+        (format!("{no}{yes}"), Err("it has two TxSts that differ")),
+        (format!("{yes}{yes}"), Ok(())),
+    ] {
+        let statement = read(pain002(&format!("{ours}{codes}")).as_bytes()).expect("readable");
+        match expected {
+            Ok(()) => assert_eq!((statement.entries.len(), statement.complaints.len()), (1, 0)),
+            Err(why) => assert!(statement.complaints[0].ends_with(why), "{codes}: {statement:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_second_booking_without_a_reference_is_left_to_a_person() {
+    let entry = |id: &str, reference: &str, back: &str| {
+        let direction = if back.is_empty() { "DBIT" } else { "CRDT" };
+        let reference = match reference {
+            "" => String::new(),
+            text => format!("<AcctSvcrRef>{text}</AcctSvcrRef>"),
+        };
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">5.00</Amt><CdtDbtInd>{direction}</CdtDbtInd>{back}<NtryDtls><TxDtls><Refs>{reference}\
+             <EndToEndId>{id}</EndToEndId></Refs></TxDtls></NtryDtls></Ntry>"
+        )
+    };
+    let back = "<RvslInd>true</RvslInd>";
+    let other = "ff112233445566778899aabbccddeeff";
+    for (entries, read_, refused) in [
+        (entry(SIMPLE, "", "") + &entry(SIMPLE, "", ""), 1, 1),
+        (entry(SIMPLE, "", back) + &entry(SIMPLE, "", back), 1, 1),
+        (entry(SIMPLE, "", "") + &entry(SIMPLE, "", back), 2, 0),
+        (entry(SIMPLE, "", "") + &entry(other, "", ""), 2, 0),
+        (entry(SIMPLE, "A1", "") + &entry(SIMPLE, "A2", ""), 2, 0),
+    ] {
+        let statement = read(notice("08", &entries).as_bytes()).expect("readable");
+        let found = (statement.entries.len(), statement.complaints.len());
+        assert_eq!(found, (read_, refused), "{entries}: {:?}", statement.complaints);
+    }
+}
+
+/// About one truncated id in a thousand has digits alone, as other parties' numbers have.
+#[test]
+fn a_booking_of_the_day_with_a_truncated_id_of_digits_may_be_ours() {
+    let of = |kind: &str, root: &str, id: &str| {
+        let entry = format!(
+            "<Ntry><Amt Ccy=\"PKR\">5.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls><TxDtls><Refs>\
+             <EndToEndId>{id}</EndToEndId></Refs></TxDtls></NtryDtls></Ntry>"
+        );
+        let body = format!("<Rpt>{entry}</Rpt>");
+        read(message(kind, root, &body).as_bytes()).expect("readable")
+    };
+    let day = |id: &str| of("camt.052.001.08", "BkToCstmrAcctRpt", id).entries;
+    let digits = day("7239417589744464");
+    assert!(ids(&digits[0]).may_be_anothers);
+    assert!(!ids(&day(SIMPLE)[0]).may_be_anothers);
+    assert!(day("1234567").is_empty(), "too short for any of ours");
 }

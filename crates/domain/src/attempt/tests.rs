@@ -222,6 +222,10 @@ fn a_second_booking_of_a_payout_is_seen() {
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
     case.hear(&booked(RailStatus::Returned, "camt.054 N-4", Some("FT-3")));
     assert_eq!(case.attempt.state, Returned);
+    let again = booked(RailStatus::Returned, "camt.054 N-5", Some("FT-4"));
+    let twice =
+        "camt.054 N-5 returns the payout as FT-4, and it was returned before: camt.054-return FT-3";
+    assert_eq!(case.attempt.hear(&again, None), Heard::Contradicts(twice.to_owned()));
     let first = booked(RailStatus::Settled, "camt.054 N-1", Some("FT-1"));
     assert_eq!(case.attempt.hear(&first, None), Heard::Known(None), "read once more");
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
@@ -309,6 +313,9 @@ fn only_charges_explain_a_difference() {
         (RailStatus::Returned, pkr(own - 500), None, None),
         (RailStatus::Returned, pkr(own + 500), pkr(500), None),
         (RailStatus::Accepted, pkr(own + 500), pkr(500), None),
+        (RailStatus::Returned, pkr(1), pkr(own - 1), Some(pkr(own - 1))),
+        (RailStatus::Returned, pkr(0), pkr(own), None),
+        (RailStatus::Settled, pkr(own * 2), pkr(own), None),
         (RailStatus::Settled, Some(Money::new(own, Currency::Inr)), None, None),
         (RailStatus::Settled, pkr(own + 500), Some(Money::new(500, Currency::Inr)), None),
     ] {

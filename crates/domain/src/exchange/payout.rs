@@ -169,7 +169,7 @@ impl OrderCase {
                 if person && trigger != Trigger::Returned {
                     let now = self.order.state.name();
                     let what = format!(
-                        "{} reports {:?} for an order in state {now}",
+                        "{} reports {} for an order in state {now}",
                         report.source, report.status
                     );
                     self.alert(AlertKind::Payout, what, &mut effects);

@@ -90,9 +90,9 @@ pub fn apply(
         Heard::Moves(state, trigger, charge) => {
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
-                let now = payment.standing.state;
+                let now = payment.standing.state.name();
                 let what = format!(
-                    "{} reports {:?} for a payment in state {now:?}",
+                    "{} reports {} for a payment in state {now}",
                     report.source, report.status
                 );
                 return discrepancy(payment, attempt, what);

@@ -13,19 +13,29 @@ const NARRATIVE_REASONS: [&str; 4] = ["NARR", "MS02", "MS03", "FF01"];
 /// Vietnamese, Turkish, Arabic.
 const DUPLICATE_WORDS: [&str; 5] = ["DUPLI", "DOUBLON", "TRUNG LAP", "MUKERRER", "MKRR"];
 /// Words of a text, in Latin letters, that may mean that the bank has the instruction, or that it
-/// does not know.
-const POSSESSION_WORDS: [&str; 24] = [
+/// does not know: English, French, German, Spanish, Turkish, Vietnamese, Arabic, Hindi and Urdu,
+/// Nepali, Bengali, Sinhala, Filipino.
+const POSSESSION_WORDS: [&str; 40] = [
     "ALREADY",
+    "ALRDY",
+    "EARLIER",
+    "DOUBLE",
+    "DEEMED",
+    "NO RESPONSE",
+    "NO REPLY",
+    "NO ANSWER",
+    "NOT RESPOND",
+    "AWAIT",
+    "PENDING",
+    "STATUS UNKNOWN",
+    "UNKNOWN STATUS",
+    "STATUS NOT KNOWN",
     "UNIQUE",
     "PREVIOUS",
     "REPEAT",
     "USED BEFORE",
     "BEEN USED",
     "IN USE",
-    "ID EXISTS",
-    "REFERENCE EXISTS",
-    "TRANSACTION EXISTS",
-    "PAYMENT EXISTS",
     "IN PROCESS",
     "IN PROGRESS",
     "BEING PROCESSED",
@@ -39,7 +49,18 @@ const POSSESSION_WORDS: [&str; 24] = [
     "YA EXISTE",
     "TRUNG",
     "ZATEN",
+    "DA TON TAI",
+    "SBQ",
+    "PHLE SE",
+    "PHILE NAI",
+    "ITIMDHYE",
+    "DAENTMT",
+    "UMIIRAL NA",
 ];
+
+/// Words that turn the word after them around, in the languages that write "exist".
+const NEGATIONS: [&str; 10] =
+    ["NO", "NOT", "NON", "NE", "N", "PAS", "NAO", "T", "DOESNT", "CANNOT"];
 
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
 /// rail's profile, alone or in a bank's own words (`AM05 - duplication`, `DUPLICATE_FILE`).
@@ -54,14 +75,26 @@ fn names_duplicate(upper: &str) -> bool {
         || words.any(|word| DUPLICATE_REASONS.contains(&word))
 }
 
+/// A text in capital Latin letters, its words separated by single spaces.
 fn in_latin_letters(text: &str) -> String {
-    any_ascii::any_ascii(text).to_ascii_uppercase()
+    let text = any_ascii::any_ascii(text).to_ascii_uppercase();
+    let words = text.split(|sign: char| !sign.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a bank's free text may mean that it already has what was sent.
 pub fn mentions_possession(text: &str) -> bool {
     let text = in_latin_letters(text);
-    names_duplicate(&text) || POSSESSION_WORDS.iter().any(|word| text.contains(word))
+    names_duplicate(&text)
+        || says_it_exists(&text)
+        || POSSESSION_WORDS.iter().any(|word| text.contains(word))
+}
+
+/// "Record exists", but not "account does not exist".
+fn says_it_exists(text: &str) -> bool {
+    let mut words = text.split(' ');
+    words.clone().any(|word| word.starts_with("EXIST"))
+        && !words.any(|word| NEGATIONS.contains(&word))
 }
 
 /// Whether the reasons of a refusal, or its text, mean that the bank already has the instruction. A
@@ -82,4 +115,47 @@ pub fn proves_possession<'a>(
             true => mentions_possession(text),
             false => names_duplicate(&in_latin_letters(text)),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_leaves_the_outcome_open_is_known_in_any_form() {
+        let open = [
+            "Time-out at beneficiary",
+            "No response from beneficiary bank",
+            "Deemed approved",
+            "Status unknown",
+            "TXN ALRDY EXISTS",
+            "Record exists",
+            "Payment was processed earlier",
+            "double payment",
+            "Giao dịch đã tồn tại",
+            "المعاملة موجودة مسبقا",
+            "लेनदेन पहले से मौजूद है",
+            "کارروائی پہلے سے موجود ہے",
+            "লেনদেন ইতিমধ্যে বিদ্যমান",
+            "कारोबार पहिले नै भइसकेको छ",
+            "ගනුදෙනුව දැනටමත් පවතී",
+            "Umiiral na ang transaksyon",
+            "Ce paiement existe déjà",
+            "awaiting-confirmation",
+        ];
+        let definite = [
+            "Account does not exist",
+            "Account doesn't exist",
+            "Le compte n'existe pas",
+            "No such account exists",
+            "Beneficiary name mismatch",
+            "Tài khoản không tồn tại",
+            "Account closed",
+        ];
+        let read = |texts: &[&str], is_open: bool| -> Vec<String> {
+            let wrong = texts.iter().filter(|text| mentions_possession(text) != is_open);
+            wrong.map(|text| in_latin_letters(text)).collect()
+        };
+        assert_eq!((read(&open, true), read(&definite, false)), (Vec::new(), Vec::new()));
+    }
 }

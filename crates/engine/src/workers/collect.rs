@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::ids::{ExchangeId, PaymentId, TenantId};
 use domain::ports::Rail;
-use domain::rail::{About, BankReport, RailFault, RailReport, Reports, Said};
+use domain::rail::{self, About, BankReport, RailFault, RailReport, RailStatus, Reports, Said};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
@@ -44,7 +44,7 @@ fn told(report: &RailReport, about: &str) -> String {
         .as_ref()
         .map_or_else(String::new, |text| format!(", reference {text}"));
     let (source, status, attempt) = (&report.source, &report.status, report.attempt);
-    format!("{source} reports {status:?}{amount} of {attempt}{reference}: {about}")
+    format!("{source} reports {status}{amount} of {attempt}{reference}: {about}")
 }
 
 /// A report that matches no attempt, as text for operators.
@@ -59,7 +59,7 @@ fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
         About::One(ids) => ids.told(),
         About::Rest { of, .. } | About::Batch { of, .. } => format!("all of {}", of.told()),
     };
-    format!("{source} reports {status:?}{reason}{over} of {about}: {why}")
+    format!("{source} reports {status}{reason}{over} of {about}: {why}")
 }
 
 /// A collector's position in a rail's reports.
@@ -210,9 +210,19 @@ impl Workers {
                     Ok(of) => found.extend(
                         of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report)),
                     ),
+                    Err(Unmatched::Nothing) if report.ids().all(|ids| ids.may_be_anothers) => {}
                     Err(why) => strays.push(unmatched(rail, report, &why).into()),
                 }
             }
+            let contradictory = rail::contradictory(found.iter().map(|(_, report)| report));
+            found.retain(|(_, report)| {
+                let is_sure = !contradictory.contains(&(report.attempt, report.source.clone()));
+                if !is_sure && report.status == RailStatus::Rejected {
+                    let what = told(report, "the message accepts it further on");
+                    strays.push(what.into());
+                }
+                is_sure
+            });
             let applied = found.iter().map(|(owner, report)| self.take_report(*owner, report));
             for taken in join_all(applied).await {
                 match taken {

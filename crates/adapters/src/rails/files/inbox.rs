@@ -8,7 +8,8 @@
 //!
 //! The cursor is the name of the last file handed out. A file at or below the cursor that has not
 //! been handed out since startup counts as unread: it arrived late, or the process died before
-//! moving it, so it is renamed to sort after the cursor and is handed out. Whatever else a page reports
+//! moving it, so it is renamed to sort after the cursor and is handed out. One that cannot be moved
+//! holds up no other, and one that has changed before it is moved is read again. Whatever else a page reports
 //! is reported again until the caller confirms that the page is stored. Reports may be delivered twice,
 //! but none is lost.
 
@@ -47,6 +48,9 @@ const NAME_MAX_BYTES: usize = 255;
 
 /// Grace period in which a file that matches no pattern may still be renamed or written to.
 const STRANGER_AGE: Duration = Duration::from_secs(60);
+/// What is said of a file that is locked before it is read, and after.
+pub(super) const UNREAD: &str = "it cannot be read and moved, and is read once it can be";
+pub(super) const UNMOVED: &str = "it is read, and is moved once it can be";
 /// Placeholders of network file systems for files that are deleted while open.
 const NETWORK_LEFTOVER: &str = ".nfs";
 /// The directory of a file system's check.
@@ -63,7 +67,7 @@ pub(super) struct Inbox {
     /// The files of each directory in the last listing.
     listed: Mutex<HashMap<PathBuf, HashMap<OsString, Listed>>>,
     /// Files handed out and not yet archived.
-    handed_out: Mutex<BTreeMap<String, Fate>>,
+    handed_out: Mutex<BTreeMap<String, HandedOut>>,
     /// What follows once the last page is stored.
     pending: Mutex<Vec<Pending>>,
     /// Empty files that were reported.
@@ -114,6 +118,16 @@ pub(super) struct Dirs {
     pub(super) archive: PathBuf,
     pub(super) unreadable: PathBuf,
 }
+
+/// A file whose reports were handed out.
+struct HandedOut {
+    fate: Fate,
+    /// What its listing stated when it was read.
+    stamp: Option<Stamp>,
+}
+
+/// Size and time of a file's last change.
+type Stamp = (Option<u64>, Option<SystemTime>);
 
 /// The destination of a file once its reports are stored.
 #[derive(Clone, Copy)]
@@ -193,28 +207,45 @@ impl Inbox {
 
     fn next_page(&self, cursor: Option<&str>, now: Instant) -> Result<Reports, InboxError> {
         let mut handed_out = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cursor) = cursor {
-            self.settle(cursor, &mut handed_out)?;
-        }
         let mut page = Reports::default();
+        if let Some(cursor) = cursor {
+            self.settle(cursor, &mut handed_out, &mut page)?;
+        }
         let mut files = 0;
         for Ready { name, entry } in self.next_files(cursor, now, &mut page)? {
+            let is_late = entry.name != *name;
+            if is_late && entry.name.to_str().is_some_and(|name| handed_out.contains_key(name)) {
+                // Its reports are stored, and it could not be moved.
+                continue;
+            }
             let content = match self.content(&entry.name, entry.size) {
                 Ok(Some(content)) => content,
                 Ok(None) => continue,
                 Err(error) if error.is_locked() => {
-                    self.look_at_locked(&entry, &error, &mut page);
+                    self.look_at_locked(&entry, UNREAD, &error, &mut page);
                     continue;
                 }
                 Err(error) => return Err(error),
             };
-            self.reported_locked().remove(&entry.name);
-            let Some(fate) = self.take(&name, content, is_young(&entry), &mut page)? else {
+            let stamp = self.stamp(&entry.name);
+            let (mut taken, pending) = (Reports::default(), self.pending().len());
+            let Some(fate) = self.take(&name, content, is_young(&entry), &mut taken)? else {
                 continue;
             };
             // A late file is renamed once it can be read: before, it would be late again.
-            self.rename_late(&entry, &name)?;
-            handed_out.insert(name.clone(), fate);
+            match self.rename_late(&entry, &name) {
+                Err(error) if error.is_locked() => {
+                    self.pending().truncate(pending);
+                    self.look_at_locked(&entry, UNREAD, &error, &mut page);
+                    continue;
+                }
+                renamed => renamed?,
+            }
+            self.reported_locked().remove(&entry.name);
+            page.reports.append(&mut taken.reports);
+            page.statements.append(&mut taken.statements);
+            page.unreadable.append(&mut taken.unreadable);
+            handed_out.insert(name.clone(), HandedOut { fate, stamp });
             page.cursor = Some(name);
             files += 1;
             let entries: usize =
@@ -251,23 +282,51 @@ impl Inbox {
         noted.map_err(failed("note what is awaited of", name.as_ref()))
     }
 
-    /// Archives the files whose reports the caller has stored.
+    /// Archives the files whose reports the caller has stored. One that has changed since it was read
+    /// stays, and is read again; one that cannot be moved holds up no other.
     fn settle(
         &self,
         cursor: &str,
-        handed_out: &mut MutexGuard<'_, BTreeMap<String, Fate>>,
+        handed_out: &mut MutexGuard<'_, BTreeMap<String, HandedOut>>,
+        page: &mut Reports,
     ) -> Result<(), InboxError> {
-        while let Some(first) =
-            handed_out.first_entry().filter(|first| first.key().as_str() <= cursor)
-        {
-            let to = match first.get() {
+        let stored: Vec<String> =
+            handed_out.keys().take_while(|name| name.as_str() <= cursor).cloned().collect();
+        if stored.is_empty() {
+            return Ok(());
+        }
+        let dir = &self.dirs.reports;
+        let entries = self.place.list(dir).map_err(failed("list", dir))?;
+        for name in stored {
+            let Some(HandedOut { fate, stamp }) = handed_out.get(&name) else { continue };
+            let entry = entries.iter().find(|entry| entry.name == *name);
+            let has_changed =
+                entry.zip(*stamp).is_some_and(|(entry, read)| (entry.size, entry.modified) != read);
+            let to = match fate {
                 Fate::Archive => &self.dirs.archive,
                 Fate::Unreadable => &self.dirs.unreadable,
             };
-            self.move_away(&self.dirs.reports, first.key().as_ref(), to)?;
-            first.remove();
+            if !has_changed {
+                match self.move_away(dir, name.as_ref(), to) {
+                    Err(error) if error.is_locked() => {
+                        entry
+                            .into_iter()
+                            .for_each(|it| self.look_at_locked(it, UNMOVED, &error, page));
+                        continue;
+                    }
+                    moved => moved?,
+                }
+            }
+            handed_out.remove(&name);
         }
         Ok(())
+    }
+
+    /// What the last listing states about a file of the bank.
+    fn stamp(&self, name: &OsStr) -> Option<Stamp> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Listed { size, modified, .. } = listed.get(&self.dirs.reports)?.get(name)?;
+        Some((*size, *modified))
     }
 
     /// The files to read next in order; late files after the cursor.
@@ -358,7 +417,7 @@ impl Inbox {
                     Some(_) => Err("there is a positive one, too".to_owned()),
                     None => match self.reason(&dir.join(&entry.name)) {
                         Err(error) if error.is_locked() => {
-                            self.look_at_locked(entry, &error, page);
+                            self.look_at_locked(entry, UNREAD, &error, page);
                             continue;
                         }
                         reason => reason?,
@@ -468,13 +527,16 @@ impl Inbox {
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = listed.remove(dir).unwrap_or_default();
         let mut files = HashMap::new();
-        entries.retain(|entry| {
+        entries.retain_mut(|entry| {
             let Entry { size, modified, .. } = *entry;
             let same = before
                 .get(&entry.name)
                 .filter(|before| (before.size, before.modified) == (size, modified));
             let since = same.map_or(now, |before| before.since);
             files.insert(entry.name.clone(), Listed { size, modified, since });
+            // Where the bank's clock is ahead, a file is as old as it has been the same.
+            let clock = SystemTime::now();
+            entry.modified = modified.map(|it| if it > clock { clock - (now - since) } else { it });
             same.is_some() && now - since >= self.quiet
         });
         listed.insert(dir.to_owned(), files);
@@ -494,10 +556,10 @@ impl Inbox {
 
     /// A locked file holds up no other: it stays, is reported once it is old, and is read once it can
     /// be.
-    fn look_at_locked(&self, entry: &Entry, error: &InboxError, page: &mut Reports) {
+    fn look_at_locked(&self, entry: &Entry, what: &str, error: &InboxError, page: &mut Reports) {
         if !is_young(entry) && !self.reported_locked().contains(&entry.name) {
             page.unreadable.push(format!(
-                "file {}: it cannot be read, and is read once it can be: {}",
+                "file {}: {what}: {}",
                 quoted(&entry.name.to_string_lossy()),
                 error.source
             ));
@@ -564,6 +626,10 @@ impl Inbox {
             Some(acknowledgements) if acknowledgements.fit(shown) => {
                 "it acknowledges no file that is awaited"
             }
+            _ if entry.kind != EntryKind::File => "it is a link or a pipe, and no file",
+            _ if shown.starts_with('.') => {
+                "its name begins with a dot, as of a file that is being written"
+            }
             _ => "its name matches none of the rail's patterns",
         };
         page.unreadable.push(format!("file {}: {why}", quoted(shown)));
@@ -622,6 +688,11 @@ impl Inbox {
         if self.place.exists(&target).map_err(failed("look at", &target))? {
             let mut other = name.to_owned();
             other.push(format!(".{}", Uuid::new_v4().simple()));
+            if other.len() > NAME_MAX_BYTES {
+                let whole = other.to_string_lossy().into_owned();
+                let cut = (whole.len() - NAME_MAX_BYTES..).find(|at| whole.is_char_boundary(*at));
+                other = whole[cut.unwrap_or(whole.len())..].into();
+            }
             target = to.join(other);
         }
         let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -638,7 +709,7 @@ impl Inbox {
     }
 }
 
-/// A modification time in the future means clock skew: the file counts as old.
+/// Whether a file was changed a short time ago.
 fn is_young(entry: &Entry) -> bool {
     entry.modified.is_some_and(|touched| {
         SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE)

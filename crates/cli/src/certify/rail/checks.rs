@@ -240,7 +240,7 @@ impl Probe {
             InquiryAnswer::Asked => warned("the answer will come as a callback"),
             InquiryAnswer::NoAnswer(why) => failed(why),
             InquiryAnswer::Reported(report) => {
-                failed(format!("it reports {:?} of a payment that was never sent", report.status))
+                failed(format!("it reports {} of a payment that was never sent", report.status))
             }
         }
     }
@@ -469,7 +469,7 @@ fn warned(why: impl Into<String>) -> Judged {
 
 fn told(report: &RailReport) -> String {
     let reason = report.reason.as_deref().unwrap_or("no reason");
-    format!("it is reported as {:?} ({reason})", report.status)
+    format!("it is reported as {} ({reason})", report.status)
 }
 
 /// Waits until it is so, or the time is over.
