@@ -163,7 +163,7 @@ conformance! {
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
         a_role_has_one_holder_at_a_time
-        holders_of_roles_and_jobs_are_listed;
+        holders_of_roles_and_working_nodes_are_listed;
     lists:
         lists_are_ordered_filtered_and_paged
         searches_are_exact
