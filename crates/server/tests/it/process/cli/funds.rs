@@ -1,4 +1,4 @@
-//! Money that is booked on the command line: by whom, why, and once per reference.
+//! Money that is booked on the command line: who booked it, why, and once per reference.
 
 use serde_json::{Value, json};
 
