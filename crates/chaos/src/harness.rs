@@ -105,9 +105,23 @@ impl Installation {
     /// Creates these users of the console, for decisions that take two.
     pub fn create_users(&self, logins: &[&str]) {
         for login in logins {
-            let roles = ["--role", "admin", "--role", "compliance", "--all-tenants"];
-            self.ok(&[&["users", "create", login][..], &roles].concat());
+            self.create_user(login, &["--role", "admin", "--role", "compliance", "--all-tenants"]);
         }
+    }
+
+    /// Creates a user of the console, in the name of one that is there, or else their own.
+    pub fn create_user(&self, login: &str, access: &[&str]) {
+        let there = self.json(&["users", "list"]);
+        let by = there.first().and_then(|user| user["login"].as_str()).unwrap_or(login);
+        let create = ["users", "create", login, "--by", by, "--why", "new colleague"];
+        self.ok(&[&create[..], access].concat());
+    }
+
+    /// Books tokens that were received for a tenant, by a user of the console.
+    pub fn top_up(&self, by: &str, tenant: &str, coin: &str, amount: &str) {
+        let money = ["--tenant", tenant, "--coin", coin, "--amount", amount];
+        let why = ["--reference", "received", "--by", by, "--why", "seen in the treasury"];
+        self.ok(&[&["tenants", "top-up"][..], &money, &why].concat());
     }
 
     /// Runs a command that must succeed with `--output json`, and returns the printed values, one

@@ -92,8 +92,8 @@ pub fn found(mut installation: Installation, store_url: Option<&str>) -> (Instal
     }
     installation.ok(&["migrate"]);
     installation.ok(&["tenants", "create", "--tag", TENANT, "--name", "Demo Bank"]);
-    installation
-        .ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
+    installation.create_users(&["treasurer"]);
+    installation.top_up("treasurer", TENANT, "USDT", PREFUND);
     let keys = installation.json(&["keys", "create", "--tenant", TENANT]);
     let api = Api::of(PUBLIC_URL, &keys[0], "");
     (installation, api)

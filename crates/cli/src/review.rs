@@ -4,6 +4,7 @@
 
 mod alerts;
 mod coin;
+mod decided;
 mod deposits;
 mod discrepancies;
 mod exchange;
@@ -14,8 +15,7 @@ mod refund;
 use clap::{Args, Subcommand};
 use domain::approval::DualControl;
 use domain::ids::{PaymentId, TenantId};
-use domain::payment::PaymentState;
-use domain::payment::report::Stale;
+use domain::payment::{PaymentState, ReviewState};
 use domain::user::Scope;
 use engine::command::Refused;
 use serde_json::json;
@@ -246,6 +246,9 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let release = approve.then_some(payment.charge.amount.minor);
     let of_tenant = (tenant.id, &tenant.policy.wallet);
     let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
+    if payment.review != ReviewState::Waiting {
+        return Err(decided::refusal(&opened, tenant.id, id, payment.standing.state.name()).await);
+    }
     payments.service.review(tenant.id, id, approve, seen, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     let sentence = if approve { "approved; the payment continues" } else { "rejected" };
@@ -280,8 +283,10 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let record = record.ok_or_else(|| Failure::refused(Refused::NotFound))?;
     let finding = args.outcome.finding(record.payment.amount)?;
-    let seen = record.payment.open_to(&finding);
-    let seen = seen.ok_or_else(|| Failure::refused(Stale::State(record.payment.standing.state)))?;
+    let Some(seen) = record.payment.open_to(&finding) else {
+        let state = record.payment.standing.state.name();
+        return Err(decided::refusal(&opened, tenant.id, id, state).await);
+    };
     payments
         .service
         .resolve(tenant.id, id, seen, finding, args.people.evidence(), by)

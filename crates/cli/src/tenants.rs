@@ -1,8 +1,12 @@
 //! `corridor tenants …` and `corridor keys …`: API access, written to the store and its audit log.
 
 use clap::{Args, Subcommand};
+use domain::audit::Deed;
+use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
+use domain::user::{Role, Scope};
+use engine::payments::Reply;
 use secrecy::SecretString;
 use serde_json::json;
 use store::{Store, Tenant};
@@ -10,6 +14,7 @@ use store::{Store, Tenant};
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::people::OnePerson;
 use super::store_commands::{Opened, open};
 use super::table::{id, number, state, text, time};
 use super::{Context, brand, policy, run_async};
@@ -90,31 +95,49 @@ pub struct CreateTenantArgs {
     store: StoreArgs,
 }
 
-/// Options of `tenants top-up` and `tenants fund-controller`.
+/// Tokens of a tenant, and who books them.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  corridor tenants top-up --tenant demobank --coin USDT --amount 100000\n  \
-    corridor tenants fund-controller --tenant demobank --coin USDC --amount 250"
-)]
-pub struct TopUpArgs {
-    #[command(flatten)]
-    tenant: TenantArgs,
+struct SumArgs {
     /// Token
     #[arg(long, value_parser = coin)]
     coin: StableCoin,
     /// Amount, at most 1000000000 with 6 decimals
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
+    #[command(flatten)]
+    person: OnePerson,
+    #[command(flatten)]
+    tenant: TenantArgs,
+}
+
+/// Options of `tenants top-up`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor tenants top-up --tenant demobank --coin USDT --amount 100000 --reference 0x9f2c…d1 --by ayesha \\
+    --why 'seen in the treasury wallet'
+
+A reference is booked once: repeated with the same amount, the command shows the first booking; with another amount, it is
+refused. --by is a user with the role treasury or admin.")]
+pub struct TopUpArgs {
+    /// Reference of the money that was received: a transaction hash or the bank's reference
+    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    reference: String,
+    #[command(flatten)]
+    sum: SumArgs,
 }
 
 /// Options of `tenants fund-controller`.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --by ayesha --why 'for refunds'
+
+--by is a user with the role treasury or admin.")]
 pub struct FundArgs {
-    #[command(flatten)]
-    sum: TopUpArgs,
     /// Chain of the controller, as the API names it [default: the first]
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
+    #[command(flatten)]
+    sum: SumArgs,
 }
 
 /// A tenant and the store.
@@ -146,6 +169,18 @@ pub struct KeyArgs {
     access_key: String,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// Maximum length of the reference of money that was received.
+const REFERENCE_MAX_CHARS: usize = 128;
+
+/// Parses the reference of money that was received.
+fn reference(text: &str) -> Result<String, String> {
+    let reference = text.trim();
+    let is_plain = !reference.chars().any(char::is_control);
+    let fits = (1..=REFERENCE_MAX_CHARS).contains(&reference.chars().count());
+    let rule = || format!("must be 1 to {REFERENCE_MAX_CHARS} printable characters");
+    (is_plain && fits).then(|| reference.to_owned()).ok_or_else(rule)
 }
 
 /// Parses the name of a token.
@@ -250,7 +285,7 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
 /// so far that no deposit can follow.
 const AMOUNT_MAX_MINOR: i64 = 1_000_000_000 * 1_000_000;
 
-impl TopUpArgs {
+impl SumArgs {
     fn minor(&self) -> Result<i64, Failure> {
         let minor = self.amount.to_minor(self.coin.currency().minor_units());
         minor.filter(|minor| (1..=AMOUNT_MAX_MINOR).contains(minor)).ok_or_else(|| {
@@ -259,48 +294,60 @@ impl TopUpArgs {
         })
     }
 
-    fn booked(&self, tenant: &Tenant, what: &str, context: &Context) -> Result<(), Failure> {
-        let coin = self.coin.currency().code();
-        match context.output {
-            Output::Table => {
-                output::remark(&format!("{} {coin} {what} {}", self.amount, tenant.tag))
-            }
-            Output::Json => output::json(&json!({
-                "tenant": tenant.tag, "coin": coin, "amount": self.amount.to_string(),
-            }))?,
-        }
-        Ok(())
+    async fn deed(&self, opened: &Opened, tenant: &Tenant) -> Result<Deed, Failure> {
+        let roles = [Role::Treasury, Role::Admin];
+        self.person.deed(opened, Scope::Tenant(tenant.id), &roles).await
     }
 }
 
 async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
-    let minor = args.minor()?;
-    let opened = open(&args.tenant.store, context).await?;
-    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let TopUpArgs { sum, reference } = args;
+    let minor = sum.minor()?;
+    let opened = open(&sum.tenant.store, context).await?;
+    let tenant = opened.tenant(&sum.tenant.tenant).await?;
+    let by = sum.deed(&opened, &tenant).await?;
     let payments = opened.payments()?;
-    payments
-        .service
-        .top_up(tenant.id, args.coin, minor, &opened.by)
-        .await
-        .map_err(Failure::refused)?;
+    let booked = payments.service.top_up_once(tenant.id, sum.coin, minor, reference, by).await;
+    let Reply { made, replayed } = booked.map_err(Failure::refused)?;
     payments.finish().await;
-    args.booked(&tenant, "paid into the prefund of", context)
+    let words = if replayed { "was already paid into" } else { "paid into" };
+    let (amount, coin) = (coin_amount::show(made.amount.minor), made.amount.currency.code());
+    let sentence = format!(
+        "{amount} {coin} {words} the prefund of {}, reference {reference}, at {}",
+        tenant.tag, made.at
+    );
+    let document = json!({
+        "tenant": tenant.tag,
+        "coin": coin,
+        "amount": amount,
+        "reference": reference,
+        "transfer_id": made.id.to_string(),
+        "booked_at": made.at.to_string(),
+        "repeated": replayed,
+    });
+    output::done(context.output, &sentence, &document)
 }
 
 async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failure> {
     let FundArgs { sum: args, blockchain } = args;
-    let minor = args.minor()?;
+    let (minor, coin) = (args.minor()?, args.coin.currency().code());
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let chain = opened.chain(blockchain).await?;
+    let by = args.deed(&opened, &tenant).await?;
     let payments = opened.payments()?;
     payments
         .service
-        .fund_controller(tenant.id, (chain, args.coin), minor, &opened.by)
+        .fund_controller(tenant.id, (chain, args.coin), minor, by)
         .await
         .map_err(Failure::refused)?;
     payments.finish().await;
-    args.booked(&tenant, "booked from the treasury to the controller of", context)
+    let (amount, tag) = (args.amount.to_string(), &tenant.tag);
+    output::done(
+        context.output,
+        &format!("{amount} {coin} booked from the treasury to the controller of {tag}"),
+        &json!({ "tenant": tag, "coin": coin, "amount": amount }),
+    )
 }
 
 async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {

@@ -1,10 +1,11 @@
 //! `corridor users …`: users of the operator console, written to the store and its audit log.
-//! Access to the machine is the only check: it creates the first users and restores locked-out
-//! ones.
+//! Access to the machine creates the first administrator. From then on every change names an
+//! administrator and a reason.
 
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
+use domain::audit::Deed;
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope, login_name};
 use operator_console::password;
@@ -13,6 +14,7 @@ use store::{NewUser, StoredUser, UserChange};
 
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::people::OnePerson;
 use super::store_commands::{Opened, open};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
@@ -29,18 +31,26 @@ pub enum UsersCommand {
     /// Replace a user's roles
     Roles(RolesArgs),
     /// Reset a user's password and one-time codes
-    #[command(after_help = "Example:\n  corridor users reset ayesha")]
+    #[command(
+        after_help = "Example:\n  corridor users reset ayesha --by omar --why 'new telephone'"
+    )]
     Reset(LoginArgs),
     /// Change how a user signs in
     SignIn(SignInArgs),
     /// Unbind a user's identity: their next sign-in at the identity provider binds a new one
-    #[command(after_help = "Example:\n  corridor users unbind ayesha")]
+    #[command(
+        after_help = "Example:\n  corridor users unbind ayesha --by omar --why 'new account at the provider'"
+    )]
     Unbind(LoginArgs),
     /// Disable a user and end their sessions
-    #[command(after_help = "Example:\n  corridor users disable ayesha")]
+    #[command(
+        after_help = "Example:\n  corridor users disable ayesha --by omar --why 'left the bank'"
+    )]
     Disable(LoginArgs),
     /// Enable a disabled user
-    #[command(after_help = "Example:\n  corridor users enable ayesha")]
+    #[command(
+        after_help = "Example:\n  corridor users enable ayesha --by omar --why 'back from leave'"
+    )]
     Enable(LoginArgs),
 }
 
@@ -59,7 +69,8 @@ struct ScopeArgs {
 /// Options of `users create`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank"
+    after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank \\\n    --by omar --why 'new colleague'\n\n\
+    --by is an administrator of every tenant. Until there is one, it may be any name."
 )]
 pub struct CreateArgs {
     /// Login name
@@ -75,13 +86,16 @@ pub struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
     #[command(flatten)]
+    person: OnePerson,
+    #[command(flatten)]
     store: StoreArgs,
 }
 
 /// Options of `users sign-in`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  corridor users sign-in ayesha --oidc ayesha@bank.example\n  corridor users sign-in ayesha --password"
+    after_help = "Examples:\n  corridor users sign-in ayesha --oidc ayesha@bank.example --by omar --why 'joins the provider'\n  \
+    corridor users sign-in ayesha --password --by omar --why 'provider is away'"
 )]
 pub struct SignInArgs {
     /// Login name
@@ -89,6 +103,8 @@ pub struct SignInArgs {
     login: String,
     #[command(flatten)]
     way: WayArgs,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -108,7 +124,9 @@ struct WayArgs {
 
 /// Options of `users roles`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor users roles ayesha --role auditor --all-tenants")]
+#[command(
+    after_help = "Example:\n  corridor users roles ayesha --role auditor --all-tenants --by omar --why 'moves to audit'"
+)]
 pub struct RolesArgs {
     /// Login name
     #[arg(value_parser = login)]
@@ -118,6 +136,8 @@ pub struct RolesArgs {
     roles: Vec<Role>,
     #[command(flatten)]
     scope: ScopeArgs,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -129,7 +149,21 @@ pub struct LoginArgs {
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]
+    person: OnePerson,
+    #[command(flatten)]
     store: StoreArgs,
+}
+
+/// The actor of the audit entry: an administrator of every tenant. Until there is one, any name, so
+/// that a locked-out installation can be restored.
+async fn actor(person: &OnePerson, opened: &Opened) -> Result<Deed, Failure> {
+    let is_admin = |it: &StoredUser| {
+        it.disabled_at.is_none() && it.user.scope == Scope::All && it.user.has_any(&[Role::Admin])
+    };
+    if opened.store.users().await.map_err(Failure::of_store)?.iter().any(is_admin) {
+        return person.deed(opened, Scope::All, &[Role::Admin]).await;
+    }
+    Ok(opened.by.clone().on_behalf_of(&person.by).because(&person.why))
 }
 
 fn login(text: &str) -> Result<String, String> {
@@ -173,6 +207,7 @@ pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
 
 async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    let by = actor(&args.person, &opened).await?;
     let provider_name = provider_name(args.oidc.as_deref(), &opened).await?;
     let first = provider_name.is_none().then(|| password::first(&opened.store));
     let (text, password) = first.unzip();
@@ -184,7 +219,7 @@ async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
         password_is_initial: provider_name.is_none(),
         provider_name,
     };
-    opened.store.create_user(&new, WallClock.now(), &opened.by).await.map_err(Failure::of_store)?;
+    opened.store.create_user(&new, WallClock.now(), by).await.map_err(Failure::of_store)?;
     match (text, new.provider_name) {
         (Some(text), _) => show_password(&args.login, &text, context),
         (None, name) => show_provider(&args.login, &name.unwrap_or_default(), context),
@@ -217,6 +252,7 @@ async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<St
 
 async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    let by = actor(&args.person, &opened).await?;
     let known = found(&opened, &args.login).await?;
     let name = provider_name(args.way.oidc.as_deref(), &opened).await?;
     let Some(name) = name else {
@@ -229,19 +265,19 @@ async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
             );
             return Err(Failure::Refused(words));
         }
-        let done =
-            opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+        let done = opened.store.change_user(&known.user, &change, WallClock.now(), by).await;
         done.map_err(Failure::of_store)?;
         return show_password(&args.login, &text, context);
     };
     let change = UserChange::Provider { name: name.clone() };
-    let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+    let done = opened.store.change_user(&known.user, &change, WallClock.now(), by).await;
     done.map_err(Failure::of_store)?;
     show_provider(&args.login, &name, context)
 }
 
 async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    let by = actor(&args.person, &opened).await?;
     let known = found(&opened, &args.login).await?;
     if known.provider.as_ref().is_none_or(|login| login.bound.is_none()) {
         return Err(Failure::Refused(format!(
@@ -249,10 +285,8 @@ async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
             args.login
         )));
     }
-    let done = opened
-        .store
-        .change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by)
-        .await;
+    let done =
+        opened.store.change_user(&known.user, &UserChange::Unbind, WallClock.now(), by).await;
     done.map_err(Failure::of_store)?;
     output::done(
         context.output,
@@ -283,6 +317,7 @@ async fn found(opened: &Opened, login: &str) -> Result<StoredUser, Failure> {
 
 async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    let by = actor(&args.person, &opened).await?;
     let known = found(&opened, &args.login).await?;
     let roles: BTreeSet<Role> = args.roles.iter().copied().collect();
     let document = json!({
@@ -295,13 +330,14 @@ async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
         scope: args.scope.scope(&opened).await?,
         version: known.version,
     };
-    let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+    let done = opened.store.change_user(&known.user, &change, WallClock.now(), by).await;
     done.map_err(Failure::of_store)?;
     output::done(context.output, "takes effect at the next page load", &document)
 }
 
 async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    let by = actor(&args.person, &opened).await?;
     let known = found(&opened, &args.login).await?;
     if known.provider.is_some() {
         let login = &args.login;
@@ -316,7 +352,7 @@ async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     // device.
     for change in [UserChange::Password { hash, is_initial: true }, UserChange::ForgetTotp] {
         let done =
-            opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+            opened.store.change_user(&known.user, &change, WallClock.now(), by.clone()).await;
         done.map_err(Failure::of_store)?;
     }
     show_password(&args.login, &text, context)
@@ -329,8 +365,9 @@ async fn change(
     context: &Context,
 ) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
+    let by = actor(&args.person, &opened).await?;
     let known = found(&opened, &args.login).await?;
-    let done = opened.store.change_user(&known.user, change, WallClock.now(), &opened.by).await;
+    let done = opened.store.change_user(&known.user, change, WallClock.now(), by).await;
     done.map_err(Failure::of_store)?;
     let is_disabled = matches!(change, UserChange::Disable);
     output::done(
@@ -384,7 +421,7 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
             output::rows_or(
                 &["name", "roles", "scope", "signs in with", "state"],
                 users.iter().map(row).collect(),
-                "No users yet. Create one: corridor users create NAME --role admin --all-tenants",
+                "No users yet. Create one: corridor users create NAME --role admin --all-tenants --by NAME --why REASON",
             )
         }
         Output::Json => users.iter().try_for_each(|user| {

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::chain::ChainNumber;
+use crate::chain::{ChainNumber, vault};
 use crate::currency::{Currency, StableCoin};
 use crate::ids::{PaymentRequestId, TenantId, TransferId, WalletId};
 use crate::money::Money;
@@ -270,6 +270,15 @@ pub struct Transfer {
     pub subject: Option<uuid::Uuid>,
     /// Time of the decision that booked it, on the store's clock.
     pub at: Timestamp,
+}
+
+/// Subject of the top-up that books the money with this reference: derived, so that there is only
+/// one. Has the form of a version 4 UUID. Transfers' own ids are in the order of booking.
+pub fn top_up_subject(tenant: TenantId, reference: &str) -> uuid::Uuid {
+    let word = vault::hash(&[b"corridor.top_up", tenant.0.as_bytes(), reference.as_bytes()]);
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&word.0[..16]);
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
 }
 
 /// Reason for refusing a transfer.

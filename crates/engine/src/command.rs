@@ -6,12 +6,15 @@ use std::collections::BTreeSet;
 use domain::attempt::Doubt;
 use domain::audit::Deed;
 use domain::chain_tx::{ChainTx, Intent, TxRefusal};
+use domain::coin_amount;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::delivery::Delivery;
 use domain::deposit::{Deposit, DepositRefusal};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, RecallId, TenantId, WalletId};
+use domain::ledger::top_up_subject;
+use domain::money::Money;
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::cancel::CancelRefusal;
 use domain::payment::report::Stale;
@@ -131,6 +134,8 @@ pub enum Action {
         coin: StableCoin,
         /// Amount in minor units (10^-6).
         minor: i64,
+        /// Reference of the money that was received: booked once. `None` = not to be recognized.
+        reference: Option<String>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },
@@ -345,6 +350,13 @@ pub enum Refused {
     /// The tenant has reached its limit of open quotes in the country.
     #[error("{limit} quotes to {} are open already", country.alpha3())]
     OpenQuoteLimit { limit: u32, country: Country },
+    /// A top-up with this reference was booked with another amount.
+    #[error(
+        "reference {reference} was booked with {} {} at {at}",
+        coin_amount::show(booked.minor),
+        booked.currency.code()
+    )]
+    ReferenceUsed { reference: String, booked: Money, at: Timestamp },
     /// The Idempotency-Key was used with another body.
     #[error("Idempotency-Key was used with another body")]
     IdempotencyMismatch,
@@ -439,7 +451,11 @@ impl Action {
                 need.quotes.extend(quotes.iter().map(|id| (tenant, *id)));
                 need.open_quotes.extend(Country::ALL.map(|country| (tenant, country)));
             }
-            Action::TopUp { .. } | Action::FundController { .. } => {}
+            Action::TopUp { reference, .. } => {
+                let subject = |it: &String| (tenant, top_up_subject(tenant, it));
+                need.top_ups.extend(reference.iter().map(subject));
+            }
+            Action::FundController { .. } => {}
             Action::Payment(payment, action) => {
                 need.payments.insert((tenant, *payment));
                 let attempt = match action {

@@ -71,6 +71,14 @@ impl fmt::Display for Break {
     }
 }
 
+/// The account that the description of a discrepancy names; `None` for any other text.
+pub(crate) fn account_named(what: &str) -> Option<AccountCode> {
+    let (account, rest) = what.split_once(": the ")?;
+    let is_one =
+        Side::ALL.iter().any(|side| rest.starts_with(&format!("{} reports ", side.name())));
+    AccountCode::parse(account).filter(|_| is_one)
+}
+
 /// The result of one comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -211,6 +219,11 @@ mod tests {
             at.to_string(),
             format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC")
         );
+        assert_eq!(account_named(&at.to_string()), Some(account.clone()));
+        for other in ["", "two nodes disagree: the chain reports 5", "wallet: the chain reports 5"]
+        {
+            assert_eq!(account_named(other), None, "{other}");
+        }
         at.most = 4_500_000;
         let account = &at.account;
         assert_eq!(

@@ -40,7 +40,7 @@ pub use admin::lists::{KeptDocument, KeptList};
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
 pub use admin::relays::{RelayBehind, RelayCursor};
-pub use admin::roles::{JobHolder, RoleLease};
+pub use admin::roles::{RoleLease, node_role};
 pub use admin::saved_views::{SAVED_VIEWS_MAX, SavedView};
 pub use admin::secrets::{KeySecret, SECRETS_MAX};
 pub use admin::sessions::{Backoff, NewSession, SessionRow, Stage};

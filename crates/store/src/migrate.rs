@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 35] = [
+const MIGRATIONS: [Migration; 36] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -152,6 +152,11 @@ const MIGRATIONS: [Migration; 35] = [
         version: 35,
         name: "repeated before",
         text: include_str!("../migrations/0035_repeated_before.sql"),
+    },
+    Migration {
+        version: 36,
+        name: "prefund references",
+        text: include_str!("../migrations/0036_prefund_references.sql"),
     },
 ];
 

@@ -296,8 +296,11 @@ async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     let page = looks(&rail, None).await;
     let mut told = page.unreadable.clone();
     told.sort();
-    let fits = |name: &str| format!("file {name:?}: its name matches none of the rail's patterns");
-    assert_eq!(told, [fits(".0001.xml.part"), fits("camt.053.txt")]);
+    let why = ["its name begins with a dot", "its name matches none of the rail's patterns"];
+    for ((name, why), told) in [".0001.xml.part", "camt.053.txt"].iter().zip(why).zip(&told) {
+        assert!(told.starts_with(&format!("file {name:?}: {why}")), "{told}");
+    }
+    assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(page.cursor, None);
     assert_eq!(rail.collect(None).await, Ok(page), "not stored yet: they are reported again");
     rail.confirm_stored().await.expect("moved");

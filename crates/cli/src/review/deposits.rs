@@ -4,7 +4,7 @@
 use clap::{Args, Subcommand};
 use domain::approval::DualControl;
 use domain::coin_amount;
-use domain::deposit::{Deposit, ReviewVerdict};
+use domain::deposit::{Deposit, DepositState, ReviewVerdict};
 use engine::command::Refused;
 use engine::wallets::ReviewAsked;
 use serde_json::json;
@@ -17,6 +17,7 @@ use super::super::people::Deciders;
 use super::super::store_commands::open;
 use super::super::table::{amount as money, id, state, text, time};
 use super::super::tenants::TenantArgs;
+use super::decided;
 use super::refund::{found, transaction_id};
 
 /// Maximum number of listed deposits.
@@ -108,16 +109,23 @@ async fn decide(
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
-    if seen.is_some_and(|seen| seen != deposit.version) {
-        return Err(Failure::refused(Refused::NotAsSeen));
-    }
     let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
     let of_tenant = (caller.tenant, &caller.policy.wallet);
     let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
+    let is_waiting = deposit.state == DepositState::InReview;
+    if is_waiting && seen.is_some_and(|seen| seen != deposit.version) {
+        return Err(Failure::refused(Refused::NotAsSeen));
+    }
     let wallets = opened.wallets_with_lists().await?;
     let decided = wallets.service.decide_review_without_node(&caller, asked).await;
-    let decided = decided.map_err(Failure::refused)?.made;
+    let decided = match decided {
+        Ok(reply) => reply.made,
+        Err(_) if !is_waiting => {
+            return Err(decided::refusal(&opened, caller.tenant, id, deposit.state.name()).await);
+        }
+        Err(error) => return Err(Failure::refused(error)),
+    };
     wallets.finish().await;
     output::remark(match verdict {
         ReviewVerdict::Approve => "approved; the running service releases it",

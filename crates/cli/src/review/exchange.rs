@@ -5,7 +5,7 @@
 use clap::{Args, Subcommand};
 use domain::approval::DualControl;
 use domain::coin_amount;
-use domain::exchange::{ExchangeOrder, OrderRefusal};
+use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, TenantId};
 use domain::user::{Role, Scope};
 use serde_json::json;
@@ -18,6 +18,7 @@ use super::super::people::{Deciders, OnePerson, TwoPeople};
 use super::super::store_commands::{Opened, open};
 use super::super::table::{amount, id, number, state, text, time};
 use super::super::tenants::TenantArgs;
+use super::decided;
 use super::outcome::OutcomeArgs;
 
 /// Orders per read of the list.
@@ -204,6 +205,9 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let release = approve.then_some(order.minor);
     let of_tenant = (caller.tenant, &caller.policy.wallet);
     let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
+    if !order.is_withheld() {
+        return Err(decided::refusal(&opened, caller.tenant, id, order.state.name()).await);
+    }
     let decided = wallets.service.review_order(&caller, id, approve, seen, by).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
@@ -224,9 +228,9 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let by = args.people.deed(&opened, scope, DualControl::OUTCOME).await?;
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let finding = args.outcome.finding(order.payout)?;
-    let seen = order
-        .open_to(&finding)
-        .ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
+    let Some(seen) = order.open_to(&finding) else {
+        return Err(decided::refusal(&opened, caller.tenant, id, order.state.name()).await);
+    };
     let resolved =
         wallets.service.resolve_order(&caller, id, seen, finding, args.people.evidence(), by).await;
     let resolved = resolved.map_err(Failure::refused)?.made;

@@ -45,7 +45,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("payment.recall", "requested a recall of {}: {recall_reason}"),
     ("payment.resolve", "recorded the outcome of {}: {state}"),
     ("payment.screened", "screened {} again"),
-    ("prefund.top_up", "topped up the prefund by {paid_in} {coin}"),
+    ("prefund.top_up", "topped up the prefund by {paid_in} {coin}[, reference {reference}]"),
     ("recall.close", "closed the recall of {}"),
     ("refund.address", "entered a refund address for {}"),
     ("refund.approve", "approved the refund of {} to {refund_to}"),

@@ -1,8 +1,6 @@
 //! What a tenant needs before it goes live, read from facts: what is stored, what is configured, what
 //! answers now. Nothing is ticked off by hand.
 
-use std::collections::BTreeSet;
-
 use domain::approval::DualControl;
 use domain::country::Country;
 use domain::delivery::DeliveryState;
@@ -429,10 +427,8 @@ fn lists(visit: &Visit) -> Check {
 }
 
 async fn processes(visit: &Visit) -> Result<Check, Stop> {
-    let (store, now) = (visit.console().store(), visit.console().now());
-    let leases = store.role_leases().await?.into_iter().filter(|lease| lease.leased_until > now);
-    let holders = store.job_holders().await?.into_iter().map(|holder| holder.owner);
-    let nodes: BTreeSet<String> = leases.map(|lease| lease.owner).chain(holders).collect();
+    let store = visit.console().store();
+    let nodes = store.working_nodes().await?;
     let engine = store.engine_name();
     let found = match nodes.len() {
         0 => (Standing::Missing, "No process is at work.".to_owned()),

@@ -71,7 +71,9 @@ async fn prefund(visit: &Visit) -> Result<Vec<Section>, Stop> {
     let table = Table::new("Prefund", &["Account", "Balance", "Available"], rows)
         .or("Nothing was paid in yet.");
     let (tag, coin) = (&tenant.tag, tenant.policy.settlement_coin.currency().code());
-    let command = format!("corridor tenants top-up --tenant {tag} --coin {coin} --amount 100000");
+    let command = format!(
+        "corridor tenants top-up --tenant {tag} --coin {coin} --amount 100000 --reference TRANSACTION --by NAME --why REASON"
+    );
     let says = "Tokens that you have received are booked on the server, by the user who saw them arrive. No page of the console books money in.";
     Ok(vec![
         Section { table: Some(table), ..Section::default() },

@@ -10,7 +10,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::deposit::TokenState;
 use domain::job::JobKind;
 use engine::console::{Deed, Proposal};
-use engine::payments::{JobCount, JobHolder, RoleLease};
+use engine::payments::{JobCount, RoleLease};
 use engine::reconcile;
 
 use crate::view::{Field, FormView, Section, age, page, words};
@@ -64,13 +64,10 @@ async fn nodes(visit: &Visit) -> Result<Section, Stop> {
     let roles =
         Table::new("Roles held by one node at a time", &head, leases.iter().map(row).collect())
             .or("No role is held yet.");
-    let row = |holder: &JobHolder| {
-        vec![Cell::id(&holder.owner), Cell::number(holder.jobs), Cell::When(holder.leased_until)]
-    };
-    let holders: Vec<_> = store.job_holders().await?.iter().map(row).collect();
-    let says = match holders.len() {
-        0 => "No node is processing jobs right now.".to_owned(),
-        count => format!("Nodes processing jobs right now: {count}."),
+    let nodes = store.working_nodes().await?;
+    let says = match nodes.len() {
+        0 => "No node processes jobs: start one.".to_owned(),
+        count => format!("Nodes that process jobs: {count} ({}).", nodes.join(", ")),
     };
     Ok(Section {
         title: "Nodes".to_owned(),

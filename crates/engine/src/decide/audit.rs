@@ -161,9 +161,11 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
 /// Details of the action itself, in addition to the state after it.
 fn added(facts: Facts, action: &Action) -> Facts {
     match action {
-        Action::TopUp { minor, .. } | Action::FundController { minor, .. } => {
-            facts.text("paid_in", coin_amount::show(*minor))
+        Action::TopUp { minor, reference, .. } => {
+            let facts = facts.text("paid_in", coin_amount::show(*minor));
+            facts.opt_text("reference", reference.clone())
         }
+        Action::FundController { minor, .. } => facts.text("paid_in", coin_amount::show(*minor)),
         Action::Wallet(_, WalletAction::Block { order, .. }) => {
             let hours = order.auto_unblock_hours.map(|hours| hours.to_string());
             facts.text("reason", order.reason.name()).opt_text("auto_unblock_hours", hours)

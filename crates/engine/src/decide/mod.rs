@@ -105,7 +105,9 @@ fn act(
             payment::accept(ws, tenant, submission, idempotency.as_ref(), rules, cx)
         }
         Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, cx),
-        Action::TopUp { coin, minor, .. } => payment::top_up(ws, tenant, *coin, *minor, cx),
+        Action::TopUp { coin, minor, reference, .. } => {
+            payment::top_up(ws, tenant, *coin, *minor, reference.as_deref(), cx)
+        }
         Action::FundController { chain, coin, minor, .. } => {
             sweep::fund(ws, tenant, (*chain, *coin), *minor, cx)
         }

@@ -7,7 +7,7 @@ use domain::decision::{Cx, JobChange};
 use domain::fault::Fault;
 use domain::ids::{AttemptId, PaymentId, TenantId, TransferId};
 use domain::job::{Job, JobKind};
-use domain::ledger::{AccountCode, Transfer, TransferKind};
+use domain::ledger::{self, AccountCode, Transfer, TransferKind};
 use domain::money::Money;
 use domain::order::{Order, same_account, same_branch};
 use domain::payment::accept::{self, Submission};
@@ -83,20 +83,33 @@ pub(super) fn top_up(
     tenant: TenantId,
     coin: StableCoin,
     minor: i64,
+    reference: Option<&str>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
+    let amount = Money::new(minor, coin.currency());
+    let subject = reference.map(|reference| ledger::top_up_subject(tenant, reference));
+    if let Some((reference, subject)) = reference.zip(subject) {
+        match ws.top_ups.get(&(tenant, subject)).copied() {
+            Some((booked, _)) if booked == amount => return Ok(Outcome::Unchanged),
+            Some((booked, at)) => {
+                let reference = reference.to_owned();
+                return Err(Refused::ReferenceUsed { reference, booked, at });
+            }
+            None => ws.top_ups.put((tenant, subject), (amount, cx.now)),
+        }
+    }
     let id = TransferId(cx.ids.next());
     let transfer = Transfer {
         id,
         tenant,
         debit: AccountCode::External(coin),
         credit: AccountCode::Prefund(coin),
-        amount: Money::new(minor, coin.currency()),
+        amount,
         kind: TransferKind::Posted,
         pending: None,
         set: id,
         reason: "prefund.top_up",
-        subject: None,
+        subject,
         at: cx.now,
     };
     ws.book(vec![transfer]).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;

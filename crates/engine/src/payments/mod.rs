@@ -13,6 +13,7 @@ use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId, RecallId, TenantId};
+use domain::ledger::top_up_subject;
 use domain::order::{Order, UncheckedOrder};
 use domain::payment::Payment;
 use domain::payment::accept::{Refusal, Submission};
@@ -27,8 +28,8 @@ pub use store::{
     AuditReport, AuditVerdict, Checkpoint,
 };
 pub use store::{
-    EventRecord, EventSubject, JobCount, JobHolder, KeptAnswer, KeyRow, ListFilter, Record,
-    RoleLease, Search, Store, StoreError,
+    EventRecord, EventSubject, JobCount, KeptAnswer, KeyRow, ListFilter, Record, RoleLease, Search,
+    Store, StoreError, StoredTransfer,
 };
 
 use crate::batcher::Engine;
@@ -387,7 +388,26 @@ impl Payments {
         minor: i64,
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        self.run_for(tenant, Action::TopUp { coin, minor, by: Box::new(by.into()) }).await.map(drop)
+        let by = Box::new(by.into());
+        let action = Action::TopUp { coin, minor, reference: None, by };
+        self.run_for(tenant, action).await.map(drop)
+    }
+
+    /// Same for money with a reference, which is booked once: returns the booking, and whether it
+    /// is an earlier one.
+    pub async fn top_up_once(
+        &self,
+        tenant: TenantId,
+        coin: domain::currency::StableCoin,
+        minor: i64,
+        reference: &str,
+        by: impl Into<Deed>,
+    ) -> Result<Reply<StoredTransfer>, Denied> {
+        let (by, subject) = (Box::new(by.into()), top_up_subject(tenant, reference));
+        let action = Action::TopUp { coin, minor, reference: Some(reference.to_owned()), by };
+        let replayed = matches!(self.run_for(tenant, action).await?, Outcome::Unchanged);
+        let made = self.store.top_up(tenant, subject).await?;
+        Ok(Reply { made: made.ok_or(Denied::Refused(Refused::NotFound))?, replayed })
     }
 
     /// Books coins that the bank sent from its treasury back to its controller.

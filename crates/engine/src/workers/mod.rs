@@ -30,6 +30,7 @@ mod instruction;
 mod intake;
 mod lanes;
 pub(crate) mod payout;
+mod presence;
 mod recall;
 mod reconcile;
 mod relays;
@@ -137,6 +138,10 @@ impl Workers {
             let name = JobKind::Deliver.name().to_owned();
             tasks.push((name, Box::pin(work_off(self.clone(), JobKind::Deliver, stop.clone()))));
         }
+        tasks.push((
+            "presence".to_owned(),
+            Box::pin(presence::be_present(self.clone(), stop.clone())),
+        ));
         tasks
     }
 

@@ -21,6 +21,7 @@ use store::{Moving, MovingKind, StoreError};
 use uuid::Uuid;
 
 use super::{Stop, Workers};
+use crate::alerts;
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
 use crate::rescan;
 use crate::world::{WalletWorld, WalletWorlds};
@@ -47,6 +48,8 @@ const ASKED_AT_ONCE: usize = 500;
 const UNBOOKED_MAX: usize = 500;
 /// Maximum number of vaults that one comparison has rescanned.
 const LOOKED_THROUGH_MAX: usize = 64;
+/// A tenant's newest open alerts that one comparison looks through.
+const ALERTS_MAX: usize = 10_000;
 /// Times that differences are read again while their accounts move.
 const READS_MAX: usize = 4;
 /// Store key of the vault after which a chain's the next comparison continues.
@@ -215,6 +218,7 @@ impl Workers {
         let (held, next) = self.held(wallets).await?;
         let first = differing(wallets, &held).await?;
         if first.is_empty() {
+            self.end_changed(&held, &first).await?;
             self.go_on_after(wallets, next).await?;
             return Ok((held.len(), first));
         }
@@ -238,9 +242,24 @@ impl Workers {
                 break;
             }
         }
+        self.end_changed(&held, &breaks).await?;
         self.look_through(wallets, &held, &breaks).await?;
         self.go_on_after(wallets, next).await?;
         Ok((held.len(), breaks))
+    }
+
+    /// Ends the alerts about compared accounts that differ by another amount now, or agree: each
+    /// difference has one.
+    async fn end_changed(&self, held: &[Held], breaks: &[Break]) -> Result<(), Trouble> {
+        let tenants: BTreeSet<TenantId> = held.iter().map(|it| it.tenant).collect();
+        for tenant in tenants {
+            for (_, alert) in self.store.alerts(tenant, ALERTS_MAX).await? {
+                if is_changed(tenant, &alert, held, breaks) {
+                    alerts::end(&self.store, tenant, &alert).await;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Vaults that hold more than is booked are rescanned by the watcher, which then books what a
@@ -512,6 +531,17 @@ fn judged(held: &Held, said: i64) -> Option<Break> {
     }
 }
 
+/// Whether an open alert is about an account that was compared, and describes none of its differences.
+fn is_changed(tenant: TenantId, alert: &Alert, held: &[Held], breaks: &[Break]) -> bool {
+    if alert.kind != AlertKind::ChainMismatch {
+        return false;
+    }
+    let Some(account) = reconcile::account_named(&alert.what) else { return false };
+    let is_compared = |of: &Held| of.tenant == tenant && of.account == account;
+    let is_current = |it: &Break| it.tenant == tenant && it.to_string() == alert.what;
+    held.iter().any(is_compared) && !breaks.iter().any(is_current)
+}
+
 const fn kind(it: &Break) -> AlertKind {
     match it.side {
         Side::Chain | Side::Watcher => AlertKind::ChainMismatch,
@@ -608,6 +638,33 @@ mod tests {
             Some((Side::Watcher, 94, 95, 95)),
             "a log was missed"
         );
+    }
+
+    #[test]
+    fn an_alert_ends_once_its_account_differs_otherwise_or_agrees() {
+        let held = [Held {
+            tenant: TENANT,
+            account: code(),
+            address: Address([1; 20]),
+            others: Vec::new(),
+            coin: StableCoin::Usdc,
+            least: 90,
+            most: 90,
+            logged: None,
+            swept: None,
+        }];
+        let by = |said| judged(&held[0], said).expect("they differ");
+        let alert =
+            |it: &Break| Alert { kind: kind(it), subject: subject(it), what: it.to_string() };
+        let open = alert(&by(100));
+        for (breaks, ends) in [(vec![by(100)], false), (vec![by(101)], true), (Vec::new(), true)] {
+            assert_eq!(is_changed(TENANT, &open, &held, &breaks), ends, "{breaks:?}");
+        }
+        assert!(!is_changed(TENANT, &open, &[], &[]), "its account was not compared");
+        let other = TenantId(Uuid::from_u128(9));
+        assert!(!is_changed(other, &open, &held, &[]), "another tenant's account was compared");
+        let others = Alert { what: "two nodes disagree".to_owned(), ..open };
+        assert!(!is_changed(TENANT, &others, &held, &[]));
     }
 
     #[test]

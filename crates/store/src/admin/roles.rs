@@ -1,5 +1,6 @@
 //! Roles that one node holds at a time: a rail's collector, the quote expirer. A lease, renewed by
-//! its owner, with a fence that increases whenever the owner changes.
+//! its owner, with a fence that increases whenever the owner changes. And the nodes that work: each
+//! holds a lease of its own for as long as it does, whether or not it has any work.
 
 use domain::time::{Span, Timestamp};
 
@@ -24,12 +25,11 @@ static LEASE: Stmt = Stmt::written(
 );
 static ALL: Stmt = Stmt::written(
     "role.all",
-    "SELECT name, owner, fence, leased_until FROM role_lease ORDER BY name",
+    "SELECT name, owner, fence, leased_until FROM role_lease WHERE name NOT LIKE 'node:%' ORDER BY name",
 );
-static HOLDERS: Stmt = Stmt::written(
-    "role.holders_of_jobs",
-    "SELECT j.leased_by, COUNT(*), MAX(j.leased_until) FROM job j \
-     WHERE j.leased_until > {{now}} AND j.leased_by IS NOT NULL GROUP BY j.leased_by ORDER BY j.leased_by",
+static NODES: Stmt = Stmt::written(
+    "role.nodes",
+    "SELECT owner FROM role_lease WHERE name LIKE 'node:%' AND leased_until > {{now}} ORDER BY owner",
 );
 
 static RELEASE_JOBS: Stmt = Stmt::written(
@@ -53,7 +53,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &IS_FREE,
     &LEASE,
     &ALL,
-    &HOLDERS,
+    &NODES,
     &RELEASE_JOBS,
     &RELEASE_ROLES,
     &RELEASE_JOBS_OF,
@@ -72,14 +72,9 @@ pub struct RoleLease {
     pub leased_until: Timestamp,
 }
 
-/// A node that holds jobs now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobHolder {
-    pub owner: String,
-    /// How many jobs it holds.
-    pub jobs: i64,
-    /// Until when it holds the last of them.
-    pub leased_until: Timestamp,
+/// The lease that a node holds while it works.
+pub fn node_role(node: &str) -> String {
+    format!("node:{node}")
 }
 
 impl Store {
@@ -98,7 +93,7 @@ impl Store {
         Ok(read(answers.iter().flatten(), &*self.id_keys().await?)?.pop())
     }
 
-    /// The leases of all roles, by name, expired ones included.
+    /// The leases of all roles that one node holds at a time, by name, expired ones included.
     pub async fn role_leases(&self) -> Result<Vec<RoleLease>, StoreError> {
         let leases: Vec<(String, String, i64, Timestamp)> = self.many(&ALL, ()).await?;
         let lease =
@@ -121,10 +116,9 @@ impl Store {
         self.write(steps.into()).await.map(drop)
     }
 
-    /// The nodes that hold jobs now.
-    pub async fn job_holders(&self) -> Result<Vec<JobHolder>, StoreError> {
-        let holders: Vec<(String, i64, Timestamp)> = self.many(&HOLDERS, self.now_param()).await?;
-        let holder = |(owner, jobs, leased_until)| JobHolder { owner, jobs, leased_until };
-        Ok(holders.into_iter().map(holder).collect())
+    /// The nodes that process jobs, whether or not there are any: those that hold their
+    /// [`node_role`].
+    pub async fn working_nodes(&self) -> Result<Vec<String>, StoreError> {
+        self.many(&NODES, self.now_param()).await
     }
 }

@@ -17,6 +17,7 @@ use domain::time::Timestamp;
 use crate::error::StoreError;
 use crate::need::Need;
 use crate::rows::column::{Get, Put};
+use crate::rows::ledger::StoredTransfer;
 use crate::rows::{self, Keys};
 use crate::sql::Kind::{Int, Text, Uuid};
 use crate::sql::{Columns, Fields, Row, Sink as _, Stmt};
@@ -107,6 +108,13 @@ pub(crate) static IDEMPOTENCY: Stmt = Stmt::by_keys(
      JOIN idempotency i ON i.tenant = k.tenant AND i.scope = k.scope AND i.idem_key = k.idem_key",
 );
 
+static TOP_UPS: Stmt = Stmt::by_keys(
+    "load.top_ups",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{transfer t}} FROM {{keys}} JOIN transfer t ON t.tenant = k.tenant AND t.subject = k.id \
+     AND t.reason = 'prefund.top_up'",
+);
+
 static AUDIT_HEADS: Stmt = Stmt::by_keys(
     "load.audit_heads",
     &[("tenant", Uuid)],
@@ -131,7 +139,7 @@ pub(crate) static ALL: &[&[&Stmt]] = &[
         &EXTERNAL_IDS,
         &ACCOUNTS,
     ],
-    &[&RECALLS, &RECALL_JOBS, &SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS, &ROLES],
+    &[&RECALLS, &RECALL_JOBS, &SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &TOP_UPS, &AUDIT_HEADS, &ROLES],
     wallets::ALL,
 ];
 
@@ -230,6 +238,13 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Result<Vec<Load>, StoreError> {
     load.add(&OPEN_QUOTES, need.open_quotes.iter().copied(), into!(open_quotes))?;
     let idempotency = need.idempotency.iter().map(|(tenant, key)| (*tenant, &key.scope, &key.key));
     load.add(&IDEMPOTENCY, idempotency, into!(idempotency))?;
+    load.add(&TOP_UPS, need.top_ups.iter().copied(), |ws, fields, keys| {
+        let it = StoredTransfer::get(fields, keys)?;
+        if let Some(subject) = it.subject {
+            ws.top_ups.load((it.tenant, subject), (it.amount, it.at));
+        }
+        Ok(())
+    })?;
     let audits = need.audits.iter().map(|(tenant, ())| *tenant);
     load.add(&AUDIT_HEADS, audits, into!(audit_heads))?;
     let roles: BTreeSet<&str> = need.roles.iter().map(|(_, name)| name.as_str()).collect();

@@ -24,6 +24,10 @@ static NEXT: Stmt = Stmt::written(
     "ledger.next",
     "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id > $3 ORDER BY t.id LIMIT $2",
 );
+static TOP_UP: Stmt = Stmt::written(
+    "ledger.top_up",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.subject = $2 AND t.reason = 'prefund.top_up'",
+);
 // A post_pending ends its reservation and is final; a void_pending only ends it.
 static DEBITS: Stmt = Stmt::written(
     "ledger.debits",
@@ -58,7 +62,7 @@ static BALANCES: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
+    &[&ACCOUNTS, &FIRST, &NEXT, &TOP_UP, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
 
 /// An inconsistency in a tenant's books.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +116,15 @@ impl Store {
             None => self.many(&FIRST, (tenant, most(limit))).await,
             Some(after) => self.many(&NEXT, (tenant, most(limit), after)).await,
         }
+    }
+
+    /// The top-up with this [`domain::ledger::top_up_subject`].
+    pub async fn top_up(
+        &self,
+        tenant: TenantId,
+        subject: uuid::Uuid,
+    ) -> Result<Option<StoredTransfer>, StoreError> {
+        self.one(&TOP_UP, (tenant, subject)).await
     }
 
     /// Recomputes every balance of a tenant from its transfers and reports each difference, all as

@@ -20,6 +20,9 @@ pub const BATCHES_KEPT: Span = Span::hours(24);
 pub const PRUNE_ROWS_MAX: i64 = 5_000;
 /// Wallet events of a tenant that one run removes, while the tenant's batches wait.
 const PRUNE_WALLET_EVENTS_MAX: i64 = 1_000;
+/// Retention of the leases of nodes that have ended: longer than any outage of the database, so that
+/// a node finds its own.
+const NODES_KEPT: Span = Span::hours(24);
 /// Retention of windows of drawn permits: longer than any window.
 const WINDOWS_KEPT: Span = Span::hours(1);
 
@@ -116,6 +119,10 @@ static PRUNE_WINDOWS: Stmt = Stmt::written(
     "upkeep.prune_windows",
     "DELETE FROM rate_window WHERE tenant = $2 AND began_at < $1",
 );
+static PRUNE_NODES: Stmt = Stmt::written(
+    "upkeep.prune_nodes",
+    "DELETE FROM role_lease WHERE name LIKE 'node:%' AND leased_until < $1",
+);
 static WITHOUT_JOB: Stmt = Stmt::written(
     "upkeep.without_job",
     "SELECT p.tenant, p.id FROM payment p LEFT JOIN job j ON j.tenant = p.tenant AND j.subject = p.id \
@@ -159,6 +166,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &PRUNE_DELIVERIES,
     &PRUNE_WALLET_EVENTS,
     &PRUNE_WINDOWS,
+    &PRUNE_NODES,
     &WITHOUT_JOB,
     &WALLET_THINGS_WITHOUT_JOB,
     &DISCREPANCIES,
@@ -200,6 +208,7 @@ impl Store {
         let idempotency =
             self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), rows.clone()]).await?;
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), rows.clone()]).await?;
+        self.remove(&PRUNE_NODES, vec![before(NODES_KEPT)]).await?;
         let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {
             self.prune_payment_deliveries(tenant.id, now - EVENTS_KEPT).await?;

@@ -23,6 +23,7 @@ use domain::ids::{
 };
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
+use domain::money::Money;
 use domain::order::Order;
 use domain::payment::{Discrepancy, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
@@ -136,6 +137,9 @@ working_set! {
     jobs: Table<(TenantId, Uuid), JobRow>,
     orders: Log<(TenantId, PaymentId, Order)>,
     transfers: Log<Transfer>,
+    /// The top-ups with a reference, by [`domain::ledger::top_up_subject`]: what was booked, and
+    /// when. Derived from the transfers: writers of a new one must write both.
+    top_ups: Table<(TenantId, Uuid), (Money, Timestamp)>,
     events: Log<Event>,
     discrepancies: Log<(TenantId, Discrepancy)>,
     wallets: Table<(TenantId, WalletId), Wallet>,

@@ -93,6 +93,19 @@ pub async fn a_reservation_ends_once(world: World) {
     refused(&world, "UPDATE transfer SET credit = debit", CHECK).await;
 }
 
+pub async fn a_reference_of_a_top_up_is_booked_once(world: World) {
+    world.tenant("demobank", 1_000_000_000).await;
+    let columns = "tenant, id, debit, credit, amount, currency, kind, set_id, reason, subject, at";
+    let (subject, id) = (other(&world), other(&world));
+    let named = format!("UPDATE transfer SET subject = {subject}");
+    let Some(done) = world.sql(&named).await else { return };
+    assert_eq!(done, Ok(1));
+    let again = columns.replacen("id,", &format!("{id},"), 1);
+    refused(&world, &copy("transfer", columns, &again), UNIQUE).await;
+    let of_another_kind = again.replace("reason", "'controller.fund'");
+    assert_eq!(world.sql(&copy("transfer", columns, &of_another_kind)).await, Some(Ok(1)));
+}
+
 pub async fn money_that_is_held_never_goes_below_zero(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     world.payment(tenant, None).await;

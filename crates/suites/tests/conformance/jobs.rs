@@ -258,7 +258,6 @@ pub async fn leases_of_dead_nodes_can_be_released_at_once(world: World) {
     assert_eq!(held_again[0].fence, held[0].fence + 1);
     assert_eq!(store.lease_role("sweeper", "dead", LEASE).await, Ok(Some(1)));
     assert_eq!(store.release_leases().await, Ok(()));
-    assert_eq!(store.job_holders().await, Ok(Vec::new()));
     let again = take("new").await.expect("taken");
     // A late result of the dead node is stale: the fences have increased.
     assert_eq!((again[0].subject, again[0].fence), (held[0].subject, held[0].fence + 2));
@@ -380,11 +379,7 @@ pub async fn a_role_has_one_holder_at_a_time(world: World) {
     assert_eq!(lease("b").await, Ok(Some(2)), "no other node took it in between");
 }
 
-pub async fn holders_of_roles_and_jobs_are_listed(world: World) {
-    let tenant = world.tenant("demobank", 1_000_000_000).await;
-    for _ in 0..3 {
-        world.payment(tenant, None).await;
-    }
+pub async fn holders_of_roles_and_working_nodes_are_listed(world: World) {
     let store = &world.store;
     assert_eq!(store.role_leases().await, Ok(Vec::new()));
     store.lease_role("watch", "a", LEASE).await.expect("taken");
@@ -395,19 +390,23 @@ pub async fn holders_of_roles_and_jobs_are_listed(world: World) {
         leases.iter().map(|it| (it.name.as_str(), it.owner.as_str(), it.fence)).collect();
     assert_eq!(told, [("sweeper", "b", 1), ("watch", "a", 1)]);
     assert!(leases.iter().all(|lease| lease.leased_until <= until));
-    assert_eq!(store.job_holders().await, Ok(Vec::new()));
-    store.lease_jobs(&[JobKind::Submit], "a", LEASE, 2).await.expect("taken");
-    store.lease_jobs(&[JobKind::Submit], "b", LEASE, 2).await.expect("taken");
-    let holders = store.job_holders().await.expect("read");
-    assert_eq!(
-        holders.iter().map(|it| (it.owner.as_str(), it.jobs)).collect::<Vec<_>>(),
-        [("a", 2), ("b", 1)]
-    );
+    assert_eq!(store.working_nodes().await, Ok(Vec::new()));
+    for node in ["b", "a"] {
+        store.lease_role(&store::node_role(node), node, LEASE).await.expect("taken");
+    }
+    let nodes = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(store.working_nodes().await, nodes(&["a", "b"]), "they have no work");
+    store.release_leases_of("b").await.expect("written");
+    assert_eq!(store.working_nodes().await, nodes(&["a"]));
     world.pass(Span::mins(2)).await;
-    assert_eq!(store.job_holders().await, Ok(Vec::new()), "their leases ran out");
+    assert_eq!(store.working_nodes().await, nodes(&[]), "their leases ran out");
     assert_eq!(
         store.role_leases().await.map(|leases| leases.len()),
         Ok(2),
-        "the last holder is still listed"
+        "the last holder is still listed, and no node"
     );
+    world.pass(Span::hours(25)).await;
+    store.prune(world.now().await).await.expect("pruned");
+    let left = world.sql("DELETE FROM role_lease WHERE name LIKE 'node:%'").await;
+    assert!(matches!(left, None | Some(Ok(0))), "{left:?}");
 }

@@ -145,6 +145,7 @@ conformance! {
         an_external_id_is_taken_once
         only_a_rejected_attempt_frees_its_slot
         a_reservation_ends_once
+        a_reference_of_a_top_up_is_booked_once
         money_that_is_held_never_goes_below_zero
         versions_and_numbers_of_events_are_unique
         unknown_values_are_refused
@@ -162,7 +163,7 @@ conformance! {
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
         a_role_has_one_holder_at_a_time
-        holders_of_roles_and_jobs_are_listed;
+        holders_of_roles_and_working_nodes_are_listed;
     lists:
         lists_are_ordered_filtered_and_paged
         searches_are_exact

@@ -50,6 +50,30 @@ fn a_top_up_on_another_node_is_not_lost_by_an_order_that_the_cache_would_accept(
 }
 
 #[test]
+fn money_with_a_reference_is_booked_once_on_whichever_node() {
+    with(async |world| {
+        let reference = Some("FT2611200014");
+        let booked = world.top_up_for(&world.a, 3 * CHARGE, reference).await;
+        assert!(matches!(booked, Outcome::Done), "{booked:?}");
+        for node in [&world.a, &world.b] {
+            let again = world.top_up_for(node, 3 * CHARGE, reference).await;
+            assert!(matches!(again, Outcome::Unchanged), "{again:?}");
+            let other = world.top_up_for(node, CHARGE, reference).await;
+            let Outcome::Refused(Refused::ReferenceUsed { booked, .. }) = other else {
+                panic!("{other:?}")
+            };
+            assert_eq!(booked.minor, 3 * CHARGE);
+        }
+        assert_eq!(world.available().await, 3 * CHARGE);
+        let others = Some("FT2611200015");
+        let booked = world.top_up_for(&world.b, CHARGE, others).await;
+        assert!(matches!(booked, Outcome::Done), "{booked:?}");
+        assert_eq!(world.available().await, 4 * CHARGE);
+        world.verified().await;
+    });
+}
+
+#[test]
 fn a_prefund_that_another_node_has_spent_is_not_spent_again() {
     with(async |world| {
         world.top_up(&world.a, CHARGE).await;

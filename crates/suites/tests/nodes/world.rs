@@ -192,9 +192,14 @@ impl World {
 
     pub async fn top_up(&self, node: &Node, minor: i64) {
         self.pass();
-        let outcome =
-            node.run(Action::TopUp { coin: USDT, minor, by: Box::new("test".into()) }).await;
-        assert!(matches!(outcome, Ok(Outcome::Done)), "{outcome:?}");
+        let outcome = self.top_up_for(node, minor, None).await;
+        assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+    }
+
+    pub async fn top_up_for(&self, node: &Node, minor: i64, reference: Option<&str>) -> Outcome {
+        let (reference, by) = (reference.map(str::to_owned), Box::new("test".into()));
+        let outcome = node.run(Action::TopUp { coin: USDT, minor, reference, by }).await;
+        outcome.expect("decided")
     }
 
     /// Has a node create quotes until it decides on cached rows.

@@ -8,6 +8,7 @@ use domain::chain_tx::{Intent, IntentState, Place};
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState, VaultLog};
 use domain::ids::{BatchId, IntentId};
+use domain::ledger::{Account, AccountCode};
 use domain::ports::Clock as _;
 use domain::time::Span;
 use engine::command::deposits::{DepositAction, DepositRef};
@@ -69,6 +70,64 @@ fn a_watcher_that_lost_its_role_takes_no_deposit_out_of_its_block() {
             (lost.state, lost.place, tip().await.hash),
             (DepositState::Orphaned, None, BlockHash([101; 32]))
         );
+    });
+}
+
+/// Replaces what is credited to the escrow of a deposit; returns what was.
+async fn credited(world: &World, deposit: &Deposit, minor: i64) -> i64 {
+    let account = AccountCode::Escrow(deposit.request.expect("of a request"), USDC);
+    let mut need = Need { tenants: [TENANT].into(), ..Need::default() };
+    need.accounts.insert((TENANT, account.clone()));
+    let (mut ids, mut before) = (world.store.ids(), 0);
+    let mut put = |ws: &mut WorkingSet| {
+        let known = ws.account(TENANT, &account);
+        before = known.credits_posted;
+        let changed = Account { credits_posted: minor, ..known };
+        ws.accounts.put((TENANT, account.clone()), changed);
+        ws.keep();
+    };
+    world.store.execute(BatchId(ids.next()), &need, &mut put).await.expect("committed");
+    before
+}
+
+/// What the ledger refuses is put aside, and the watcher goes on; once the ledger takes it, a rescan
+/// of its block applies it.
+#[test]
+fn a_refusal_of_the_ledger_does_not_stop_the_watcher() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let mut deposits = Vec::new();
+        for _ in 0..2 {
+            let request = world.request(&wallet, 25 * COIN).await;
+            deposits.push(world.pay_unnamed(&request, PAYER, 25 * COIN).await);
+        }
+        let credit = credited(&world, &deposits[0], 0).await;
+        assert_eq!(credit, 25 * COIN);
+        world.chain.height.store(2, Ordering::SeqCst);
+        world.work().await;
+        let state = async |at: usize| world.deposit_now(deposits[at].id).await.state;
+        let before = state(0).await;
+        world.chain.branch.store(1, Ordering::SeqCst);
+        for _ in 0..3 {
+            world.later(Span::mins(2)).await;
+        }
+        assert_eq!((state(0).await, state(1).await), (before, DepositState::Suspended));
+        let tip = world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
+        assert_eq!((tip.number, tip.hash), (2, BlockHash([102; 32])), "the watcher goes on");
+        let aside = async || {
+            let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
+            let is_it = |what: &str| what.contains("block 1 could not be booked");
+            alerts.into_iter().filter(|(_, it)| is_it(&it.what)).map(|(_, it)| it.subject).collect()
+        };
+        let asides: Vec<Uuid> = aside().await;
+        assert_eq!(asides, [deposits[0].id.0], "one alert");
+        credited(&world, &deposits[0], credit).await;
+        let id = Uuid::from_u128(5);
+        rescan::want(&world.store, ChainNumber::FIRST, id, Target::Blocks(1, 1))
+            .await
+            .expect("noted");
+        world.later(Span::mins(2)).await;
+        assert_eq!(state(0).await, DepositState::Suspended);
     });
 }
 

@@ -240,13 +240,15 @@ impl Watch<'_> {
         Ok(self.chain.sees(&transfer).await?)
     }
 
-    /// Drops deposits from a block that does not contain them, as confirmed by enough nodes.
+    /// Drops deposits from a block that does not contain them, as confirmed by enough nodes, and from
+    /// one that this block has replaced: those that were put aside when it was.
     async fn forget_absent(&self, block: &Block) -> Result<(), Trouble> {
         let known = self.workers.store.deposits_from_height(self.number(), block.number).await?;
-        for deposit in known.iter().filter(|deposit| deposit.place == Some(place(block))) {
-            if self.is_deposit_absent(deposit, place(block)).await? {
+        let at_height = |it: &Deposit| it.place.filter(|place| place.number == block.number);
+        for (deposit, at) in known.iter().filter_map(|it| Some((it, at_height(it)?))) {
+            if at != place(block) || self.is_deposit_absent(deposit, at).await? {
                 let height = self.tip.map_or(block.number, |tip| tip.number);
-                let action = DepositAction::Lost { block: place(block), height };
+                let action = DepositAction::Lost { block: at, height };
                 let named = DepositRef::of(deposit, None);
                 self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await?;
             }

@@ -10,13 +10,16 @@ use domain::chain_tx::Place;
 use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
-use domain::wallet_effects::AlertKind;
+use domain::wallet_effects::{Alert, AlertKind};
 use store::{HEADER_EVERY, HEADERS_KEPT, HeldRole, StoreError};
 use tokio::sync::Mutex;
 
 use super::{Stop, Workers};
 use crate::alerts;
-use crate::command::Action;
+use crate::command::chain::ChainAction;
+use crate::command::deposits::DepositAction;
+use crate::command::{Action, Command, Outcome, Refused};
+use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
 use crate::world::{ConfiguredChain, WalletWorld};
 
@@ -87,6 +90,8 @@ struct Memory {
     looked_for_wishes: Option<Timestamp>,
     /// Whether nodes contradict each other about a block in which a deposit waits.
     is_contradicted: bool,
+    /// What could not be applied, by tenant and subject.
+    aside: Mutex<BTreeMap<(TenantId, uuid::Uuid), Alert>>,
 }
 
 impl Default for Memory {
@@ -106,6 +111,7 @@ impl Default for Memory {
             unbegun: rescan::Unbegun::default(),
             looked_for_wishes: None,
             is_contradicted: false,
+            aside: Mutex::default(),
         }
     }
 }
@@ -517,26 +523,35 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Executes a command that must succeed before this round continues. What a paused process
-    /// found is refused once another node has taken the role: that node has read these deposits and
-    /// would not look at them again.
+    /// Executes a command before this round continues. What a paused process found is refused once
+    /// another node has taken the role: that node has read these deposits and would not look at them
+    /// again. What the ledger refuses, or what the program cannot decide, is put aside: it would fail
+    /// again, and must not block all later blocks.
     async fn must(
         &self,
         tenant: TenantId,
         subject: uuid::Uuid,
         action: Action,
     ) -> Result<(), Trouble> {
+        let aside = self.aside(subject, block_of(&action));
         let action = Action::UnderRole(self.role.clone(), Box::new(action));
-        let command = crate::command::Command { tenant, action };
-        match self.workers.engine.execute(command).await {
-            Ok(crate::command::Outcome::Refused(refused)) => {
+        match self.workers.engine.execute(Command { tenant, action }).await {
+            Ok(Outcome::Refused(Refused::Ledger(why))) => {
+                self.put_aside(tenant, aside, &why).await;
+                Ok(())
+            }
+            Ok(Outcome::Refused(refused)) => {
                 tracing::warn!(%subject, %refused, "chain event rejected");
                 Err(Trouble::Command)
             }
-            Ok(_) => Ok(()),
-            // It would panic again: log it, and do not let it block all later blocks.
-            Err(crate::error::EngineError::Internal) => {
-                tracing::error!(%subject, "chain event could not be applied");
+            Ok(_) => {
+                if let Some(alert) = self.memory.aside.lock().await.remove(&(tenant, subject)) {
+                    alerts::end(&self.workers.store, tenant, &alert).await;
+                }
+                Ok(())
+            }
+            Err(error @ EngineError::Internal) => {
+                self.put_aside(tenant, aside, &error.to_string()).await;
                 Ok(())
             }
             Err(error) => {
@@ -545,12 +560,44 @@ impl Watch<'_> {
             }
         }
     }
+
+    /// Alerts an operator about what could not be applied, once however often it fails.
+    async fn put_aside(&self, tenant: TenantId, alert: Alert, why: &str) {
+        let key = (tenant, alert.subject);
+        if self.memory.aside.lock().await.insert(key, alert.clone()).as_ref() != Some(&alert) {
+            tracing::error!(subject = %alert.subject, why, "chain event could not be applied, put aside");
+            self.workers.raise(tenant, alert).await;
+        }
+    }
+
+    fn aside(&self, subject: uuid::Uuid, block: Option<u64>) -> Alert {
+        let what = match block {
+            Some(block) => format!(
+                "a movement in block {block} could not be booked and was put aside: the watcher's log says why. Then run \
+                 corridor chain rescan --from {block} --to {block}"
+            ),
+            None => "what the chain shows could not be applied: the watcher's log says why. A deposit is tried again"
+                .to_owned(),
+        };
+        let what = self.workers.said_of(self.number(), what);
+        Alert { kind: AlertKind::ChainMismatch, subject, what }
+    }
 }
 
 /// After a range that was answered the next one may be slightly longer, so that a size that just
 /// failed is not retried at once.
 fn grown(range: u64) -> u64 {
     (range + range / 4 + 1).min(RANGE_MAX)
+}
+
+/// The block to read again for what could not be recorded or undone.
+fn block_of(action: &Action) -> Option<u64> {
+    match action {
+        Action::Deposit(_, DepositAction::Found(found)) => Some(found.place.number),
+        Action::Deposit(_, DepositAction::Lost { block, .. }) => Some(block.number),
+        Action::Chain(ChainAction::Unsupported { asset, .. }) => Some(asset.place.number),
+        _ => None,
+    }
 }
 
 fn per_block(from: u64, to: u64, took: Span) -> Span {

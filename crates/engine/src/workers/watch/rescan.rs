@@ -207,6 +207,8 @@ impl Watch<'_> {
         let from = first.max(to.saturating_sub(progress.range - 1));
         let blocks: Result<Vec<u64>, Trouble> = match progress.wish.target {
             Target::Tx(_) => Ok(vec![to]),
+            // One block is read in any case: something of it may have been put aside.
+            Target::Blocks(first, last) if first == last => Ok(vec![to]),
             Target::Vault(vault) => {
                 self.chain.blocks_paying(vault, from, to).await.map_err(Trouble::from)
             }

@@ -98,16 +98,7 @@ async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
     ]);
     let taken = installation.run(&["tenants", "create", "--tag", "other_bank", "--name", "Again"]);
     assert_eq!(taken.code, 1, "{}", taken.stderr);
-    installation.ok(&[
-        "tenants",
-        "top-up",
-        "--tenant",
-        "other_bank",
-        "--coin",
-        "USDC",
-        "--amount",
-        "1000.5",
-    ]);
+    installation.top_up("ayesha", "other_bank", "USDC", "1000.5");
     let tags: Vec<Value> = installation
         .json(&["tenants", "list"])
         .iter()

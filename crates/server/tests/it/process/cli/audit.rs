@@ -27,11 +27,10 @@ fn actions_are_listed_with_actor_and_reason() {
     let mut installation = installed();
     installation.set("SUDO_USER", "amal");
     let access_key = key(&installation);
-    installation
-        .ok(&["tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "100"]);
+    installation.create_users(&["ayesha", "omar"]);
+    installation.top_up("ayesha", "demobank", "USDT", "100");
     let set = ["webhooks", "set", "--tenant", "demobank", "--url"];
     installation.ok(&[&set[..], &["https://hooks.bank.example/a"]].concat());
-    installation.create_users(&["ayesha", "omar"]);
     let by = ["--by", "ayesha", "--approved-by", "omar"];
     installation.ok(&[&set[..], &["https://hooks.bank.example/b"], &by[..]].concat());
     installation.ok(&["keys", "revoke", &access_key]);
@@ -50,6 +49,9 @@ fn actions_are_listed_with_actor_and_reason() {
     assert_eq!(entries[0]["before"]["state"], "active");
     assert_eq!(entries[0]["after"]["state"], "revoked");
     assert_eq!(entries[3]["after"]["prefund"], "100.00");
+    assert_eq!(entries[3]["after"]["reference"], "received");
+    let of_top_up = (&entries[3]["on_behalf_of"], &entries[3]["why"]);
+    assert_eq!(of_top_up, (&"ayesha".into(), &"seen in the treasury".into()));
     let two_people = installation.json(&["audit", "search", "--who", "omar"]);
     assert_eq!(words(&two_people, "action"), ["webhook.set_url"]);
     assert_eq!(

@@ -427,9 +427,13 @@ fn a_withheld_order_is_released_or_rejected() {
         "PENDING",
         "the running service debits it"
     );
-    for (verdict, id) in [("approve", &rejected), ("approve", &released), ("reject", &released)] {
+    for (verdict, id, words) in [
+        ("approve", &rejected, "already rejected by ayesha at 2"),
+        ("approve", &released, "already approved by ayesha and omar at 2"),
+        ("reject", &released, "already approved by ayesha and omar at 2"),
+    ] {
         let again = decide(verdict, id);
-        assert_eq!((again.code, again.stderr.contains("no decision")), (1, true), "{again:?}");
+        assert_eq!((again.code, again.stderr.contains(words)), (1, true), "{again:?}");
     }
     assert_eq!(alerts(), 0, "each was closed with the decision");
     let shown = || installation.json(&["orders", "get", &released]).remove(0);

@@ -5,6 +5,7 @@ mod audit;
 mod bank_statements;
 mod connectors;
 mod decisions;
+mod funds;
 mod help;
 mod operations;
 mod payments;

@@ -104,6 +104,10 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     assert_eq!(waiting(&installation), Vec::<String>::new());
     let twice = approve(&seen, &bad);
     assert_eq!(twice.code, 1, "{}", twice.stderr);
+    assert!(twice.stderr.contains("already rejected by omar at 2"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("Z (same); it is rejected"), "{}", twice.stderr);
+    let never = installation.run(&[&reject[..], &[&pay(&installation, &[])]].concat());
+    assert!(never.stderr.contains("no decision is pending; it is"), "{}", never.stderr);
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
 
@@ -135,6 +139,8 @@ fn two_users_resolve_an_unknown_payment() {
     let both = resolve("ayesha", "omar");
     assert_eq!(both.code, 0, "{}", both.stderr);
     assert_eq!(watch(&installation, &id), "failed");
+    let again = resolve("ayesha", "omar");
+    assert!(again.stderr.contains("already resolved by ayesha and omar at 2"), "{}", again.stderr);
     assert_eq!(waiting(&installation), Vec::<String>::new());
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }

@@ -58,9 +58,7 @@ fn a_statement_of_real_payments_agrees_with_the_books_in_every_form() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let id = pay(&installation);
-    installation.ok(&[
-        "tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "0.000001",
-    ]);
+    installation.top_up("ayesha", "demobank", "USDT", "0.000001");
     let made = installation.json(&statement(PREFUND, &[])).remove(0);
     let (opening, closing) = (minor(&made["opening"]["booked"]), minor(&made["closing"]["booked"]));
     let movements = made["movements"].as_array().expect("a list");

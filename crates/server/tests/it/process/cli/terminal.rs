@@ -140,6 +140,8 @@ fn six_characters_of_an_id_are_enough() {
     assert!(earlier.stderr.contains("it has changed since it was reviewed"), "{earlier:?}");
     let decided = installation.json(&[&approve[..], &[seen.as_str()], &person].concat());
     assert_eq!(text(&decided[0], "transaction_id"), text(&waiting, "transaction_id"));
+    let again = installation.run(&[&approve[..], &[seen.as_str()], &person].concat());
+    assert!(again.stderr.contains("already approved by ayesha at 2"), "{again:?}");
     let held = installation.json(&["review", "list"]);
     let held = held.iter().find(|it| it["question"] == "held by screening").expect("a payment");
     let payment = start(&text(held, "payment_id"));

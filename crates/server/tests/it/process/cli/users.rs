@@ -1,6 +1,8 @@
 //! Console users, created and changed on the command line: with a password, or at the identity
 //! provider.
 
+use serde_json::Value;
+
 use super::super::harness::Installation;
 
 fn refused(installation: &Installation, args: &[&str], words: &str) {
@@ -12,8 +14,10 @@ fn refused(installation: &Installation, args: &[&str], words: &str) {
 fn a_user_is_moved_to_the_identity_provider_and_back() {
     let mut installation = Installation::new();
     installation.ok(&["migrate"]);
+    let by = ["--by", "amal", "--why", "asked by e-mail"];
+    let by_amal = |args: &[&'static str]| [args, &by].concat();
     let create = |login, name| {
-        ["users", "create", login, "--oidc", name, "--role", "viewer", "--all-tenants"]
+        by_amal(&["users", "create", login, "--oidc", name, "--role", "viewer", "--all-tenants"])
     };
     refused(
         &installation,
@@ -30,23 +34,27 @@ fn a_user_is_moved_to_the_identity_provider_and_back() {
         &create("omar2", "two words"),
         "is not a valid value of the claim \"email\"",
     );
-    refused(&installation, &["users", "reset", "omar"], "signs in at the identity provider");
-    refused(&installation, &["users", "unbind", "omar"], "is not bound to an identity");
+    refused(
+        &installation,
+        &by_amal(&["users", "reset", "omar"]),
+        "signs in at the identity provider",
+    );
+    refused(&installation, &by_amal(&["users", "unbind", "omar"]), "is not bound to an identity");
     let listed = installation.json(&["users", "list"]).remove(0);
     assert_eq!(
         listed["provider"],
         serde_json::json!({ "name": "omar@bank.example", "issuer": null, "subject": null })
     );
-    let back = installation.json(&["users", "sign-in", "omar", "--password"]).remove(0);
+    let back = installation.json(&by_amal(&["users", "sign-in", "omar", "--password"])).remove(0);
     assert!(back["password"].as_str().is_some_and(|password| password.len() > 12), "{back}");
     refused(
         &installation,
-        &["users", "sign-in", "omar", "--password"],
+        &by_amal(&["users", "sign-in", "omar", "--password"]),
         "already signs in with a password",
     );
     assert!(installation.json(&["users", "list"]).remove(0)["provider"].is_null());
-    installation.ok(&["users", "reset", "omar"]);
-    installation.ok(&["users", "sign-in", "omar", "--oidc", "o.farooq@bank.example"]);
+    installation.ok(&by_amal(&["users", "reset", "omar"]));
+    installation.ok(&by_amal(&["users", "sign-in", "omar", "--oidc", "o.farooq@bank.example"]));
     let table = installation.ok(&["users", "list"]);
     assert!(table.contains("o.farooq@bank.example, not bound yet"), "{table}");
     let log = installation.json(&["audit", "search", "--action", "user"]);
@@ -56,6 +64,35 @@ fn a_user_is_moved_to_the_identity_provider_and_back() {
     }
     let left = log.iter().find(|entry| entry["action"] == "user.leave_provider").expect("noted");
     assert_eq!(left["before"]["provider_name"], "omar@bank.example", "{left}");
+    let why = |it: &Value| it["on_behalf_of"] == "amal" && it["why"] == "asked by e-mail";
+    assert!(log.iter().all(why), "{log:?}");
+}
+
+#[test]
+fn once_there_is_an_administrator_only_one_changes_users() {
+    let installation = Installation::new();
+    installation.ok(&["migrate"]);
+    let by = |args: &[&'static str], name| {
+        [&["users"], args, &["--by", name, "--why", "asked by e-mail"]].concat()
+    };
+    let create = ["create", "vera", "--role", "viewer", "--all-tenants"];
+    let alone = installation.run(&[&["users"], &create[..]].concat());
+    assert_eq!((alone.code, alone.stderr.contains("--by")), (2, true), "{}", alone.stderr);
+    installation.ok(&by(&create, "amal"));
+    installation.ok(&by(&["create", "ayesha", "--role", "admin", "--all-tenants"], "amal"));
+    for (name, words) in [
+        ("amal", "--by: amal is not a user of the console"),
+        ("vera", "--by: vera needs the role admin"),
+    ] {
+        for change in ["reset", "disable", "enable"] {
+            refused(&installation, &by(&[change, "vera"], name), words);
+        }
+    }
+    installation.ok(&by(&["disable", "vera"], "ayesha"));
+    // A locked-out installation is restored.
+    installation.ok(&by(&["disable", "ayesha"], "ayesha"));
+    installation.ok(&by(&["enable", "ayesha"], "amal"));
+    refused(&installation, &by(&["enable", "vera"], "amal"), "amal is not a user");
 }
 
 #[test]
@@ -66,6 +103,7 @@ fn every_change_prints_one_json_object() {
     installation.create_users(&["ayesha", "omar"]);
     let url = "https://hooks.bank.example/corridor";
     let by = ["--by", "ayesha", "--approved-by", "omar"];
+    let why = ["--by", "omar", "--why", "w"];
     let with = |args: &[&'static str], more: &[&'static str]| [args, more].concat();
     let brand = ["tenants", "brand", "set", "bank", "--contact", "+971 4 123 4567"];
     let customer = ["customers", "set", "bank", "CUST-1", "--kyc-level", "ENHANCED"];
@@ -79,12 +117,12 @@ fn every_change_prints_one_json_object() {
         (vec!["webhooks", "disable", "--why", "maintenance"], "enabled", false.into()),
         (vec!["webhooks", "enable"], "enabled", true.into()),
         (
-            vec!["users", "roles", "ayesha", "--role", "auditor", "--all-tenants"],
+            with(&["users", "roles", "ayesha", "--role", "auditor", "--all-tenants"], &why),
             "roles",
             serde_json::json!(["auditor"]),
         ),
-        (vec!["users", "disable", "ayesha"], "disabled", true.into()),
-        (vec!["users", "enable", "ayesha"], "disabled", false.into()),
+        (with(&["users", "disable", "ayesha"], &why), "disabled", true.into()),
+        (with(&["users", "enable", "ayesha"], &why), "disabled", false.into()),
     ] {
         let printed = installation.json(&args);
         assert_eq!(printed.len(), 1, "{args:?}: {printed:?}");

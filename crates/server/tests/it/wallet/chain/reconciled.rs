@@ -166,7 +166,20 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
         found.to_string().split(": ").last(),
         Some("the chain reports 30.000000 USDC, the ledger 25.000000 USDC")
     );
-    assert!(node.alerts().await.contains(&"chain_mismatch"));
+    let alerts = || async {
+        let alerts = store.alerts(found.tenant, 100).await.expect("read").into_iter();
+        let what = alerts.map(|(_, alert)| alert.what);
+        what.filter(|what| what.contains("the chain reports")).collect::<Vec<_>>()
+    };
+    assert_eq!(alerts().await, [found.to_string()]);
+    // It differs by more: that is the same difference.
+    trap.pay(trap.plan.get().expect("set"));
+    node.taken_in().await;
+    let wish = reconcile::want(store).await.expect("asked");
+    let report = || async { reconcile::fulfilled(store, wish).await.expect("read").is_some() };
+    assert!(testkit::wait::until_async(WAIT_MAX, report).await, "no reconciliation ran");
+    let words = found.to_string().replace("30.000000 USDC", "35.000000 USDC");
+    assert_eq!(alerts().await, [words]);
     node.stop().await;
 }
 

@@ -1,0 +1,66 @@
+//! Money that is booked on the command line: who booked it, why, and once per reference.
+
+use serde_json::{Value, json};
+
+use super::super::harness::Installation;
+
+fn installed() -> Installation {
+    let installation = Installation::configured("environment = \"test\"\n[store]\n");
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
+    installation.create_users(&["ayesha"]);
+    installation.create_user("vera", &["--role", "viewer", "--all-tenants"]);
+    installation
+}
+
+fn noted(installation: &Installation, action: &str) -> Vec<Value> {
+    installation.json(&["audit", "search", "--tenant", "demobank", "--action", action])
+}
+
+#[test]
+fn a_reference_is_booked_once() {
+    let installation = installed();
+    let command = |amount: &'static str, reference: &'static str, by: &'static str| {
+        let money = ["--coin", "USDT", "--amount", amount, "--reference", reference];
+        [&["tenants", "top-up"][..], &money, &["--by", by, "--why", "received"]].concat()
+    };
+    let first = installation.json(&command("100", "FT26", "ayesha")).remove(0);
+    assert_eq!((&first["repeated"], &first["amount"]), (&json!(false), &json!("100.00")));
+    let again = installation.json(&command("100.00", " FT26 ", "ayesha")).remove(0);
+    assert_eq!(again["repeated"], true);
+    for member in ["transfer_id", "booked_at", "amount", "reference"] {
+        assert_eq!(again[member], first[member], "{member}");
+    }
+    let shown = installation.run(&command("100", "FT26", "ayesha")).stderr;
+    assert!(shown.contains("was already paid into"), "{shown}");
+    let at = first["booked_at"].as_str().expect("a time");
+    for (args, words) in [
+        (command("1", "FT26", "ayesha"), format!("FT26 was booked with 100.00 USDT at {at}")),
+        (command("1", "FT27", "vera"), "vera needs the role treasury or admin".to_owned()),
+        (command("1", "FT27", "bilal"), "bilal is not a user of the console".to_owned()),
+    ] {
+        let refused = installation.run(&args);
+        assert!(refused.code == 1 && refused.stderr.contains(&words), "{refused:?}");
+    }
+    let notes = noted(&installation, "prefund.top_up");
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert_eq!(notes[0]["after"]["reference"], "FT26");
+    let accounts = installation.json(&["ledger", "trial-balance"]);
+    let prefund = accounts.iter().find(|it| it["account"] == "prefund:USDT").expect("booked");
+    assert_eq!(prefund["balance"], "100");
+}
+
+#[test]
+fn tokens_for_the_controller_name_who_booked_them() {
+    let installation = installed();
+    let fund = ["tenants", "fund-controller", "--coin", "USDC", "--amount", "250"];
+    assert_eq!(installation.run(&fund).code, 2, "--by and --why are required");
+    let by = |name| [&fund[..], &["--by", name, "--why", "for refunds"]].concat();
+    assert_eq!(installation.run(&by("vera")).code, 1);
+    let booked = installation.json(&by("ayesha")).remove(0);
+    assert_eq!(booked, json!({ "tenant": "demobank", "coin": "USDC", "amount": "250" }));
+    let notes = noted(&installation, "controller.fund");
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    let who = (&notes[0]["on_behalf_of"], &notes[0]["why"]);
+    assert_eq!(who, (&json!("ayesha"), &json!("for refunds")));
+}
