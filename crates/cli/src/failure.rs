@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use client::ClientError;
 use config::{ConfigError, KeyError};
+use engine::payments::Denied;
 use service::BadConfiguration;
 use service::environment::WrongDatabase;
 use service::installation::NotInstalled;
@@ -80,6 +81,15 @@ impl Failure {
                 Failure::refused(error)
             }
             other => Failure::unavailable(other),
+        }
+    }
+
+    /// A refusal of the payment service; a failure if it could not decide.
+    pub fn of_payments(denied: Denied) -> Failure {
+        match denied {
+            Denied::Engine(error) => Failure::unavailable(error),
+            Denied::Store(error) => Failure::of_store(error),
+            other => Failure::refused(other),
         }
     }
 

@@ -66,6 +66,7 @@ mod watch;
 mod webhook_secret;
 mod webhooks;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -247,6 +248,32 @@ impl Context {
 }
 
 /// Parses the arguments of this process and runs the command.
+/// The long options of a command line.
+fn typed(arguments: impl Iterator<Item = String>) -> BTreeSet<String> {
+    let name = |argument: String| {
+        let name = argument.strip_prefix("--")?.split('=').next()?.to_owned();
+        Some(name).filter(|name| !name.is_empty())
+    };
+    arguments.skip(1).filter_map(name).collect()
+}
+
+/// An option that was typed counts, whatever the environment says of its alternative: `--token-file` and
+/// `CORRIDOR_TOKEN`.
+fn typed_wins(command: clap::Command, typed: &BTreeSet<String>) -> clap::Command {
+    const FILE: &str = "-file";
+    let command = command.mut_args(|option| {
+        let rival = option.get_long().map(|long| match long.strip_suffix(FILE) {
+            Some(plain) => plain.to_owned(),
+            None => format!("{long}{FILE}"),
+        });
+        match rival.is_some_and(|rival| typed.contains(&rival)) {
+            true => option.env(None::<&str>),
+            false => option,
+        }
+    });
+    command.mut_subcommands(|inner| typed_wins(inner, typed))
+}
+
 pub fn main() -> ExitCode {
     let fitted =
         || help_text::fitted(help::grouped(Cli::command()), output::width().min(HELP_WIDTH_MAX));
@@ -256,7 +283,7 @@ pub fn main() -> ExitCode {
             Err(error) => Failure::from(error).report(),
         };
     }
-    let cli = help::grouped(Cli::command())
+    let cli = typed_wins(help::grouped(Cli::command()), &typed(std::env::args()))
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| match error.kind() {
@@ -389,6 +416,25 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_typed_option_wins_over_the_environment_of_its_alternative() {
+        let of_env = |typed: &[&str]| {
+            let typed: BTreeSet<String> = typed.iter().map(|name| (*name).to_owned()).collect();
+            let command = typed_wins(Cli::command(), &typed);
+            let certify = command.find_subcommand("certify").expect("there").clone();
+            ["secret", "secret-file"].map(|name| {
+                let mut options = certify.get_arguments();
+                let option = options.find(|it| it.get_long() == Some(name)).expect("there");
+                option.get_env().is_some()
+            })
+        };
+        assert_eq!(of_env(&[]), [true, true]);
+        assert_eq!(of_env(&["secret-file"]), [false, true]);
+        assert_eq!(of_env(&["secret"]), [true, false]);
+        let words = ["corridor", "certify", "--secret-file=x", "-q", "--"].map(str::to_owned);
+        assert_eq!(typed(words.into_iter()), BTreeSet::from(["secret-file".to_owned()]));
     }
 
     #[test]

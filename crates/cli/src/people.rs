@@ -23,6 +23,17 @@ pub struct OnePerson {
     pub why: String,
 }
 
+/// The acting user and the reason, of a command that the machine's user may run, too.
+#[derive(Args, Debug)]
+pub struct MaybePerson {
+    /// User who performs the action [default: only the machine's user is recorded]
+    #[arg(long, value_name = "NAME", value_parser = person, requires = "why")]
+    by: Option<String>,
+    /// Reason, for the audit log
+    #[arg(long, value_parser = reason, requires = "by")]
+    why: Option<String>,
+}
+
 /// The user who decides, and the one who checked a release above the tenant's limit.
 #[derive(Args, Debug)]
 pub struct Deciders {
@@ -58,6 +69,27 @@ impl OnePerson {
     ) -> Result<Deed, Failure> {
         let login = one_of(opened, ("--by", &self.by), scope, roles).await?;
         Ok(opened.by.clone().on_behalf_of(login).because(&self.why))
+    }
+}
+
+impl MaybePerson {
+    /// The named user, if any.
+    pub fn named(&self) -> Option<OnePerson> {
+        let (by, why) = self.by.clone().zip(self.why.clone())?;
+        Some(OnePerson { by, why })
+    }
+
+    /// The actor of the audit entry: [`OnePerson::deed`], or the machine's user.
+    pub async fn deed(
+        &self,
+        opened: &Opened,
+        scope: Scope,
+        roles: &[Role],
+    ) -> Result<Deed, Failure> {
+        match self.named() {
+            Some(person) => person.deed(opened, scope, roles).await,
+            None => Ok(Deed::from(&opened.by)),
+        }
     }
 }
 

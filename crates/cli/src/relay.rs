@@ -168,6 +168,13 @@ async fn forget(args: &ForgetArgs, context: &Context) -> Result<(), Failure> {
         Some(tag) => Some(opened.tagged(tag).await?.id),
         None => None,
     };
+    let cursors = opened.store.relay_cursors().await.map_err(Failure::of_store)?;
+    let is_named = |cursor: &RelayCursor| {
+        cursor.relay == args.name && args.tenant.as_ref().is_none_or(|tag| cursor.tag == *tag)
+    };
+    if !cursors.iter().any(is_named) {
+        return Err(Failure::Refused(format!("no relay {} has a position", args.name)));
+    }
     let by = opened.by.because(&args.why);
     opened.store.forget_relay(&args.name, tenant, by).await.map_err(Failure::of_store)?;
     output::remark(&format!("The relay {} begins again at its next start", args.name));

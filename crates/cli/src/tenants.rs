@@ -5,6 +5,7 @@ use domain::audit::Deed;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
+use domain::policy::fields::Field;
 use domain::user::{Role, Scope};
 use engine::payments::Reply;
 use secrecy::SecretString;
@@ -14,7 +15,7 @@ use store::{Store, Tenant};
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::OnePerson;
+use super::people::MaybePerson;
 use super::store_commands::{Opened, open};
 use super::table::{id, number, state, text, time};
 use super::{Context, brand, policy, run_async};
@@ -105,7 +106,7 @@ struct SumArgs {
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
     #[command(flatten)]
-    person: OnePerson,
+    person: MaybePerson,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -117,11 +118,11 @@ struct SumArgs {
     --why 'seen in the treasury wallet'
 
 A reference is booked once: repeated with the same amount, the command shows the first booking; with another amount, it is
-refused. --by is a user with the role treasury or admin.")]
+refused. Without a reference, each call books. --by is a user with the role treasury or admin.")]
 pub struct TopUpArgs {
     /// Reference of the money that was received: a transaction hash or the bank's reference
     #[arg(long, value_name = "TEXT", value_parser = reference)]
-    reference: String,
+    reference: Option<String>,
     #[command(flatten)]
     sum: SumArgs,
 }
@@ -217,8 +218,10 @@ pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
 async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(), Failure> {
     let Opened { store, by, config, .. } = open(&args.store, context).await?;
     let mut policy = tenancy::default_policy(args.settlement_coin);
-    policy.premium_bps = args.premium_bps;
-    policy.margin_bps = args.margin_bps;
+    let prices = [(Field::PremiumBps, args.premium_bps), (Field::MarginBps, args.margin_bps)];
+    for (field, bps) in prices {
+        field.set(&mut policy, &bps.to_string()).map_err(Failure::usage)?;
+    }
     policy.require_hmac = args.require_hmac;
     policy.wallet.strict_roles =
         args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
@@ -294,6 +297,15 @@ impl SumArgs {
         })
     }
 
+    fn booked(&self, tenant: &Tenant, what: &str, context: &Context) -> Result<(), Failure> {
+        let (amount, coin, tag) = (self.amount, self.coin.currency().code(), &tenant.tag);
+        output::done(
+            context.output,
+            &format!("{amount} {coin} {what} {tag}"),
+            &json!({ "tenant": tag, "coin": coin, "amount": amount.to_string() }),
+        )
+    }
+
     async fn deed(&self, opened: &Opened, tenant: &Tenant) -> Result<Deed, Failure> {
         let roles = [Role::Treasury, Role::Admin];
         self.person.deed(opened, Scope::Tenant(tenant.id), &roles).await
@@ -307,8 +319,17 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&sum.tenant.tenant).await?;
     let by = sum.deed(&opened, &tenant).await?;
     let payments = opened.payments()?;
+    let Some(reference) = reference else {
+        payments
+            .service
+            .top_up(tenant.id, sum.coin, minor, by)
+            .await
+            .map_err(Failure::of_payments)?;
+        payments.finish().await;
+        return sum.booked(&tenant, "paid into the prefund of", context);
+    };
     let booked = payments.service.top_up_once(tenant.id, sum.coin, minor, reference, by).await;
-    let Reply { made, replayed } = booked.map_err(Failure::refused)?;
+    let Reply { made, replayed } = booked.map_err(Failure::of_payments)?;
     payments.finish().await;
     let words = if replayed { "was already paid into" } else { "paid into" };
     let (amount, coin) = (coin_amount::show(made.amount.minor), made.amount.currency.code());
@@ -330,7 +351,7 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
 
 async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failure> {
     let FundArgs { sum: args, blockchain } = args;
-    let (minor, coin) = (args.minor()?, args.coin.currency().code());
+    let minor = args.minor()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let chain = opened.chain(blockchain).await?;
@@ -340,14 +361,9 @@ async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failu
         .service
         .fund_controller(tenant.id, (chain, args.coin), minor, by)
         .await
-        .map_err(Failure::refused)?;
+        .map_err(Failure::of_payments)?;
     payments.finish().await;
-    let (amount, tag) = (args.amount.to_string(), &tenant.tag);
-    output::done(
-        context.output,
-        &format!("{amount} {coin} booked from the treasury to the controller of {tag}"),
-        &json!({ "tenant": tag, "coin": coin, "amount": amount }),
-    )
+    args.booked(&tenant, "booked from the treasury to the controller of", context)
 }
 
 async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {

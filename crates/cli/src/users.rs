@@ -1,6 +1,6 @@
 //! `corridor users …`: users of the operator console, written to the store and its audit log.
-//! Access to the machine creates the first administrator. From then on every change names an
-//! administrator and a reason.
+//! Access to the machine is enough; the audit log names its user, and the administrator who is named
+//! with a reason.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use store::{NewUser, StoredUser, UserChange};
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::OnePerson;
+use super::people::MaybePerson;
 use super::store_commands::{Opened, open};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
@@ -70,7 +70,7 @@ struct ScopeArgs {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank \\\n    --by omar --why 'new colleague'\n\n\
-    --by is an administrator of every tenant. Until there is one, it may be any name."
+    --by is an administrator of every tenant. Until there is one, it may be any name. Without it, the\n    audit log names the machine's user alone."
 )]
 pub struct CreateArgs {
     /// Login name
@@ -86,7 +86,7 @@ pub struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
     #[command(flatten)]
-    person: OnePerson,
+    person: MaybePerson,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -104,7 +104,7 @@ pub struct SignInArgs {
     #[command(flatten)]
     way: WayArgs,
     #[command(flatten)]
-    person: OnePerson,
+    person: MaybePerson,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -137,7 +137,7 @@ pub struct RolesArgs {
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
-    person: OnePerson,
+    person: MaybePerson,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -149,21 +149,22 @@ pub struct LoginArgs {
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]
-    person: OnePerson,
+    person: MaybePerson,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// The actor of the audit entry: an administrator of every tenant. Until there is one, any name, so
-/// that a locked-out installation can be restored.
-async fn actor(person: &OnePerson, opened: &Opened) -> Result<Deed, Failure> {
+/// The actor of the audit entry: an administrator of every tenant, or the machine's user. Until there
+/// is an administrator, any name is taken, so that a locked-out installation can be restored.
+async fn actor(person: &MaybePerson, opened: &Opened) -> Result<Deed, Failure> {
     let is_admin = |it: &StoredUser| {
         it.disabled_at.is_none() && it.user.scope == Scope::All && it.user.has_any(&[Role::Admin])
     };
-    if opened.store.users().await.map_err(Failure::of_store)?.iter().any(is_admin) {
-        return person.deed(opened, Scope::All, &[Role::Admin]).await;
+    let users = opened.store.users().await.map_err(Failure::of_store)?;
+    match person.named().filter(|_| !users.iter().any(is_admin)) {
+        Some(first) => Ok(opened.by.clone().on_behalf_of(&first.by).because(&first.why)),
+        None => person.deed(opened, Scope::All, &[Role::Admin]).await,
     }
-    Ok(opened.by.clone().on_behalf_of(&person.by).because(&person.why))
 }
 
 fn login(text: &str) -> Result<String, String> {
@@ -208,6 +209,9 @@ pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
 async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let by = actor(&args.person, &opened).await?;
+    if opened.store.user_by_login(&args.login).await.map_err(Failure::of_store)?.is_some() {
+        return Err(Failure::Refused(format!("user {} exists already", args.login)));
+    }
     let provider_name = provider_name(args.oidc.as_deref(), &opened).await?;
     let first = provider_name.is_none().then(|| password::first(&opened.store));
     let (text, password) = first.unzip();
@@ -367,9 +371,13 @@ async fn change(
     let opened = open(&args.store, context).await?;
     let by = actor(&args.person, &opened).await?;
     let known = found(&opened, &args.login).await?;
+    let is_disabled = matches!(change, UserChange::Disable);
+    if known.disabled_at.is_some() == is_disabled {
+        let state = if is_disabled { "disabled" } else { "enabled" };
+        return Err(Failure::Refused(format!("user {} is {state} already", args.login)));
+    }
     let done = opened.store.change_user(&known.user, change, WallClock.now(), by).await;
     done.map_err(Failure::of_store)?;
-    let is_disabled = matches!(change, UserChange::Disable);
     output::done(
         context.output,
         &format!("{}: {words}", args.login),
@@ -421,7 +429,7 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
             output::rows_or(
                 &["name", "roles", "scope", "signs in with", "state"],
                 users.iter().map(row).collect(),
-                "No users yet. Create one: corridor users create NAME --role admin --all-tenants --by NAME --why REASON",
+                "No users yet. Create one: corridor users create NAME --role admin --all-tenants",
             )
         }
         Output::Json => users.iter().try_for_each(|user| {

@@ -12,7 +12,7 @@ use domain::wallet_event::{Subscriptions, WalletEventKind};
 use domain::webhook::shown_url;
 use secrecy::SecretString;
 use serde_json::json;
-use store::Webhook;
+use store::{Tenant, Webhook};
 
 use super::failure::Failure;
 use super::output::{self, Output};
@@ -194,6 +194,7 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Disable(args) => {
                 let opened = open(&args.tenant.store, context).await?;
                 let tenant = opened.tenant(&args.tenant.tenant).await?;
+                is_other_than(&opened, &tenant, false).await?;
                 let done = opened
                     .store
                     .disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why))
@@ -208,6 +209,7 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Enable(args) => {
                 let opened = open(&args.store, context).await?;
                 let tenant = opened.tenant(&args.tenant).await?;
+                is_other_than(&opened, &tenant, true).await?;
                 opened
                     .store
                     .enable_webhook(tenant.id, &opened.by)
@@ -221,6 +223,16 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             }
         }
     })
+}
+
+/// Refuses to enable or disable an endpoint that already is.
+async fn is_other_than(opened: &Opened, tenant: &Tenant, enabled: bool) -> Result<(), Failure> {
+    let webhook = opened.store.webhook(tenant.id).await.map_err(Failure::of_store)?;
+    let state = if enabled { "enabled" } else { "disabled" };
+    match webhook.filter(|it| it.disabled.is_none() == enabled) {
+        Some(_) => Err(Failure::Refused(format!("webhooks of {} are {state} already", tenant.tag))),
+        None => Ok(()),
+    }
 }
 
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {

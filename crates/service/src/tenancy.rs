@@ -25,6 +25,8 @@ const SECRET_KEY_BYTES: usize = 32;
 pub const ROTATION_OVERLAP: Span = Span::days(7);
 /// Maximum length of a company tag.
 pub const TAG_MAX_CHARS: usize = 32;
+/// Maximum length of a tenant's name.
+const NAME_MAX_CHARS: usize = 80;
 
 /// The API of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -83,6 +85,11 @@ pub async fn create_tenant(
     anyhow::ensure!(
         (1..=TAG_MAX_CHARS).contains(&tag.len()) && tag.bytes().all(word),
         "tag: must be 1 to {TAG_MAX_CHARS} of a-z, 0-9 and _"
+    );
+    let name = name.trim();
+    anyhow::ensure!(
+        (1..=NAME_MAX_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control),
+        "name: must be 1 to {NAME_MAX_CHARS} printable characters"
     );
     let id = TenantId(engine::batcher::fresh_id(store));
     let tenant = Tenant { id, tag: tag.to_owned(), name: name.to_owned(), policy };

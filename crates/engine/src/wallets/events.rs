@@ -80,7 +80,7 @@ impl Wallets {
     /// Requests a delivery or redelivery of an event.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]
+    /// [`Denied::NotFound`], [`Denied::WebhooksOff`]
     pub async fn redeliver(
         &self,
         caller: &Caller,
@@ -90,6 +90,7 @@ impl Wallets {
     ) -> Result<Reply<DeliveryRecord>, Denied> {
         let by = Box::new(by.into());
         let record = self.own_delivery(caller, event).await?;
+        self.has_endpoint_in_use(caller).await?;
         let action = Action::Delivery(
             DeliveryRef::of(&record.delivery),
             DeliveryAction::Replay { by, idempotency },

@@ -86,7 +86,7 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
             WalletProblem::store_away(RETRY_AFTER_S)
         }
         Denied::WebhooksOff => {
-            WalletProblem::unavailable(RETRY_AFTER_S).saying("Webhooks are disabled")
+            WalletProblem::conflict("Webhooks are off: set the endpoint or enable webhooks first")
         }
         Denied::NotOffered => {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled")

@@ -69,15 +69,15 @@ fn a_user_is_moved_to_the_identity_provider_and_back() {
 }
 
 #[test]
-fn once_there_is_an_administrator_only_one_changes_users() {
+fn once_there_is_an_administrator_only_one_may_be_named() {
     let installation = Installation::new();
     installation.ok(&["migrate"]);
     let by = |args: &[&'static str], name| {
         [&["users"], args, &["--by", name, "--why", "asked by e-mail"]].concat()
     };
     let create = ["create", "vera", "--role", "viewer", "--all-tenants"];
-    let alone = installation.run(&[&["users"], &create[..]].concat());
-    assert_eq!((alone.code, alone.stderr.contains("--by")), (2, true), "{}", alone.stderr);
+    let alone = installation.run(&[&["users"], &create[..], &["--by", "amal"]].concat());
+    assert_eq!((alone.code, alone.stderr.contains("--why")), (2, true), "{}", alone.stderr);
     installation.ok(&by(&create, "amal"));
     installation.ok(&by(&["create", "ayesha", "--role", "admin", "--all-tenants"], "amal"));
     for (name, words) in [
@@ -93,6 +93,11 @@ fn once_there_is_an_administrator_only_one_changes_users() {
     installation.ok(&by(&["disable", "ayesha"], "ayesha"));
     installation.ok(&by(&["enable", "ayesha"], "amal"));
     refused(&installation, &by(&["enable", "vera"], "amal"), "amal is not a user");
+    // Without a name, it is the machine's user.
+    installation.ok(&["users", "enable", "vera"]);
+    let log = installation.json(&["audit", "search", "--action", "user.enable"]);
+    let behalf: Vec<bool> = log.iter().map(|entry| entry["on_behalf_of"].is_string()).collect();
+    assert_eq!(behalf.iter().filter(|is_named| !**is_named).count(), 1, "{log:?}");
 }
 
 #[test]
