@@ -271,6 +271,33 @@ pub(super) fn other_v(word: &str) -> Option<String> {
     (letters.len() >= MIN_LETTERS && read != word).then_some(read)
 }
 
+/// A Slavic surname with `g` for `h`, or `h` for `g`: one letter, which Ukrainian and Belarusian
+/// documents write as `h`.
+pub(super) fn other_g(word: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 6;
+    const ENDINGS: [&str; 16] = [
+        "ov", "ova", "ev", "eva", "enko", "enka", "anka", "chuk", "yuk", "iuk", "vich", "ski",
+        "sky", "skyi", "skiy", "skaya",
+    ];
+    let is_surname =
+        word.len() >= MIN_LETTERS && ENDINGS.iter().any(|ending| word.ends_with(ending));
+    if !is_surname || !word.contains(['g', 'h']) {
+        return None;
+    }
+    let letters: Vec<char> = word.chars().collect();
+    let read = |from: char, to: char| {
+        let letters = letters.iter().enumerate().map(|(at, letter)| {
+            let before = at.checked_sub(1).map_or(' ', |before| letters[before]);
+            // `kh`, `sh` and `gh` are other sounds.
+            let is_pair = "cgkpstz".contains(before) && *letter == 'h'
+                || letters.get(at + 1) == Some(&'h') && *letter == 'g';
+            if *letter == from && !is_pair { to } else { *letter }
+        });
+        Some(letters.collect::<String>()).filter(|read| read != word)
+    };
+    read('h', 'g').or_else(|| read('g', 'h'))
+}
+
 fn mix(word: &str) -> Option<String> {
     let scripts = CodePointMapData::<Script>::new();
     let mut found: Vec<Script> = Vec::new();
@@ -341,6 +368,21 @@ mod tests {
         assert_eq!(other_v("kurnavi").as_deref(), Some("kurnawi"));
         for same in ["wahid", "parvez", "ava", "anwar", "dew"] {
             assert_eq!(other_v(same), None, "{same}");
+        }
+    }
+
+    #[test]
+    fn h_and_g_of_a_slavic_surname_are_one_letter() {
+        for (word, read) in [
+            ("hryshchenko", Some("gryshchenko")),
+            ("gryshchenko", Some("hryshchenko")),
+            ("lohvinov", Some("logvinov")),
+            ("shevchenko", None),
+            ("kharlov", None),
+            ("hassan", None),
+            ("bhattarai", None),
+        ] {
+            assert_eq!(other_g(word).as_deref(), read, "{word}");
         }
     }
 
