@@ -189,19 +189,15 @@ async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
         Ok(http) => http,
         Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
     };
-    let settings = ListSettings::default();
-    let reading =
-        config.list_sources().into_iter().map(|source| list(source, &settings, &http, store));
+    let kept = store
+        .map(|store| Arc::new(Unchanged(StoredLists::new(store.clone()))) as Arc<dyn KeptLists>);
+    let settings = ListSettings { kept, with_sample: false };
+    let reading = config.list_sources().into_iter().map(|source| list(source, &settings, &http));
     futures_util::future::join_all(reading).await
 }
 
-/// Reads one list from its source, else from its last good copy, as a start does.
-async fn list(
-    source: ListSource,
-    settings: &ListSettings,
-    http: &Servers,
-    store: Option<&Store>,
-) -> Finding {
+/// Reads one list from its source, and compares it with its last good copy, as a start does.
+async fn list(source: ListSource, settings: &ListSettings, http: &Servers) -> Finding {
     const NAME: &str = "screening lists";
     let described = |book: &ListBook| {
         let state = book.states().into_iter().next();
@@ -213,22 +209,24 @@ async fn list(
             _ => format!("{version}: {entries} entries, {unreadable} unreadable"),
         }
     };
-    let failed = match ListBook::load(vec![source.clone()], settings.clone(), http, now()).await {
-        Ok(book) => return Finding::new(NAME, Level::Ok, described(&book)),
-        Err(failed) => failed,
+    let book = match ListBook::load(vec![source], settings.clone(), http, now()).await {
+        Ok(book) => book,
+        Err(failed) => {
+            return Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}"));
+        }
     };
-    let Some(store) = store else {
-        return Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}"));
+    // A start with a copy reads its source right after.
+    let failed = match book.wants_refresh() {
+        true => book.refresh(http, now()).await.outcomes.into_iter().find_map(Result::err),
+        false => None,
     };
-    let kept: Arc<dyn KeptLists> = Arc::new(Unchanged(StoredLists::new(store.clone())));
-    let settings = ListSettings { kept: Some(kept) };
-    match ListBook::load(vec![source], settings, http, now()).await {
-        Ok(book) => Finding::new(
+    match failed {
+        None => Finding::new(NAME, Level::Ok, described(&book)),
+        Some(failed) => Finding::new(
             NAME,
             Level::Warning,
             format!("screening.lists: {failed}; its last good copy is used ({})", described(&book)),
         ),
-        Err(failed) => Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}")),
     }
 }
 
