@@ -59,6 +59,8 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 48,person,"HRYSHTENKO, Siarhei Mikalaevich",,,,BLR,
 49,person,"BORBALENKA, Ihar Yauhenavich",,,,BLR,
 50,person,"DRUZHBELOV, Grigory Petrovich",,,,RUS,
+51,person,"ZHUKORBOVSKI, Dzhokharan Olegovich",,,,RUS,
+52,person,"KHODORBELSKY, Shcherbelan Olegovich",,,,RUS,
 16,person,Mikheil Dzhavakhadze,მიხეილ ჯავახაძიშვილი,,,GEO,
 "#;
 
@@ -577,6 +579,14 @@ fn romanisations_of_other_countries_hide_no_name() {
         "Ghasem Solbaniani",
         "Kassem Solbaniani",
         "Qassim Soulbaniani",
+        "Dzhokharan Joukorbovski",
+        "Djokharan Schukorbowski",
+        "Dzhokharan Żukorbowski",
+        "Dzhokharan Žukorbovski",
+        "D. Schukorbowski",
+        "Szczerbelan Chodorbelski",
+        "Schtscherbelan Chodorbelskij",
+        "S. Chodorbelskij",
         "Sudip Bhattacharjee",
         "Sudip Bhattacharyya",
         "Sudeep Bhattacharji",

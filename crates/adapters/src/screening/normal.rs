@@ -5,6 +5,8 @@
 //! It never drops the last word of a name. The similarity of two names is computed elsewhere.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::compounds;
 use super::consonants;
@@ -256,10 +258,12 @@ fn taken_over<'a>(vowel: &str, article: &'a str) -> Option<&'a str> {
 
 /// The spelling of a word that is kept.
 pub(super) fn canonical(word: &str) -> Cow<'_, str> {
-    let kept = |word: &str| {
-        let line = VARIANTS.iter().find(|line| line.contains(&word));
-        line.and_then(|line| line.last()).copied()
-    };
+    static KEPT: OnceLock<HashMap<&str, &str>> = OnceLock::new();
+    let kept = KEPT.get_or_init(|| {
+        let lines = VARIANTS.iter().filter_map(|line| Some((line, *line.last()?)));
+        lines.flat_map(|(line, last)| line.iter().map(move |word| (*word, last))).collect()
+    });
+    let kept = |word: &str| kept.get(word).copied();
     if let Some(kept) = kept(word) {
         return Cow::Borrowed(kept);
     }
