@@ -3,6 +3,8 @@
 //!
 //! It works on written text, never on scores.
 
+use std::ops::RangeInclusive;
+
 use super::letters::{is_of_word, plain};
 use super::normal::{Class, canonical, classed, is_in};
 use super::words::{HONORIFICS, PARTICLES};
@@ -54,8 +56,10 @@ pub(super) fn abbreviation(seen: &str) -> Option<String> {
 
 /// The texts with a word of a few capitals read as initials: `SY Mogiletsky` is `S Y Mogiletsky`.
 pub(super) fn glued(text: &str) -> Vec<String> {
+    // Each reading of a longer text costs much, and its people are read one by one.
+    const WORDS: RangeInclusive<usize> = 2..=8;
     let words: Vec<&str> = text.split_whitespace().collect();
-    if words.len() < 2 {
+    if !WORDS.contains(&words.len()) {
         return Vec::new();
     }
     let read = words.iter().enumerate().filter_map(|(at, word)| {
@@ -69,10 +73,9 @@ pub(super) fn glued(text: &str) -> Vec<String> {
 
 /// The letters of a word that may be initials: two to four capitals, and no word that is known.
 fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
-    const MIN: usize = 2;
-    const MAX: usize = 4;
+    const LETTERS: RangeInclusive<usize> = 2..=4;
     let bare = word.trim_matches(|letter: char| !is_of_word(letter));
-    let is_few = (MIN..=MAX).contains(&bare.chars().count());
+    let is_few = LETTERS.contains(&bare.chars().count());
     if !is_few || !bare.chars().all(char::is_uppercase) {
         return None;
     }

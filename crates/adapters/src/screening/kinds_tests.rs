@@ -338,7 +338,7 @@ fn no_name_beside_another_one_is_hidden() {
             "on behalf of",
             "attn:",
             "trading as",
-            "and his wife",
+            "and family of",
         ] {
             names.push(format!("{other} {joiner} {short}"));
             names.push(format!("{short} {joiner} {other}"));
