@@ -111,8 +111,9 @@ pub(super) fn spawn(
     let lists_task = async move {
         say_unreadable(&lists.lists);
         // A list loaded from its last good copy is now read from its source.
-        if lists.lists.wants_refresh() {
-            lists.refresh().await;
+        match lists.lists.wants_refresh() {
+            true => lists.refresh().await,
+            false => lists.report(|_| false).await,
         }
         every(lists_every, lists_stop, move || {
             let lists = Arc::clone(&lists);
@@ -219,26 +220,30 @@ impl Rates {
 impl Lists {
     async fn refresh(&self) {
         let done = self.lists.refresh(&self.servers, self.clock.now()).await;
-        let of_source = |(source, outcome): (&ListSource, &Result<_, _>)| {
-            let what = format!("the sanction list {} cannot be refreshed", source.shown());
-            (what, outcome.is_err())
-        };
-        let changes = {
-            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-            reported.changes(self.lists.sources().iter().zip(&done.outcomes).map(of_source))
-        };
-        for (what, is_failed) in changes {
-            match is_failed {
-                true => {
-                    alerts::raise_everywhere(&self.store, AlertKind::SanctionList, &what).await;
-                }
-                false => alerts::end_everywhere(&self.store, AlertKind::SanctionList, &what).await,
-            }
-        }
+        self.report(|source| done.outcomes.get(source).is_some_and(Result::is_err)).await;
         for error in done.outcomes.into_iter().filter_map(Result::err) {
             tracing::warn!(%error, "sanction list refresh failed, its last good copy stays; nothing is cleared once that is 24 hours old");
         }
         say_unreadable(&self.lists);
+    }
+
+    /// Raises an alert for each list whose refresh fails, and ends those of the others.
+    async fn report(&self, is_failed: impl Fn(usize) -> bool) {
+        let changes = {
+            let sources = self.lists.sources().iter().enumerate();
+            let what = |source: &ListSource| {
+                format!("the sanction list {} cannot be refreshed", source.shown())
+            };
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.changes(sources.map(|(at, source)| (what(source), is_failed(at))))
+        };
+        for (what, is_failed) in changes {
+            let kind = AlertKind::SanctionList;
+            match is_failed {
+                true => alerts::raise_everywhere(&self.store, kind, &what).await,
+                false => alerts::end_everywhere(&self.store, kind, &what).await,
+            }
+        }
     }
 }
 
