@@ -55,6 +55,8 @@ names! {
         /// A source of rates cannot be used, contradicts another one, or states a rate that moved
         /// too far.
         RateSource = "rate_source",
+        /// A sanction list cannot be refreshed: its source cannot be read, or is refused.
+        SanctionList = "sanction_list",
     }
 }
 

@@ -1,11 +1,11 @@
 //! Keeps rates and sanction lists fresh, and reports their age as metrics.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use adapters::outbound::Servers;
-use adapters::screening::ListBook;
+use adapters::screening::{ListBook, ListSource};
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::ports::{Clock as _, RateBook};
@@ -48,6 +48,33 @@ struct Rates {
     alerted: Mutex<BTreeSet<String>>,
 }
 
+/// The sanction lists, and what was already reported about them.
+struct Lists {
+    lists: Arc<ListBook>,
+    servers: Servers,
+    clock: BusinessClock,
+    store: Store,
+    reported: Mutex<Reported>,
+}
+
+/// Whether the refresh of each list failed when it was last reported.
+#[derive(Debug, Default)]
+struct Reported(BTreeMap<String, bool>);
+
+impl Reported {
+    /// The alerts to raise (`true`) and to end. The first success of a process ends what an earlier
+    /// one may have raised.
+    fn changes(&mut self, failed: impl Iterator<Item = (String, bool)>) -> Vec<(String, bool)> {
+        let mut now = BTreeMap::<String, bool>::new();
+        for (list, is_failed) in failed {
+            // Locations may differ only in what is not shown.
+            *now.entry(list).or_default() |= is_failed;
+        }
+        now.retain(|list, is_failed| self.0.insert(list.clone(), *is_failed) != Some(*is_failed));
+        now.into_iter().collect()
+    }
+}
+
 pub(super) fn spawn(
     fresh: Fresh,
     config: &Config,
@@ -56,9 +83,15 @@ pub(super) fn spawn(
     let rates_every = Duration::from_secs(config.rates.refresh_s.into());
     let lists_every = Duration::from_secs(config.screening.refresh_s.into());
     let Fresh { rates, lists, rate_servers, list_servers, clock, store } = fresh;
-    let (alerted, rates_clock) = (Mutex::default(), clock.clone());
-    let rates =
-        Arc::new(Rates { rates, servers: rate_servers, clock: rates_clock, store, alerted });
+    let rates = Arc::new(Rates {
+        rates,
+        servers: rate_servers,
+        clock: clock.clone(),
+        store: store.clone(),
+        alerted: Mutex::default(),
+    });
+    let reported = Mutex::default();
+    let lists = Arc::new(Lists { lists, servers: list_servers, clock, store, reported });
     let rates_stop = stop.clone();
     let rates_task = async move {
         // The first read was at the start.
@@ -76,14 +109,15 @@ pub(super) fn spawn(
     };
     let lists_stop = stop.clone();
     let lists_task = async move {
-        say_unreadable(&lists);
+        say_unreadable(&lists.lists);
         // A list loaded from its last good copy is now read from its source.
-        if lists.wants_refresh() {
-            refresh_lists(&lists, &list_servers, &clock).await;
+        match lists.lists.wants_refresh() {
+            true => lists.refresh().await,
+            false => lists.report(|_| false).await,
         }
         every(lists_every, lists_stop, move || {
-            let (lists, servers, clock) = (lists.clone(), list_servers.clone(), clock.clone());
-            async move { refresh_lists(&lists, &servers, &clock).await }
+            let lists = Arc::clone(&lists);
+            async move { lists.refresh().await }
         })
         .await;
     };
@@ -183,12 +217,34 @@ impl Rates {
     }
 }
 
-async fn refresh_lists(lists: &ListBook, servers: &Servers, clock: &BusinessClock) {
-    let done = lists.refresh(servers, clock.now()).await;
-    for error in done.outcomes.into_iter().filter_map(Result::err) {
-        tracing::warn!(%error, "sanction list refresh failed, its last good copy stays; nothing is cleared once that is 24 hours old");
+impl Lists {
+    async fn refresh(&self) {
+        let done = self.lists.refresh(&self.servers, self.clock.now()).await;
+        self.report(|source| done.outcomes.get(source).is_some_and(Result::is_err)).await;
+        for error in done.outcomes.into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "sanction list refresh failed, its last good copy stays; nothing is cleared once that is 24 hours old");
+        }
+        say_unreadable(&self.lists);
     }
-    say_unreadable(lists);
+
+    /// Raises an alert for each list whose refresh fails, and ends those of the others.
+    async fn report(&self, is_failed: impl Fn(usize) -> bool) {
+        let changes = {
+            let sources = self.lists.sources().iter().enumerate();
+            let what = |source: &ListSource| {
+                format!("the sanction list {} cannot be refreshed", source.shown())
+            };
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.changes(sources.map(|(at, source)| (what(source), is_failed(at))))
+        };
+        for (what, is_failed) in changes {
+            let kind = AlertKind::SanctionList;
+            match is_failed {
+                true => alerts::raise_everywhere(&self.store, kind, &what).await,
+                false => alerts::end_everywhere(&self.store, kind, &what).await,
+            }
+        }
+    }
 }
 
 /// Stablecoins whose price in USD is too far from 1.
@@ -206,5 +262,25 @@ fn say_unreadable(lists: &ListBook) {
                 "sanction list entry unreadable, skipped in screening"
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_one_alert_while_its_refresh_fails() {
+        let mut reported = Reported::default();
+        let mut changes = |failed: &[(&str, bool)]| {
+            let failed = failed.iter().map(|(list, is_failed)| ((*list).to_owned(), *is_failed));
+            let changes = reported.changes(failed).into_iter();
+            changes.map(|(list, is_failed)| format!("{list} {is_failed}")).collect::<Vec<_>>()
+        };
+        assert_eq!(changes(&[("UN", true), ("EU", false)]), ["EU false", "UN true"]);
+        assert!(changes(&[("UN", true), ("EU", false)]).is_empty());
+        assert_eq!(changes(&[("UN", false), ("EU", false)]), ["UN false"]);
+        // Two locations that are shown alike.
+        assert_eq!(changes(&[("UN", true), ("UN", false), ("EU", false)]), ["UN true"]);
     }
 }

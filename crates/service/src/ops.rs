@@ -1,6 +1,7 @@
 //! Endpoints for operations: liveness, readiness, metrics.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use adapters::screening::{ListBook, ListState};
@@ -57,8 +58,8 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         });
         // Old lists do not stop traffic: payments wait in review.
         out.object("lists", |out| {
-            for list in ops.lists.states() {
-                out.text(&list.name, &age(&list, now));
+            for (name, list) in by_name(ops.lists.states()) {
+                out.text(&name, &age(&list, now));
             }
         });
         // Nor does a chain that no node has named: the others work.
@@ -75,16 +76,21 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
     (status, [("content-type", "application/json")], body).into_response()
 }
 
-/// The age of each list by its name, in seconds: of the older one if two share a name.
-fn list_ages(lists: &ListBook, now: Timestamp) -> BTreeMap<String, i64> {
-    let mut ages = BTreeMap::new();
-    for list in lists.states() {
-        // The bundled sample never ages.
-        let age = list.read_at.map_or(0, |at| seconds(now - at));
-        let known = ages.entry(list.name).or_insert(age);
-        *known = age.max(*known);
+/// The lists by their names: the older one counts if two share a name.
+fn by_name(states: Vec<ListState>) -> BTreeMap<String, ListState> {
+    let mut lists = BTreeMap::<String, ListState>::new();
+    for state in states {
+        match lists.entry(state.name.clone()) {
+            Entry::Vacant(place) => drop(place.insert(state)),
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                // The bundled sample never ages.
+                known.read_at = [known.read_at, state.read_at].into_iter().flatten().min();
+                known.unreadable.extend(state.unreadable);
+            }
+        }
     }
-    ages
+    lists
 }
 
 fn age(list: &ListState, now: Timestamp) -> String {
@@ -126,8 +132,9 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
     metrics::gauge!("corridor_webhook_oldest_pending_seconds").set(gauge(waiting));
     relay_gauges(&payments.store().relay_cursors().await?, now);
-    for (list, age) in list_ages(&ops.lists, now) {
-        metrics::gauge!("corridor_screening_list_age_seconds", "list" => list).set(gauge(age));
+    for (name, list) in by_name(ops.lists.states()) {
+        let age = list.read_at.map_or(0, |at| seconds(now - at));
+        metrics::gauge!("corridor_screening_list_age_seconds", "list" => name).set(gauge(age));
     }
     // A stablecoin that lost its peg has no rate: the dollar's still age.
     let mids = Country::ALL.iter().filter_map(|country| {
@@ -194,4 +201,29 @@ const fn seconds(span: Span) -> i64 {
 /// exact range.
 fn gauge(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_lists_with_one_name_the_older_one_counts() {
+        let state = |name: &str, read_at: Option<i64>, unreadable: &[&str]| ListState {
+            name: name.to_owned(),
+            read_at: read_at.map(|seconds| Timestamp(0) + Span::secs(seconds)),
+            entries: 1,
+            unreadable: unreadable.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let states = vec![
+            state("OWN", Some(90), &[]),
+            state("OWN", Some(40), &["line 2"]),
+            state("SAMPLE", None, &[]),
+        ];
+        let shown = by_name(states);
+        let now = Timestamp(0) + Span::secs(100);
+        let shown: Vec<_> =
+            shown.iter().map(|(name, list)| format!("{name} {}", age(list, now))).collect();
+        assert_eq!(shown, ["OWN 60 s old, with unreadable entries", "SAMPLE never ages"]);
+    }
 }

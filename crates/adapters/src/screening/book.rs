@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-use super::entry::List;
+use super::entry::{List, ListEntry};
 use super::forms;
 use super::index::SanctionLists;
 use super::letters;
@@ -28,12 +28,14 @@ use crate::outbound::address::shown_text;
 pub const STALE_AFTER: Span = Span::hours(24);
 /// A copy of a list older than this is not used at startup.
 pub const KEPT_FOR: Span = Span::days(30);
-/// A refreshed list with less than this share of the old one's entries counts as a broken download,
-/// in per cent.
+/// A refreshed list with less than this share of the old one's entries, names or addresses counts as a
+/// broken download, in per cent.
 const SHRUNK_BELOW_PERCENT: usize = 50;
 /// The same for a list that had at least [`LONG_LIST`] entries: publishers remove few at a time.
 const LONG_SHRUNK_BELOW_PERCENT: usize = 80;
 const LONG_LIST: usize = 100;
+/// A list with fewer addresses may lose all of them at once.
+const FEW_ADDRESSES: usize = 10;
 
 /// How often a list is compared with a copy that other nodes replace at the same time.
 const STORED_AT_ONCE_MAX: u32 = 4;
@@ -69,6 +71,19 @@ impl ListSource {
             digest.update(text.as_bytes());
         }
         hex(&digest.finalize())
+    }
+
+    /// Its locations for display, without query strings, which may be secret.
+    pub fn shown(&self) -> String {
+        let shown = self.locations.iter().map(|location| match location {
+            Location::File(path) => path.display().to_string(),
+            Location::Http(url) => shown_text(url),
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    }
+
+    fn named(&self, list: &List) -> String {
+        format!("{} ({})", list.name, self.shown())
     }
 
     fn is_remote(&self) -> bool {
@@ -108,6 +123,8 @@ pub trait KeptLists: std::fmt::Debug + Send + Sync {
 pub struct ListSettings {
     /// Storage of last good copies; `None` = none are kept.
     pub kept: Option<Arc<dyn KeptLists>>,
+    /// Whether the shipped sample is screened, too.
+    pub with_sample: bool,
 }
 
 /// How many redirects of one list a client should follow.
@@ -130,23 +147,25 @@ pub enum RefreshError {
     /// The content is not a list.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The list lost too many of its entries.
+    /// The list lost too many of its entries, names or addresses.
     #[error(
-        "{list}: only {now} entries, previously {before}; to accept it, configure it under another address or as a file"
+        "{list}: only {now} {what}, previously {before}; to accept it, configure it under another address or as a file"
     )]
     Shrunk {
-        /// Name of the list.
+        /// Name and locations of the list.
         list: String,
-        /// Number of entries in force.
+        /// What is counted.
+        what: &'static str,
+        /// Their number in force.
         before: usize,
-        /// Number of entries read now.
+        /// Their number read now.
         now: usize,
     },
     /// The server has an earlier list than the one in force or stored, which would clear the names
     /// listed since.
     #[error("{list}: published on {now}, earlier than the list of {before} in force or stored")]
     Older {
-        /// Name of the list.
+        /// Name and locations of the list.
         list: String,
         /// Publication date in force or stored.
         before: Date,
@@ -203,7 +222,7 @@ pub struct ListState {
 #[derive(Debug)]
 struct InForce {
     lists: Arc<SanctionLists>,
-    /// For each source: its list as last read successfully.
+    /// For each source: its list as last read successfully. The sample, which has none, is last.
     loaded: Vec<Option<Loaded>>,
     /// What these lists found nothing in.
     unlisted: Arc<Unlisted>,
@@ -220,13 +239,7 @@ pub struct ListBook {
 impl ListBook {
     /// The shipped sample of invented names, for the sandbox. Never stale; [`SanctionLists::is_sample`] is true.
     pub fn sample() -> Result<ListBook, LoadError> {
-        let document = Document {
-            origin: "sanctions_sample.csv".to_owned(),
-            bytes: SAMPLE.as_bytes().to_vec(),
-            modified: None,
-        };
-        let list = Arc::new(load::load(&[document])?);
-        Ok(ListBook::holding(vec![list], Timestamp(0)))
+        Ok(ListBook::holding(vec![Arc::new(sample()?)], Timestamp(0)))
     }
 
     /// A book over lists that were read at `now`, for tests of the matching.
@@ -257,8 +270,12 @@ impl ListBook {
     ) -> Result<ListBook, RefreshError> {
         let firsts =
             join_all(sources.iter().map(|source| first(source, &settings, client, now))).await;
-        let loaded =
+        let mut loaded =
             firsts.into_iter().map(|first| first.map(Some)).collect::<Result<Vec<_>, _>>()?;
+        if settings.with_sample {
+            let list = Arc::new(sample()?);
+            loaded.push(Some(Loaded { list, read_at: now, is_copy: false }));
+        }
         let in_force = index(loaded).await?;
         Ok(ListBook { sources, settings, in_force: RwLock::new(Arc::new(in_force)) })
     }
@@ -305,6 +322,11 @@ impl ListBook {
             return Ok(InForce { lists: before.lists.clone(), loaded, unlisted });
         }
         index(loaded).await
+    }
+
+    /// The sources, in the order of [`ListRefresh::outcomes`].
+    pub fn sources(&self) -> &[ListSource] {
+        &self.sources
     }
 
     /// Whether a copy of an earlier run is in force, so that its source should be read immediately.
@@ -522,10 +544,9 @@ async fn read_and_keep(
     let list = parse(documents).await?;
     let is_recent = |before: &&Loaded| !before.is_copy || now - before.read_at <= KEPT_FOR;
     if let Some(before) = before.filter(is_recent)
-        && is_shrunk(before.list.entries.len(), list.entries.len(), source.is_remote())
+        && let Some((what, before, now)) = shrunk(&before.list, &list, source.is_remote())
     {
-        let (before, now) = (before.list.entries.len(), list.entries.len());
-        return Err(RefreshError::Shrunk { list: list.name, before, now });
+        return Err(RefreshError::Shrunk { list: source.named(&list), what, before, now });
     }
     // Another node may store a list in between: what is read here is then compared with that one.
     for _ in 0..STORED_AT_ONCE_MAX {
@@ -551,6 +572,23 @@ async fn read_and_keep(
     }
     tracing::warn!(list = list.name, "the copy of a sanction list keeps changing, none was stored");
     Ok(list)
+}
+
+/// What a list lost too many of, with their numbers before and now.
+fn shrunk(before: &List, now: &List, is_remote: bool) -> Option<(&'static str, usize, usize)> {
+    let numbers = |list: &List| {
+        let sum = |count: fn(&ListEntry) -> usize| list.entries.iter().map(count).sum();
+        [sum(|_| 1), sum(|entry| entry.names.len()), sum(|entry| entry.addresses.len())]
+    };
+    let mut counted = ["entries", "names", "addresses"]
+        .into_iter()
+        .zip(numbers(before))
+        .zip(numbers(now))
+        .map(|((what, before), now)| (what, before, now));
+    counted.find(|(what, before, now)| {
+        let is_few = *what == "addresses" && *before < FEW_ADDRESSES;
+        !is_few && is_shrunk(*before, *now, is_remote)
+    })
 }
 
 /// Whether a list lost so many entries that it is probably incomplete. A file is not downloaded in
@@ -588,7 +626,7 @@ async fn is_not_older(
     let known = [of_before, of_stored].into_iter().flatten().filter(|day| *day <= tomorrow);
     match (list.published, known.max()) {
         (Some(now), Some(before)) if now < before => {
-            Err(RefreshError::Older { list: list.name.clone(), before, now })
+            Err(RefreshError::Older { list: source.named(list), before, now })
         }
         _ => Ok(()),
     }
@@ -609,6 +647,15 @@ async fn stored_digest(
         );
         None
     })
+}
+
+fn sample() -> Result<List, LoadError> {
+    let document = Document {
+        origin: "sanctions_sample.csv".to_owned(),
+        bytes: SAMPLE.as_bytes().to_vec(),
+        modified: None,
+    };
+    load::load(&[document])
 }
 
 async fn read_documents(

@@ -6,14 +6,16 @@
 use domain::rail_text::CharacterSet;
 
 use super::compounds;
+use super::initials;
 use super::letters;
 use super::normal::{
-    ARTICLE, Article, Class, MAX_NAME_WORDS, Word, article, canonical, classed, is_in,
+    ARTICLE, Article, Class, MAX_NAME_WORDS, Word, article, canonical, classed, is_in, promoted,
     split_servant, without_article,
 };
+use super::people;
 use super::romanise;
 use super::score::Spoken;
-use super::words::{HONORIFICS, TITLES};
+use super::words::{HONORIFICS, TITLES, TITLES_AND_NAMES};
 
 /// Minimum number of consecutive single letters that count as a letter-spaced word.
 const SPACED_MIN_LETTERS: usize = 3;
@@ -152,11 +154,15 @@ pub(super) fn of(written: &str) -> Vec<Form> {
             texts.push(letters::seen(&set.spell(written, usize::MAX)));
         }
     }
-    let several: Vec<String> = texts.iter().flat_map(|text| people(text)).collect();
+    let several: Vec<String> = texts.iter().flat_map(|text| people::names(text)).collect();
     texts.extend(several);
     let mut texts = distinct(texts);
-    let compounds: Vec<String> = texts.iter().filter_map(|text| compounds::joined(text)).collect();
-    texts.extend(compounds);
+    let further: Vec<String> = texts
+        .iter()
+        .flat_map(|text| [compounds::joined(text), initials::abbreviation(text)])
+        .flatten()
+        .collect();
+    texts.extend(further);
     let mut forms: Vec<Form> = Vec::new();
     let mut keep = |form: Form| {
         if !form.words.is_empty() && !forms.contains(&form) {
@@ -164,6 +170,10 @@ pub(super) fn of(written: &str) -> Vec<Form> {
         }
     };
     for text in distinct(texts) {
+        // Not joined again below, where their gaps would be a guess.
+        for read in initials::glued(&text) {
+            forms_of(&tokens(&read), false).into_iter().for_each(&mut keep);
+        }
         let tokens = tokens(&text);
         forms_of(&tokens, false).into_iter().for_each(&mut keep);
         if tokens.windows(SPACED_MIN_LETTERS).any(|run| run.iter().all(Token::is_letter)) {
@@ -183,35 +193,6 @@ fn distinct(texts: Vec<String>) -> Vec<String> {
         }
     }
     distinct
-}
-
-/// The names of several people in one field, as of a joint account; none if there is one.
-fn people(text: &str) -> Vec<String> {
-    const JOINERS: [&str; 12] =
-        ["and", "or", "und", "aka", "a.k.a", "alias", "of", "for", "c/o", "o/b/o", "a/k/a", "w/o"];
-    const SIGNS: [char; 4] = ['&', '/', ';', '+'];
-    const MIN_WORDS: usize = 2;
-    let is_joiner = |word: &str| {
-        let word = word.trim_matches(['.', ',', '(', ')', ':']);
-        JOINERS.iter().any(|joiner| joiner.eq_ignore_ascii_case(word))
-    };
-    if !text.contains(SIGNS) && !text.split_whitespace().any(is_joiner) {
-        return Vec::new();
-    }
-    let mut names: Vec<Vec<&str>> = vec![Vec::new()];
-    for word in text.split_whitespace() {
-        let pieces = if is_joiner(word) { vec![""; 2] } else { word.split(SIGNS).collect() };
-        for (at, piece) in pieces.into_iter().enumerate() {
-            if at > 0 {
-                names.push(Vec::new());
-            }
-            if let Some(name) = names.last_mut().filter(|_| !piece.is_empty()) {
-                name.push(piece);
-            }
-        }
-    }
-    let whole = names.into_iter().filter(|name| name.len() >= MIN_WORDS);
-    whole.map(|name| name.join(" ")).collect()
 }
 
 /// Whether a name has more words than are compared: the rest would not be screened.
@@ -289,7 +270,12 @@ fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
             }
         }
     });
-    let heard: Vec<(Rank, Vec<Heard>)> = heard.filter(|(_, it)| !it.is_empty()).collect();
+    let mut heard: Vec<(Rank, Vec<Heard>)> = heard.filter(|(_, it)| !it.is_empty()).collect();
+    if heard.iter().filter(|(rank, _)| *rank == Rank::None).count() < 2 {
+        for (rank, _) in heard.iter_mut().filter(|(rank, _)| *rank == Rank::OrName) {
+            *rank = Rank::None;
+        }
+    }
     let written: Vec<Vec<char>> =
         tokens.iter().take(MAX_NAME_WORDS).map(|token| as_written(&token.word)).collect();
     let form_of = |kept: &dyn Fn(Rank) -> bool| {
@@ -300,7 +286,8 @@ fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
     if !has(Rank::None) {
         return vec![form_of(&|_| true)];
     }
-    let titled = has(Rank::KnownBy).then(|| form_of(&|rank| rank != Rank::Title));
+    let is_titled = has(Rank::KnownBy) || has(Rank::OrName);
+    let titled = is_titled.then(|| form_of(&|rank| rank != Rank::Title));
     std::iter::once(form_of(&|rank| rank == Rank::None)).chain(titled).collect()
 }
 
@@ -311,6 +298,8 @@ enum Rank {
     Title,
     /// A title that people are known by.
     KnownBy,
+    /// A name as well, which is a title only before a whole name.
+    OrName,
 }
 
 impl Rank {
@@ -321,6 +310,9 @@ impl Rank {
         let is_one_of = |table: &[&str]| {
             heard.iter().all(|word| word.spellings.iter().any(|spoken| spells(spoken, table)))
         };
+        if is_one_of(TITLES_AND_NAMES) {
+            return Rank::OrName;
+        }
         if !is_one_of(HONORIFICS) {
             return Rank::None;
         }
@@ -337,10 +329,9 @@ impl Rank {
 
 fn form(mut words: Vec<Heard>, written: Vec<Vec<char>>, spaced: bool) -> Form {
     words.truncate(MAX_NAME_WORDS);
-    if !words.iter().any(|word| word.class().is_significant()) {
-        // A name made of particles alone still counts as a name.
+    if let Some(promoted) = promoted(words.iter().map(Heard::class)) {
         for spelling in words.iter_mut().flat_map(|word| &mut word.spellings) {
-            if spelling.word.class == Class::Particle {
+            if spelling.word.class == promoted {
                 spelling.word.class = Class::Plain;
             }
         }
@@ -384,7 +375,11 @@ fn hear(written: &str) -> Vec<Heard> {
         } else {
             Vec::new()
         };
-        let further = [without_article(word).map(str::to_owned), letters::other_v(word)];
+        let further = [
+            without_article(word).map(str::to_owned),
+            letters::other_v(word),
+            letters::other_g(word),
+        ];
         let spellings = std::iter::once(word.to_owned())
             .chain(letters::as_english(word))
             .chain(further.into_iter().flatten())

@@ -207,16 +207,46 @@ pub(super) fn pairs_as_letters(text: &str) -> Option<String> {
 }
 
 /// A Latin word with the sounds that other languages of Europe write otherwise than English does
-/// (`Iwantschukowskij`, `Ivantchoukovski`); `None` for a short word and one without them.
-pub(super) fn as_english(written: &str) -> Option<String> {
+/// (`Iwantschukowskij`, `Ivantchoukovski`); none for a short word and one without them.
+pub(super) fn as_english(written: &str) -> Vec<String> {
     const MIN_LETTERS: usize = 6;
-    const SOUNDS: [(&str, &str); 20] = [
+    let word = plain(written);
+    if word.len() < MIN_LETTERS || !word.is_ascii() {
+        return Vec::new();
+    }
+    let lower = written.to_lowercase();
+    let mut readings = vec![english(&lower)];
+    if is_slavic_surname(&readings[0]) {
+        // German and Polish write `kh` as `ch`, and French and German an initial `zh` as `j` or `sch`.
+        let masked = ["sch", "tch"]
+            .into_iter()
+            .fold(lower.clone(), |word, pair| word.replace(pair, &pair.to_uppercase()));
+        readings.push(english(&masked.replace("ch", "kh").to_lowercase()));
+        let initial = |read: &String| match word.starts_with("sch") {
+            true => read.strip_prefix("sh").map(|rest| format!("zh{rest}")),
+            false => read.strip_prefix('j').map(|rest| format!("zh{rest}")),
+        };
+        let initials: Vec<String> = readings.iter().filter_map(initial).collect();
+        readings.extend(initials);
+    }
+    readings.retain(|read| *read != word);
+    readings.dedup();
+    readings
+}
+
+fn english(lower: &str) -> String {
+    const SOUNDS: [(&str, &str); 25] = [
         ("š", "sh"),
         ("ş", "sh"),
         ("ś", "sh"),
         ("č", "ch"),
         ("ç", "ch"),
         ("ž", "zh"),
+        ("ż", "zh"),
+        ("schtsch", "shch"),
+        ("szcz", "shch"),
+        ("dsch", "dzh"),
+        ("dj", "dzh"),
         ("tsch", "ch"),
         ("tsh", "ch"),
         ("tsj", "ch"),
@@ -232,23 +262,26 @@ pub(super) fn as_english(written: &str) -> Option<String> {
         ("w", "v"),
         ("ie", "e"),
     ];
-    let word = plain(written);
-    if word.len() < MIN_LETTERS || !word.is_ascii() {
-        return None;
-    }
-    let lower = written.to_lowercase();
-    let read = SOUNDS.into_iter().fold(lower, |word, (from, to)| word.replace(from, to));
+    let read = SOUNDS.into_iter().fold(lower.to_owned(), |word, (from, to)| word.replace(from, to));
     let read = plain(&read);
     // Russian names in French: `Poutine`.
     let read = match read.strip_suffix("ine").filter(|stem| stem.len() >= 4) {
         Some(stem) => format!("{}in", stem.replace('j', "zh")),
         None => read,
     };
-    let read = match read.strip_suffix("ij").or_else(|| read.strip_suffix("yj")) {
+    match read.strip_suffix("ij").or_else(|| read.strip_suffix("yj")) {
         Some(stem) => format!("{stem}y"),
         None => read.strip_suffix('j').map(|stem| format!("{stem}y")).unwrap_or(read),
-    };
-    (read != word).then_some(read)
+    }
+}
+
+fn is_slavic_surname(word: &str) -> bool {
+    const MIN_LETTERS: usize = 6;
+    const ENDINGS: [&str; 16] = [
+        "ov", "ova", "ev", "eva", "enko", "enka", "anka", "chuk", "yuk", "iuk", "vich", "ski",
+        "sky", "skyi", "skiy", "skaya",
+    ];
+    word.len() >= MIN_LETTERS && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 /// A word with `v` for each `w` between vowels, and `w` for `v`: one sound in many languages, which
@@ -269,6 +302,26 @@ pub(super) fn other_v(word: &str) -> Option<String> {
     });
     let read: String = read.collect();
     (letters.len() >= MIN_LETTERS && read != word).then_some(read)
+}
+
+/// A Slavic surname with `g` for `h`, or `h` for `g`: one letter, which Ukrainian and Belarusian
+/// documents write as `h`.
+pub(super) fn other_g(word: &str) -> Option<String> {
+    if !is_slavic_surname(word) || !word.contains(['g', 'h']) {
+        return None;
+    }
+    let letters: Vec<char> = word.chars().collect();
+    let read = |from: char, to: char| {
+        let letters = letters.iter().enumerate().map(|(at, letter)| {
+            let before = at.checked_sub(1).map_or(' ', |before| letters[before]);
+            // `kh`, `sh` and `gh` are other sounds.
+            let is_pair = "cgkpstz".contains(before) && *letter == 'h'
+                || letters.get(at + 1) == Some(&'h') && *letter == 'g';
+            if *letter == from && !is_pair { to } else { *letter }
+        });
+        Some(letters.collect::<String>()).filter(|read| read != word)
+    };
+    read('h', 'g').or_else(|| read('g', 'h'))
 }
 
 fn mix(word: &str) -> Option<String> {
@@ -341,6 +394,41 @@ mod tests {
         assert_eq!(other_v("kurnavi").as_deref(), Some("kurnawi"));
         for same in ["wahid", "parvez", "ava", "anwar", "dew"] {
             assert_eq!(other_v(same), None, "{same}");
+        }
+    }
+
+    #[test]
+    fn sounds_of_other_languages_are_read_as_english() {
+        for (word, read) in [
+            ("Joukovski", "zhukovski"),
+            ("Schukowski", "zhukovski"),
+            ("Żukowski", "zhukovski"),
+            ("Chodorkowskij", "khodorkovsky"),
+            ("Szczerbakow", "shcherbakov"),
+            ("Schtscherbakow", "shcherbakov"),
+            ("Djokhar", "dzhokhar"),
+            ("Iwantschukow", "ivanchukov"),
+        ] {
+            let readings = as_english(word);
+            assert!(readings.iter().any(|it| it == read), "{word}: {readings:?}");
+        }
+        for same in ["jennifer", "jahangir", "chandra", "rahman"] {
+            assert!(as_english(same).is_empty(), "{same}");
+        }
+    }
+
+    #[test]
+    fn h_and_g_of_a_slavic_surname_are_one_letter() {
+        for (word, read) in [
+            ("hryshchenko", Some("gryshchenko")),
+            ("gryshchenko", Some("hryshchenko")),
+            ("lohvinov", Some("logvinov")),
+            ("shevchenko", None),
+            ("kharlov", None),
+            ("hassan", None),
+            ("bhattarai", None),
+        ] {
+            assert_eq!(other_g(word).as_deref(), read, "{word}");
         }
     }
 

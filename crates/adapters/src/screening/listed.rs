@@ -53,7 +53,7 @@ pub(super) fn has_latin_name(entry: &ListEntry) -> bool {
 /// The further readings of a listed name. Where the entry has a Latin name (`has_latin`), a name is
 /// read only in scripts that write all sounds: other readings would add nothing but chance matches.
 pub(super) fn readings(written: &str, has_latin: bool) -> Vec<Normalised> {
-    let seen = letters::seen(written);
+    let seen = normal::seen(written);
     let words: Vec<&str> =
         seen.split(|letter: char| !is_of_word(letter)).filter(|word| !word.is_empty()).collect();
     let is_latin = letters::is_latin(&seen);

@@ -165,7 +165,7 @@ fn the_uk_list_is_read_as_xml_and_as_csv() {
         let list = read("UK-Sanctions-List", text);
         assert_eq!((list.name.as_str(), list.published), ("UK", Some(date(2026, 11, 20))));
         let said = said(&list);
-        assert!(said.starts_with("INV0001 Person [Zorblax Quibbleton | "), "{said}");
+        assert!(said.starts_with("INV0001 Person [Quibbleton, Zorblax | "), "{said}");
         assert!(said.contains("Zorb~") && said.contains("زوربلاكس"), "{said}");
         assert!(said.contains("[1970-01-12..1970-01-12 | 1971-01-01..1971-12-31]"), "{said}");
         let mut countries = list.entries[0].countries.clone();
@@ -185,7 +185,7 @@ fn the_eus_list_is_read_as_xml_and_as_csv() {
         </ns:sanctionEntity></ns:export>";
     let csv = "\u{feff}fileGenerationDate;Entity_LogicalId;Entity_SubjectType;NameAlias_FirstName;NameAlias_LastName;NameAlias_WholeName;\
         NameAlias_Strong;BirthDate_BirthDate;BirthDate_Year;Citizenship_CountryIso2Code;Address_CountryDescription\n\
-        20/11/2026;13;P;;;Zorb;false;;;;\n20/11/2026;13;P;;;Zorblax Quibbleton;true;;;;\n\
+        20/11/2026;13;P;;;Zorb;false;;;;\n20/11/2026;13;P;Zorblax;Quibbleton;Zorblax Quibbleton;true;;;;\n\
         20/11/2026;13;P;;;;;1970-01-12;1970;;\n20/11/2026;13;P;;;;;;1971;;\n20/11/2026;13;P;;;;;;;IR;\n\
         20/11/2026;13;P;;;;;;;;PAKISTAN\n";
     for text in [xml, csv] {
@@ -193,7 +193,7 @@ fn the_eus_list_is_read_as_xml_and_as_csv() {
         assert_eq!((list.name.as_str(), list.published), ("EU-FSF", Some(date(2026, 11, 20))));
         assert_eq!(
             said(&list),
-            "13 Person [Zorblax Quibbleton | Zorb~] [1970-01-12..1970-01-12 | 1971-01-01..1971-12-31] [IRN PAK] []"
+            "13 Person [Quibbleton, Zorblax | Zorb~] [1970-01-12..1970-01-12 | 1971-01-01..1971-12-31] [IRN PAK] []"
         );
     }
 }
@@ -334,6 +334,57 @@ fn an_own_list_may_come_from_a_spreadsheet() {
         assert_eq!(list.entries[1].kind, Kind::Organisation);
         assert!(list.unreadable.is_empty(), "{:?}", list.unreadable);
     }
+}
+
+/// One of two family names stands for both, if the list says which names they are.
+#[test]
+fn a_person_is_found_by_a_given_and_the_first_family_name_in_every_format() {
+    let (given, family) = ("Jose Maria", "BANTILINGO QUORVEZ");
+    let sdn = format!(
+        "<sdnList><sdnEntry><uid>1</uid><firstName>{given}</firstName><lastName>{family}</lastName>\
+         <sdnType>Individual</sdnType></sdnEntry></sdnList>"
+    );
+    let csv = format!("1,\"{family}, {given}\",individual,,,,,,,,,\n");
+    let uk = format!(
+        "<Designations><Designation><UniqueID>1</UniqueID><Names><Name><Name1>Jose</Name1><Name2>Maria</Name2>\
+         <Name6>{family}</Name6></Name></Names><IndividualEntityShip>Individual</IndividualEntityShip>\
+         </Designation></Designations>"
+    );
+    let eu = format!(
+        "<export><sanctionEntity logicalId=\"1\"><subjectType code=\"person\"/><nameAlias \
+         firstName=\"{given}\" lastName=\"{family}\" wholeName=\"{given} {family}\"/></sanctionEntity></export>"
+    );
+    for text in [sdn, csv, uk, eu] {
+        let list = read("x", &text);
+        assert_eq!(list.entries[0].primary_name(), format!("{family}, {given}"));
+        let lists = SanctionLists::build(vec![std::sync::Arc::new(list)]);
+        for name in ["Jose Bantilingo", "Jose Quorvez"] {
+            let party = domain::screening::Party { name, birthdate: None, country: None };
+            let score = lists.best_match(&party).map_or(0, |found| found.score);
+            assert!(score >= domain::screening::REVIEW_FROM, "{name}: {score}");
+        }
+    }
+    let longer = "<export><sanctionEntity logicalId=\"1\"><nameAlias firstName=\"Jose\" lastName=\"QUORVEZ\" \
+                  wholeName=\"Jose Maria QUORVEZ\"/></sanctionEntity></export>";
+    assert_eq!(read("x", longer).entries[0].primary_name(), "Jose Maria QUORVEZ");
+}
+
+#[test]
+fn a_name_without_letters_is_reported() {
+    let rows = "1,person,Zorblax Quibbleton,???;Zorb,,,,\n2,person,-,,,,,\n";
+    let list = read(
+        "x",
+        &format!(
+            "#corridor-sanctions name=X published=2026-11-20\nuid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\n{rows}"
+        ),
+    );
+    assert_eq!(
+        list.unreadable,
+        [
+            "x: entry 1: the name \"???\" has no letters",
+            "x: entry 2: the name \"-\" has no letters"
+        ]
+    );
 }
 
 /// Publishers without a field for addresses write them into their remarks.

@@ -14,11 +14,13 @@ mod forms;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod fuzz;
 mod index;
+mod initials;
 mod joined;
 mod letters;
 mod listed;
 pub mod load;
 mod normal;
+mod people;
 mod proximity;
 mod romanise;
 mod score;

@@ -5,9 +5,12 @@
 //! It never drops the last word of a name. The similarity of two names is computed elsewhere.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::compounds;
 use super::consonants;
+use super::initials;
 use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
 use super::words::{COMMON, HONORIFICS, PARTICLES, TITLES, VARIANTS};
@@ -129,14 +132,27 @@ pub(super) fn of_words<'a>(
         before = word;
     }
     words.truncate(MAX_NAME_WORDS);
-    let mut normalised = Normalised { words };
-    if normalised.significant() == 0 {
-        // A name made of particles alone still counts as a name.
-        for word in normalised.words.iter_mut().filter(|word| word.class == Class::Particle) {
+    if let Some(promoted) = promoted(words.iter().map(|word| word.class)) {
+        for word in words.iter_mut().filter(|word| word.class == promoted) {
             word.class = Class::Plain;
         }
     }
-    normalised
+    Normalised { words }
+}
+
+/// The class that counts as [`Class::Plain`] because no word says more: a name made of initials or
+/// particles alone still counts as a name.
+pub(super) fn promoted(classes: impl Iterator<Item = Class> + Clone) -> Option<Class> {
+    if classes.clone().any(Class::is_significant) {
+        return None;
+    }
+    classes.min_by_key(|class| if *class == Class::Initial { 0 } else { 1 })
+}
+
+/// The visible text of a listed name; an abbreviation is read as words.
+pub(super) fn seen(written: &str) -> String {
+    let seen = letters::seen(written);
+    initials::abbreviation(&seen).unwrap_or(seen)
 }
 
 /// The letters of all words of a name as written, including titles.
@@ -145,7 +161,7 @@ pub(super) fn all_letters(written: &str) -> Vec<char> {
 }
 
 fn split_words(written: &str) -> Vec<String> {
-    let seen = letters::seen(written);
+    let seen = seen(written);
     let words = seen.split(|letter: char| !letters::is_of_word(letter)).map(letters::plain);
     words.filter(|word| !word.is_empty()).collect()
 }
@@ -242,10 +258,12 @@ fn taken_over<'a>(vowel: &str, article: &'a str) -> Option<&'a str> {
 
 /// The spelling of a word that is kept.
 pub(super) fn canonical(word: &str) -> Cow<'_, str> {
-    let kept = |word: &str| {
-        let line = VARIANTS.iter().find(|line| line.contains(&word));
-        line.and_then(|line| line.last()).copied()
-    };
+    static KEPT: OnceLock<HashMap<&str, &str>> = OnceLock::new();
+    let kept = KEPT.get_or_init(|| {
+        let lines = VARIANTS.iter().filter_map(|line| Some((line, *line.last()?)));
+        lines.flat_map(|(line, last)| line.iter().map(move |word| (*word, last))).collect()
+    });
+    let kept = |word: &str| kept.get(word).copied();
     if let Some(kept) = kept(word) {
         return Cow::Borrowed(kept);
     }
@@ -293,6 +311,8 @@ pub(super) fn sound(word: &[char]) -> String {
             ('p', Some('h')) => 'f',
             // Persian writes one sound in both ways.
             ('g', Some('h')) => 'k',
+            // `Lakshmi` is written `Laxmi`, too.
+            ('s', Some('h')) if key.ends_with('k') => 's',
             ('s', Some('h')) => 'š',
             ('c', Some('h')) => 'č',
             ('q', _) | ('c', Some('k')) => 'k',
@@ -366,6 +386,9 @@ mod tests {
             ("sarah", "sara"),
             ("carl", "karl"),
             ("victor", "viktor"),
+            ("lakshmi", "laxmi"),
+            ("akshay", "axay"),
+            ("dikshit", "dixit"),
         ] {
             assert_eq!(key(a), key(b), "{a} {b}");
         }
@@ -373,6 +396,16 @@ mod tests {
             [("rahim", "rahman"), ("bilal", "bashir"), ("kamal", "jamal"), ("mahmud", "muhammad")]
         {
             assert_ne!(key(a), key(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_spelling_is_kept_as_one_other() {
+        let spellings: Vec<&str> = VARIANTS.iter().copied().flatten().copied().collect();
+        for spelling in &spellings {
+            let lines = spellings.iter().filter(|other| *other == spelling).count();
+            assert_eq!(lines, 1, "{spelling}");
+            assert_eq!(canonical(&canonical(spelling)), canonical(spelling), "{spelling}");
         }
     }
 
@@ -399,8 +432,11 @@ mod tests {
     }
 
     #[test]
-    fn particles_alone_still_make_a_name() {
-        assert_eq!(name("Bin Al").significant(), 2);
-        assert_eq!(name("A. B.").significant(), 0);
+    fn particles_and_initials_alone_still_make_a_name() {
+        for (written, significant) in
+            [("Bin Al", 2), ("A. B.", 1), ("K.T.B. LLC", 1), ("A LLC", 1), ("H", 1), ("…", 0)]
+        {
+            assert_eq!(name(written).significant(), significant, "{written}");
+        }
     }
 }

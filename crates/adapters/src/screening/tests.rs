@@ -385,6 +385,57 @@ async fn a_list_that_lost_most_of_its_entries_is_not_taken() {
     assert_eq!(book.current().entries(), 3);
 }
 
+/// Entries that stay may have lost their aliases or their addresses.
+#[tokio::test]
+async fn a_list_that_lost_most_of_its_names_or_addresses_is_not_taken() {
+    let dir = tempfile::tempdir().expect("dir");
+    let file = dir.path().join("list.csv");
+    let write = |aliases: &str, addresses: u8| {
+        let addresses: Vec<String> = (0..addresses).map(|at| format!("ETH:0x{at:040}")).collect();
+        let text = format!(
+            "#corridor-sanctions name=X published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,\
+             countries,addresses\n1,person,Zorblax Quibbleton,{aliases},,,,{}\n",
+            addresses.join(";")
+        );
+        std::fs::write(&file, text).expect("write");
+    };
+    write("Zorb One;Zorb Two;Zorb Three", 12);
+    let book = ListBook::load(vec![file_source(&file)], ListSettings::default(), &client(), NOW)
+        .await
+        .expect("load");
+    for (aliases, addresses, refused) in [
+        ("", 12, Some("only 1 names, previously 4")),
+        ("Zorb One;Zorb Two;Zorb Three", 5, Some("only 5 addresses, previously 12")),
+        ("Zorb One", 9, None),
+        ("Zorb One", 0, None),
+    ] {
+        write(aliases, addresses);
+        let refreshed = book.refresh(&client(), NOW).await;
+        match (refused, &refreshed.outcomes[0]) {
+            (None, Ok(_)) => {}
+            (Some(why), Err(error)) => {
+                let error = error.to_string();
+                assert!(error.starts_with(&format!("X ({}): {why}", file.display())), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_sample_is_screened_beside_other_lists() {
+    let settings = ListSettings { with_sample: true, ..ListSettings::default() };
+    let sources = vec![file_source(&golden("un.xml"))];
+    let book = ListBook::load(sources, settings, &client(), NOW).await.expect("load");
+    for _ in 0..2 {
+        for name in ["Zorblax Quibbleton", "Grimwald Sanctionovich Fakename"] {
+            assert_eq!(screen_one(&book, name, None, None).verdict(), Verdict::Hit, "{name}");
+        }
+        assert_eq!(book.oldest_load(), Some(NOW));
+        assert!(book.refresh(&client(), NOW).await.is_complete());
+    }
+}
+
 /// A long list loses few entries at a time: a quarter less is a broken download.
 #[test]
 fn a_long_downloaded_list_may_lose_a_fifth_of_its_entries() {

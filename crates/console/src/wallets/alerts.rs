@@ -34,7 +34,8 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         | AlertKind::ChainMismatch
         | AlertKind::ChainNode
         | AlertKind::Relay
-        | AlertKind::RateSource => return Ok(Cell::id(alert.subject)),
+        | AlertKind::RateSource
+        | AlertKind::SanctionList => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

@@ -189,19 +189,15 @@ async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
         Ok(http) => http,
         Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
     };
-    let settings = ListSettings::default();
-    let reading =
-        config.list_sources().into_iter().map(|source| list(source, &settings, &http, store));
+    let kept = store
+        .map(|store| Arc::new(Unchanged(StoredLists::new(store.clone()))) as Arc<dyn KeptLists>);
+    let settings = ListSettings { kept, with_sample: false };
+    let reading = config.list_sources().into_iter().map(|source| list(source, &settings, &http));
     futures_util::future::join_all(reading).await
 }
 
-/// Reads one list from its source, else from its last good copy, as a start does.
-async fn list(
-    source: ListSource,
-    settings: &ListSettings,
-    http: &Servers,
-    store: Option<&Store>,
-) -> Finding {
+/// Reads one list from its source, and compares it with its last good copy, as a start does.
+async fn list(source: ListSource, settings: &ListSettings, http: &Servers) -> Finding {
     const NAME: &str = "screening lists";
     let described = |book: &ListBook| {
         let state = book.states().into_iter().next();
@@ -213,22 +209,24 @@ async fn list(
             _ => format!("{version}: {entries} entries, {unreadable} unreadable"),
         }
     };
-    let failed = match ListBook::load(vec![source.clone()], settings.clone(), http, now()).await {
-        Ok(book) => return Finding::new(NAME, Level::Ok, described(&book)),
-        Err(failed) => failed,
+    let book = match ListBook::load(vec![source], settings.clone(), http, now()).await {
+        Ok(book) => book,
+        Err(failed) => {
+            return Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}"));
+        }
     };
-    let Some(store) = store else {
-        return Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}"));
+    // A start with a copy reads its source right after.
+    let failed = match book.wants_refresh() {
+        true => book.refresh(http, now()).await.outcomes.into_iter().find_map(Result::err),
+        false => None,
     };
-    let kept: Arc<dyn KeptLists> = Arc::new(Unchanged(StoredLists::new(store.clone())));
-    let settings = ListSettings { kept: Some(kept) };
-    match ListBook::load(vec![source], settings, http, now()).await {
-        Ok(book) => Finding::new(
+    match failed {
+        None => Finding::new(NAME, Level::Ok, described(&book)),
+        Some(failed) => Finding::new(
             NAME,
             Level::Warning,
             format!("screening.lists: {failed}; its last good copy is used ({})", described(&book)),
         ),
-        Err(failed) => Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}")),
     }
 }
 
@@ -368,8 +366,77 @@ async fn database(config: &Config, store: &Store) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use adapters::screening::Location;
+    use adapters::screening::load::Document;
+
     use super::*;
     use crate::preflight::tests::config;
+
+    /// A stored copy of a list with three entries.
+    #[derive(Debug)]
+    struct Stored;
+
+    fn own_list(names: &[&str]) -> String {
+        let header = "uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses";
+        let rows: String =
+            names.iter().map(|name| format!("{name},person,{name},,,,,\n")).collect();
+        format!("#corridor-sanctions name=OWN published=2026-11-20\n{header}\n{rows}")
+    }
+
+    impl KeptLists for Stored {
+        fn kept<'a>(&'a self, _key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+            let document = Document {
+                origin: "own.csv".to_owned(),
+                bytes: own_list(&["Zorblax", "Quibbleton", "Mockistani"]).into(),
+                modified: None,
+            };
+            let copy = KeptCopy {
+                name: "OWN".to_owned(),
+                digest: "00".to_owned(),
+                read_at: now(),
+                documents: vec![document],
+            };
+            Box::pin(async { Ok(Some(copy)) })
+        }
+
+        fn digest<'a>(&'a self, _key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+            Box::pin(async { Ok(Some("00".to_owned())) })
+        }
+
+        fn keep<'a>(
+            &'a self,
+            _key: &'a str,
+            _copy: KeptCopy,
+            _replaces: Option<&'a str>,
+        ) -> Answer<'a, Result<bool, String>> {
+            Box::pin(async { Ok(true) })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_list_is_compared_with_its_stored_copy() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("own.csv");
+        let source = ListSource { locations: vec![Location::File(file.clone())] };
+        let http = world::list_servers(&config(&[])).expect("servers");
+        let stored = ListSettings { kept: Some(Arc::new(Stored)), with_sample: false };
+        let refused = format!("OWN ({}): only 1 entries, previously 3", file.display());
+        for (names, settings, expected) in [
+            (&["Zorblax"][..], &stored, Some(refused.as_str())),
+            (&["Zorblax"], &ListSettings::default(), None),
+            (&["Zorblax", "Quibbleton"], &stored, None),
+        ] {
+            std::fs::write(&file, own_list(names)).expect("written");
+            let found = list(source.clone(), settings, &http).await;
+            let level = if expected.is_some() { Level::Warning } else { Level::Ok };
+            assert_eq!(found.level, level, "{}", found.detail);
+            assert!(
+                found.detail.contains(expected.unwrap_or("OWN 2026-11-20")),
+                "{}",
+                found.detail
+            );
+        }
+    }
 
     fn wrong(findings: &[Finding]) -> Vec<&str> {
         let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong);

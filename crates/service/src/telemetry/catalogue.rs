@@ -130,6 +130,7 @@ const ALERTS: Values = Values::Known(&[
     "rail_mismatch",
     "relay",
     "rate_source",
+    "sanction_list",
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);

@@ -1,11 +1,11 @@
 //! The European Union's consolidated financial sanctions: as XML (`export`, facts are attributes)
 //! and as CSV of version 1.1, where each fact of an entity is a row.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::table::nothing_above;
 use super::xml::{self, Element, Found};
-use super::{Fault, Part, dates, limited, table};
+use super::{Fault, Part, dates, family_first, limited, table};
 use crate::screening::entry::{BirthSpan, Kind, ListEntry};
 
 /// The columns required for matching.
@@ -119,13 +119,14 @@ struct Facts {
 
 impl Facts {
     fn add_name(&mut self, whole: &str, parts: [&str; 3], strong: &str) {
-        let parts = parts
-            .into_iter()
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
-        let name = if whole.trim().is_empty() { parts } else { whole.trim().to_owned() };
+        let [given @ .., family] = parts.map(str::trim);
+        let given = given.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let words =
+            |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<BTreeSet<_>>();
+        let parts = family_first(family, &given);
+        // The whole name may have more than its parts.
+        let is_whole = words(whole).is_subset(&words(&format!("{given} {family}")));
+        let name = if is_whole { parts } else { whole.trim().to_owned() };
         if !name.is_empty() {
             self.names.push((name, strong.eq_ignore_ascii_case("false")));
         }

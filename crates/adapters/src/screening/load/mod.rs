@@ -24,7 +24,8 @@ mod xml;
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-use super::entry::{List, ListEntry};
+use super::entry::{Kind, List, ListEntry};
+use super::normal;
 use text::Text;
 
 /// Maximum size of a document, in bytes (OFAC's SDN.XML has about 30 million).
@@ -224,7 +225,8 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
     }
     let published = part.published.or(text.modified);
     let sha256 = hash.finalize().into();
-    let Part { name, sample, entries, unreadable, .. } = part;
+    let Part { name, sample, entries, mut unreadable, .. } = part;
+    unreadable.extend(without_words(&entries, &origin));
     Ok(List { name, published, sample, sha256, entries, unreadable: named(&unreadable) })
 }
 
@@ -254,6 +256,18 @@ fn read_all(
     let Part { name, published, sample, entries, .. } = part;
     let unreadable = unreadable.into_iter().map(|(error, _)| error).collect();
     Ok(Part { name, published, sample, entries, unreadable })
+}
+
+/// The names that no party is compared with, because they have no letters.
+fn without_words(entries: &[ListEntry], origin: &str) -> Vec<LoadError> {
+    let screened = entries.iter().filter(|entry| entry.kind != Kind::Craft);
+    let names = screened.flat_map(|entry| entry.names.iter().map(|name| (&entry.uid, &name.text)));
+    let names = names.filter(|(_, text)| normal::name(text).words.is_empty());
+    let problem = |(uid, text)| format!("entry {uid}: the name {text:?} has no letters");
+    names
+        .map(problem)
+        .map(|problem| LoadError::Mismatch { origin: origin.to_owned(), problem })
+        .collect()
 }
 
 fn named(unreadable: &[LoadError]) -> Vec<String> {
@@ -368,6 +382,13 @@ fn root(head: &str) -> Option<&str> {
         .map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
     let root = tags.into_iter().find(|tag| tag.starts_with(char::is_alphabetic))?;
     Some(root.rsplit(':').next().unwrap_or(root))
+}
+
+/// `FAMILY, Given`, where the publisher marks which names are which: a person is also found by them
+/// alone.
+fn family_first(family: &str, given: &str) -> String {
+    let comma = if family.is_empty() || given.is_empty() { "" } else { ", " };
+    format!("{family}{comma}{given}")
 }
 
 fn limited(entries: &[ListEntry], line: u64) -> Result<(), Fault> {

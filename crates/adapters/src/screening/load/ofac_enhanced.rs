@@ -2,7 +2,7 @@
 
 use super::ofac_xml::ADDRESS_LABEL;
 use super::xml::{self, Element, Found};
-use super::{Fault, Part, dates, limited};
+use super::{Fault, Part, dates, family_first, limited};
 use crate::screening::entry::{BirthSpan, Kind, ListEntry, ListedAddress};
 
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
@@ -58,13 +58,14 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
 }
 
 fn full_name(translation: &Element) -> String {
-    // "LAST, First": the comma separates words like a space.
     let whole = translation.text_of("formattedFullName");
     if !whole.is_empty() {
         return whole.to_owned();
     }
-    let parts = ["formattedFirstName", "formattedLastName"].map(|part| translation.text_of(part));
-    parts.join(" ").trim().to_owned()
+    family_first(
+        translation.text_of("formattedLastName"),
+        translation.text_of("formattedFirstName"),
+    )
 }
 
 fn add_feature(entry: &mut ListEntry, feature: &Element) {

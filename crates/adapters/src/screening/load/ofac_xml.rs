@@ -1,7 +1,7 @@
 //! OFAC's SDN.XML (`sdnList`, also used for the consolidated non-SDN list), by its published schema.
 
 use super::xml::{self, Element, Found};
-use super::{Fault, Part, dates, limited};
+use super::{Fault, Part, dates, family_first, limited};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
 /// Prefix of digital-currency addresses among OFAC's identity documents.
@@ -30,7 +30,8 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
 
 fn entry(element: &Element) -> Result<ListEntry, Fault> {
     let uid = element.text_of("uid");
-    let name = full_name(element);
+    let is_person = element.text_of("sdnType") == "Individual";
+    let name = full_name(element, is_person);
     if uid.is_empty() || name.is_empty() {
         return Err(Fault::new(element.line, "<sdnEntry> without <uid> or <lastName>"));
     }
@@ -41,7 +42,7 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     };
     let mut entry = ListEntry::new(uid, kind, name);
     for alias in element.listed("akaList", "aka") {
-        entry.add_name(&full_name(alias), alias.text_of("category") == "weak");
+        entry.add_name(&full_name(alias, is_person), alias.text_of("category") == "weak");
     }
     for item in element.listed("dateOfBirthList", "dateOfBirthItem") {
         entry.births.extend(dates::birth(item.text_of("dateOfBirth")));
@@ -72,6 +73,10 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     Ok(entry)
 }
 
-fn full_name(element: &Element) -> String {
-    format!("{} {}", element.text_of("firstName"), element.text_of("lastName")).trim().to_owned()
+fn full_name(element: &Element, is_person: bool) -> String {
+    let (first, last) = (element.text_of("firstName"), element.text_of("lastName"));
+    match is_person {
+        true => family_first(last, first),
+        false => format!("{first} {last}").trim().to_owned(),
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::table::Row;
 use super::xml::{self, Element, Found};
-use super::{Fault, Part, dates, limited, table};
+use super::{Fault, Part, dates, family_first, limited, table};
 use crate::screening::entry::{Kind, ListEntry};
 
 /// The columns required for matching.
@@ -164,6 +164,7 @@ fn is_weak(strength: &str) -> bool {
     strength.to_ascii_lowercase().starts_with("low")
 }
 
-fn joined(parts: [&str; 6]) -> String {
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+fn joined([given @ .., family]: [&str; 6]) -> String {
+    let given = given.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    family_first(family, &given.join(" "))
 }

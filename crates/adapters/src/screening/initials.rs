@@ -1,0 +1,128 @@
+//! Letters that stand for words: abbreviations that are a name themselves, and initials that are
+//! written without a gap.
+//!
+//! It works on written text, never on scores.
+
+use std::ops::RangeInclusive;
+
+use super::letters::{is_of_word, plain};
+use super::normal::{Class, canonical, classed, is_in};
+use super::words::{HONORIFICS, PARTICLES};
+
+/// The text with its single letters joined to words if no other word of it says anything:
+/// `G.L.G. S.A.` is `GLG SA`, and `K. T. B. LLC` is `KTB LLC`.
+pub(super) fn abbreviation(seen: &str) -> Option<String> {
+    /// The letters so far, and whether gaps surround each of them.
+    struct Run {
+        letters: String,
+        spaced: bool,
+    }
+    let mut runs: Vec<Run> = Vec::new();
+    let mut others: Vec<(usize, &str)> = Vec::new();
+    let mut joined = false;
+    for chunk in seen.split_whitespace() {
+        let words: Vec<&str> =
+            chunk.split(|letter| !is_of_word(letter)).filter(|word| !word.is_empty()).collect();
+        let spaced = words.len() == 1;
+        let mut is_first = true;
+        for word in words {
+            let plain = plain(word);
+            if plain.chars().count() > 1 {
+                if !is_in(PARTICLES, &plain) && !is_in(HONORIFICS, &plain) {
+                    return None;
+                }
+                others.push((runs.len(), word));
+                is_first = true;
+                continue;
+            }
+            let is_behind_other = others.last().is_some_and(|(at, _)| *at == runs.len());
+            match runs.last_mut() {
+                Some(run) if !is_behind_other && (!is_first || run.spaced && spaced) => {
+                    run.letters.push_str(word);
+                    joined = true;
+                }
+                _ => runs.push(Run { letters: word.to_owned(), spaced }),
+            }
+            is_first = false;
+        }
+    }
+    let mut words: Vec<&str> = Vec::new();
+    for at in 0..=runs.len() {
+        words.extend(others.iter().filter(|(place, _)| *place == at).map(|(_, word)| *word));
+        words.extend(runs.get(at).map(|run| run.letters.as_str()));
+    }
+    joined.then(|| words.join(" "))
+}
+
+/// The texts with a word of a few capitals read as initials: `SY Mogiletsky` is `S Y Mogiletsky`.
+pub(super) fn glued(text: &str) -> Vec<String> {
+    // Each reading of a longer text costs much, and its people are read one by one.
+    const WORDS: RangeInclusive<usize> = 2..=8;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if !WORDS.contains(&words.len()) {
+        return Vec::new();
+    }
+    let read = words.iter().enumerate().filter_map(|(at, word)| {
+        let letters = capitals(word)?;
+        let spaced = letters.map(String::from).collect::<Vec<_>>().join(" ");
+        let (before, behind) = (&words[..at], &words[at + 1..]);
+        Some([before, &[spaced.as_str()], behind].concat().join(" "))
+    });
+    read.collect()
+}
+
+/// The letters of a word that may be initials: two to four capitals, and no word that is known.
+fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
+    const LETTERS: RangeInclusive<usize> = 2..=4;
+    let bare = word.trim_matches(|letter: char| !is_of_word(letter));
+    let is_few = LETTERS.contains(&bare.chars().count());
+    if !is_few || !bare.chars().all(char::is_uppercase) {
+        return None;
+    }
+    let plain = plain(bare);
+    let is_known = is_in(HONORIFICS, &plain)
+        || canonical(&plain) != plain.as_str()
+        || classed(&plain).class != Class::Plain;
+    (!is_known).then(|| bare.chars())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_letters_alone_is_read_as_words() {
+        for (written, read) in [
+            ("G.L.G. S.A.", Some("GLG SA")),
+            ("B R C S.A.", Some("BRC SA")),
+            ("S.A. B R C", Some("SA BRC")),
+            ("U.N.I.T.A.", Some("UNITA")),
+            ("K.T.B. LLC", Some("KTB LLC")),
+            ("The K. T. B. Trading Co.", Some("The KTB Trading Co")),
+            ("A. LLC B.", None),
+            ("Z.Q.", Some("ZQ")),
+            ("KTB LLC", None),
+            ("A. K. Khan", None),
+            ("Zorblax Q. Q.", None),
+            ("", None),
+        ] {
+            assert_eq!(abbreviation(written).as_deref(), read, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_a_few_capitals_may_be_initials() {
+        for (written, read) in [
+            ("SY Mogiletsky", &["S Y Mogiletsky"][..]),
+            ("MOGILETSKY, JAG", &["MOGILETSKY, J A G"]),
+            ("SY Mogiletsky DK", &["S Y Mogiletsky DK", "SY Mogiletsky D K"]),
+            ("Sy Mogiletsky", &[]),
+            ("ALI MOGILETSKY", &[]),
+            ("MOGILETSKY LLC", &[]),
+            ("MD MOGILETSKY", &[]),
+            ("AB", &[]),
+        ] {
+            assert_eq!(glued(written), read, "{written}");
+        }
+    }
+}
