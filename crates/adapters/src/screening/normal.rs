@@ -400,6 +400,30 @@ mod tests {
     }
 
     #[test]
+    fn given_names_of_belarus_and_ukraine_are_the_russian_ones() {
+        for (name, other) in [
+            ("siarhei", "sergey"),
+            ("ihar", "igor"),
+            ("aleh", "oleg"),
+            ("mikalai", "nikolai"),
+            ("yauhen", "evgeny"),
+            ("kanstantsin", "konstantin"),
+            ("volha", "olga"),
+            ("viktar", "victor"),
+            ("aliaksandr", "alexander"),
+            ("henadz", "gennady"),
+            ("piotr", "petr"),
+            ("ryhor", "grigory"),
+            ("dzianis", "denis"),
+            ("heorhi", "georgy"),
+            ("dzmitry", "dmitry"),
+            ("uladzimir", "volodymyr"),
+        ] {
+            assert_eq!(canonical(name), canonical(other), "{name} {other}");
+        }
+    }
+
+    #[test]
     fn a_spelling_is_kept_as_one_other() {
         let spellings: Vec<&str> = VARIANTS.iter().copied().flatten().copied().collect();
         for spelling in &spellings {
