@@ -257,8 +257,8 @@ fn typed(arguments: impl Iterator<Item = String>) -> BTreeSet<String> {
     arguments.skip(1).filter_map(name).collect()
 }
 
-/// An option that was typed counts, whatever the environment says of its alternative: `--token-file` and
-/// `CORRIDOR_TOKEN`.
+/// An option that was typed counts, whatever the environment says of its alternative: `--secret-key-file`
+/// beside `CORRIDOR_SECRET_KEY`.
 fn typed_wins(command: clap::Command, typed: &BTreeSet<String>) -> clap::Command {
     const FILE: &str = "-file";
     let command = command.mut_args(|option| {
@@ -595,6 +595,8 @@ mod tests {
             "corridor users create ayesha --role operator --role compliance --tenant demobank --by b --why x",
             "corridor users create omar --role approver --all-tenants --output json --by b --why x",
             "corridor users list",
+            "corridor users disable ayesha",
+            "corridor tenants top-up --coin USDT --amount 1",
             "corridor users roles ayesha --role auditor --all-tenants --by b --why x",
             "corridor users reset ayesha --by b --why x",
             "corridor users disable ayesha --by b --why x",
@@ -649,7 +651,6 @@ mod tests {
             "corridor",
             "corridor serv",
             "corridor tenants policy set t --by a --approved-by b --why x",
-            "corridor tenants top-up --coin USDT --amount 1 --by a --why x",
             "corridor tenants top-up --coin USDT --amount 1 --reference r --why x",
             "corridor tenants fund-controller --coin USDT --amount 1",
             "corridor tenants policy set t minimum_kyc --by a --approved-by b --why x",
@@ -690,7 +691,6 @@ mod tests {
             "corridor listen",
             "corridor users create ayesha --role operator --by b --why x",
             "corridor users create ayesha --role viewer --all-tenants --by b",
-            "corridor users disable ayesha",
             "corridor users create ayesha --role boss --all-tenants --by b --why x",
             "corridor users create 'a b' --role viewer --all-tenants --by b --why x",
             "corridor users create ayesha --role viewer --all-tenants --tenant t --by b --why x",

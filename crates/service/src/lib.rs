@@ -168,7 +168,13 @@ pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Stor
 /// [`installation::NotInstalled`], or it cannot be opened.
 pub async fn open_existing_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
     installation::check_existing(config, data_dir).await?;
-    open_store(config, data_dir).await
+    let clock = BusinessClock::default();
+    let store = open_store_at(config, data_dir, Arc::new(clock.clone()), None).await?;
+    // Any use of a database that is not ready says why.
+    if store.ready().await.is_ok() {
+        restore_clock(&store, &clock).await?;
+    }
+    Ok(store)
 }
 
 fn store_url(config: &Config, data_dir: &Path) -> String {

@@ -481,6 +481,6 @@ async fn sanction_lists(
         return ListBook::sample().context("sample sanction list");
     }
     let kept = store.map(|store| Arc::new(StoredLists::new(store.clone())) as Arc<dyn KeptLists>);
-    let settings = ListSettings { kept, with_sample: config.screening.sample_list };
+    let settings = ListSettings { kept };
     ListBook::load(config.list_sources(), settings, servers, now).await.context("screening.lists")
 }

@@ -123,8 +123,6 @@ pub trait KeptLists: std::fmt::Debug + Send + Sync {
 pub struct ListSettings {
     /// Storage of last good copies; `None` = none are kept.
     pub kept: Option<Arc<dyn KeptLists>>,
-    /// Whether the shipped sample is screened, too.
-    pub with_sample: bool,
 }
 
 /// How many redirects of one list a client should follow.
@@ -222,7 +220,7 @@ pub struct ListState {
 #[derive(Debug)]
 struct InForce {
     lists: Arc<SanctionLists>,
-    /// For each source: its list as last read successfully. The sample, which has none, is last.
+    /// For each source: its list as last read successfully.
     loaded: Vec<Option<Loaded>>,
     /// What these lists found nothing in.
     unlisted: Arc<Unlisted>,
@@ -239,7 +237,13 @@ pub struct ListBook {
 impl ListBook {
     /// The shipped sample of invented names, for the sandbox. Never stale; [`SanctionLists::is_sample`] is true.
     pub fn sample() -> Result<ListBook, LoadError> {
-        Ok(ListBook::holding(vec![Arc::new(sample()?)], Timestamp(0)))
+        let document = Document {
+            origin: "sanctions_sample.csv".to_owned(),
+            bytes: SAMPLE.as_bytes().to_vec(),
+            modified: None,
+        };
+        let list = Arc::new(load::load(&[document])?);
+        Ok(ListBook::holding(vec![list], Timestamp(0)))
     }
 
     /// A book over lists that were read at `now`, for tests of the matching.
@@ -270,12 +274,8 @@ impl ListBook {
     ) -> Result<ListBook, RefreshError> {
         let firsts =
             join_all(sources.iter().map(|source| first(source, &settings, client, now))).await;
-        let mut loaded =
+        let loaded =
             firsts.into_iter().map(|first| first.map(Some)).collect::<Result<Vec<_>, _>>()?;
-        if settings.with_sample {
-            let list = Arc::new(sample()?);
-            loaded.push(Some(Loaded { list, read_at: now, is_copy: false }));
-        }
         let in_force = index(loaded).await?;
         Ok(ListBook { sources, settings, in_force: RwLock::new(Arc::new(in_force)) })
     }
@@ -647,15 +647,6 @@ async fn stored_digest(
         );
         None
     })
-}
-
-fn sample() -> Result<List, LoadError> {
-    let document = Document {
-        origin: "sanctions_sample.csv".to_owned(),
-        bytes: SAMPLE.as_bytes().to_vec(),
-        modified: None,
-    };
-    load::load(&[document])
 }
 
 async fn read_documents(

@@ -53,7 +53,7 @@ impl KeptLists for Copies {
 }
 
 fn kept(copies: &Arc<Copies>) -> ListSettings {
-    ListSettings { kept: Some(copies.clone()), ..ListSettings::default() }
+    ListSettings { kept: Some(copies.clone()) }
 }
 
 fn at(url: String) -> ListSource {

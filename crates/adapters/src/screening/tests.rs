@@ -422,20 +422,6 @@ async fn a_list_that_lost_most_of_its_names_or_addresses_is_not_taken() {
     }
 }
 
-#[tokio::test]
-async fn the_sample_is_screened_beside_other_lists() {
-    let settings = ListSettings { with_sample: true, ..ListSettings::default() };
-    let sources = vec![file_source(&golden("un.xml"))];
-    let book = ListBook::load(sources, settings, &client(), NOW).await.expect("load");
-    for _ in 0..2 {
-        for name in ["Zorblax Quibbleton", "Grimwald Sanctionovich Fakename"] {
-            assert_eq!(screen_one(&book, name, None, None).verdict(), Verdict::Hit, "{name}");
-        }
-        assert_eq!(book.oldest_load(), Some(NOW));
-        assert!(book.refresh(&client(), NOW).await.is_complete());
-    }
-}
-
 /// A long list loses few entries at a time: a quarter less is a broken download.
 #[test]
 fn a_long_downloaded_list_may_lose_a_fifth_of_its_entries() {

@@ -191,7 +191,7 @@ async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
     };
     let kept = store
         .map(|store| Arc::new(Unchanged(StoredLists::new(store.clone()))) as Arc<dyn KeptLists>);
-    let settings = ListSettings { kept, with_sample: false };
+    let settings = ListSettings { kept };
     let reading = config.list_sources().into_iter().map(|source| list(source, &settings, &http));
     futures_util::future::join_all(reading).await
 }
@@ -419,7 +419,7 @@ mod tests {
         let file = dir.path().join("own.csv");
         let source = ListSource { locations: vec![Location::File(file.clone())] };
         let http = world::list_servers(&config(&[])).expect("servers");
-        let stored = ListSettings { kept: Some(Arc::new(Stored)), with_sample: false };
+        let stored = ListSettings { kept: Some(Arc::new(Stored)) };
         let refused = format!("OWN ({}): only 1 entries, previously 3", file.display());
         for (names, settings, expected) in [
             (&["Zorblax"][..], &stored, Some(refused.as_str())),

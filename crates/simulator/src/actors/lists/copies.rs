@@ -30,7 +30,7 @@ impl std::fmt::Debug for Copies {
 
 impl Copies {
     pub(super) fn settings(world: &Arc<ListWorld>) -> ListSettings {
-        ListSettings { kept: Some(Arc::new(Copies(world.clone()))), ..ListSettings::default() }
+        ListSettings { kept: Some(Arc::new(Copies(world.clone()))) }
     }
 }
 

@@ -261,6 +261,11 @@ fn pages_are_opened_and_the_status_is_shown() {
         assert!(status.contains(part), "{part:?}: {status}");
     }
     assert_eq!(installation.json(&["status"])[0]["ready"], true);
+    // What a command books has the service's time.
+    let top_up = ["tenants", "top-up", "--coin", "USDT", "--amount", "1", "--reference", "later"];
+    let booked = installation.json(&top_up).remove(0);
+    let at: jiff::Timestamp = text(&booked, "booked_at").parse().expect("a time");
+    assert!(at > jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24), "{booked}");
 }
 
 #[test]
