@@ -47,7 +47,7 @@ fn bookings(body: &Element, parent: &str, only_ours: bool, statement: &mut State
         }
         for mut part in parts {
             let is_ours = part.ids.may_be_ours();
-            // A truncated id of ours may look like another party's number.
+            // One of our ids, truncated, may look like another party's number.
             part.ids.may_be_anothers = only_ours && !is_ours;
             let may_be_ours = || part.ids.strong().any(|id| rail_ids::head(id).is_some());
             if part.ids.may_be_anothers && !may_be_ours() {

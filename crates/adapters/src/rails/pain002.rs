@@ -89,7 +89,7 @@ pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
 }
 
 /// Statuses of one report that exclude each other: a message's and that of its only block, or a
-/// rejection and what it counts as accepted. Such a report proves nothing. What it lists is an
+/// rejection and what it counts as accepted. That report proves nothing. What it lists is an
 /// exception.
 fn contradiction(body: &Element) -> Option<String> {
     let blocks: Vec<_> = body.all("OrgnlPmtInfAndSts").map(|it| (it, "PmtInfSts")).collect();
@@ -153,7 +153,7 @@ impl Subject {
             .map(|sign| sign.to_ascii_lowercase())
             .collect();
         let known = ABOUT_PAYMENTS.iter().find(|(known, _)| name.contains(known));
-        // An outgoing payment message has a shorter id; banks write pain.001 for any of ours.
+        // An outgoing payment message has a shorter id; banks write pain.001 for any of them.
         let is_unnamed =
             || element.text_at(&["OrgnlMsgId"]).is_some_and(|id| rail_ids::whole(id).is_some());
         match known {

@@ -1502,5 +1502,5 @@ fn a_booking_of_the_day_with_a_truncated_id_of_digits_may_be_ours() {
     let digits = day("7239417589744464");
     assert!(ids(&digits[0]).may_be_anothers);
     assert!(!ids(&day(SIMPLE)[0]).may_be_anothers);
-    assert!(day("1234567").is_empty(), "too short for any of ours");
+    assert!(day("1234567").is_empty(), "too short for one of our ids");
 }

@@ -48,7 +48,7 @@ const NAME_MAX_BYTES: usize = 255;
 
 /// Grace period in which a file that matches no pattern may still be renamed or written to.
 const STRANGER_AGE: Duration = Duration::from_secs(60);
-/// What is said of a file that is locked before it is read, and after.
+/// Texts about a file that is locked before it is read, and after.
 pub(super) const UNREAD: &str = "it cannot be read and moved, and is read once it can be";
 pub(super) const UNMOVED: &str = "it is read, and is moved once it can be";
 /// Placeholders of network file systems for files that are deleted while open.
