@@ -329,7 +329,7 @@ async fn unmatched_reports_are_stored_and_reported(on: On) {
         strays.iter().any(|it| &*it.rail.0 == "pak-raast" && it.report.what.contains(part))
     };
     assert!(
-        says("pain.002 B-77 reports Settled of") && says(foreign) && says("9-html.xml"),
+        says("pain.002 B-77 reports settled of") && says(foreign) && says("9-html.xml"),
         "{strays:?}"
     );
     let alerts = store.alerts(bank.tenant.id, 100).await.expect("read");

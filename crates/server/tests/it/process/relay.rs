@@ -285,5 +285,7 @@ fn a_relay_says_what_is_wrong_with_its_start() {
     assert_eq!(other.code, 2);
     assert!(other.stderr.contains("configured: warehouse"), "{}", other.stderr);
     assert_eq!(one.json(&["relay", "status"]), Vec::<Value>::new());
-    one.ok(&["relay", "forget", "warehouse", "--why", "test"]);
+    let unknown = one.run(&["relay", "forget", "warehouse", "--why", "test"]);
+    let words = "no relay warehouse has a position";
+    assert!(unknown.code == 1 && unknown.stderr.contains(words), "{}", unknown.stderr);
 }

@@ -54,7 +54,8 @@ fn a_reference_is_booked_once() {
 fn tokens_for_the_controller_name_who_booked_them() {
     let installation = installed();
     let fund = ["tenants", "fund-controller", "--coin", "USDC", "--amount", "250"];
-    assert_eq!(installation.run(&fund).code, 2, "--by and --why are required");
+    let unexplained = [&fund[..], &["--by", "ayesha"]].concat();
+    assert_eq!(installation.run(&unexplained).code, 2, "--by takes --why");
     let by = |name| [&fund[..], &["--by", name, "--why", "for refunds"]].concat();
     assert_eq!(installation.run(&by("vera")).code, 1);
     let booked = installation.json(&by("ayesha")).remove(0);
