@@ -134,7 +134,10 @@ enum Subject {
 
 /// Names of the messages that are about a payment, without punctuation: banks write `OrgnlMsgNmId`
 /// with and without it, in either case, and as the whole namespace.
-const ABOUT_PAYMENTS: [(&str, Subject); 7] = [
+const ABOUT_PAYMENTS: [(&str, Subject); 9] = [
+    // The bank's own message to the next bank, with an id of its own.
+    ("pacs008", Subject::Payment),
+    ("pacs009", Subject::Payment),
     ("camt055", Subject::Recall),
     ("camt056", Subject::Recall),
     ("pmtcxlreq", Subject::Recall),

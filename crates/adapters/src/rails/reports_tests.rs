@@ -1431,6 +1431,9 @@ fn a_refusal_of_an_inquiry_or_recall_is_known_by_its_id_too() {
         let refused = RailStatus::Recall(RecallAnswer::Refused);
         assert_eq!(report(question, &named(name), &ours, "RJCT"), refused, "{name}");
     }
+    // The bank's own message to the next bank, with an id of its own.
+    let next = named("pacs.008.001.08");
+    assert_eq!(report(question, &next, &ours, "RJCT"), RailStatus::Rejected);
     let open = RailStatus::Unrecognised("RJCT of a message that carried no payment".to_owned());
     for name in [String::new(), named("NOTPROVIDED"), named("pain.001.001.03")] {
         assert_eq!(report(question, &name, &ours, "RJCT"), open, "{name}");
