@@ -99,8 +99,9 @@ fn contradiction(body: &Element) -> Option<String> {
         let own = level.text_at(&[name])?;
         let block = only.filter(|_| name == "GrpSts").and_then(|(block, name)| {
             let code = block.text_at(&[name])?;
-            let is_excluded =
-                is_rejected(own) && is_paid(code) || is_paid(own) && is_rejected(code);
+            // What is only accepted may be rejected later on.
+            let is_settled = iso::status(own) == RailStatus::Settled;
+            let is_excluded = is_rejected(own) && is_paid(code) || is_settled && is_rejected(code);
             is_excluded.then_some((name, code))
         });
         let is_none = |it: &Element| {

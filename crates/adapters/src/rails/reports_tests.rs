@@ -1407,7 +1407,9 @@ fn a_status_report_that_excludes_itself_proves_nothing() {
         assert_eq!(report, (0, vec![format!("pain.002 B-17, group 1: {expected}")]));
     }
     assert_eq!(said("RJCT", &counted("00"), ""), (1, Vec::new()));
-    assert_eq!(said("PART", "", &of_block("RJCT")), (1, Vec::new()));
+    for group in ["PART", "ACTC", "ACCP", "ACSP"] {
+        assert_eq!(said(group, "", &of_block("RJCT")), (1, Vec::new()), "{group}");
+    }
 }
 
 /// Banks name an inquiry or a recall as they like: it carried no payment, and neither does its refusal
