@@ -652,7 +652,7 @@ mod tests {
             "corridor serv",
             "corridor tenants policy set t --by a --approved-by b --why x",
             "corridor tenants top-up --coin USDT --amount 1 --reference r --why x",
-            "corridor tenants fund-controller --coin USDT --amount 1",
+            "corridor tenants fund-controller --coin USDT --amount 1 --by a",
             "corridor tenants policy set t minimum_kyc --by a --approved-by b --why x",
             "corridor tenants policy set t minimum_kyc=BASIC --by a --why x",
             "corridor customers set t c-1 --kyc-level VIP --by a --why x",
