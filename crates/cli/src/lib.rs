@@ -247,7 +247,6 @@ impl Context {
     }
 }
 
-/// Parses the arguments of this process and runs the command.
 /// The long options of a command line.
 fn typed(arguments: impl Iterator<Item = String>) -> BTreeSet<String> {
     let name = |argument: String| {
@@ -274,6 +273,7 @@ fn typed_wins(command: clap::Command, typed: &BTreeSet<String>) -> clap::Command
     command.mut_subcommands(|inner| typed_wins(inner, typed))
 }
 
+/// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
     let fitted =
         || help_text::fitted(help::grouped(Cli::command()), output::width().min(HELP_WIDTH_MAX));

@@ -439,10 +439,12 @@ pub fn contradictory<'a>(
 ) -> BTreeSet<(AttemptId, String)> {
     let (mut accepted, mut contradictory) = (BTreeSet::new(), BTreeSet::new());
     for report in reports.rev() {
-        let about = (report.attempt, report.source.clone());
+        let (attempt, source) = (report.attempt, report.source.as_str());
         match report.status {
-            RailStatus::Accepted | RailStatus::Settled => drop(accepted.insert(about)),
-            RailStatus::Rejected if accepted.contains(&about) => drop(contradictory.insert(about)),
+            RailStatus::Accepted | RailStatus::Settled => drop(accepted.insert((attempt, source))),
+            RailStatus::Rejected if accepted.contains(&(attempt, source)) => {
+                contradictory.insert((attempt, source.to_owned()));
+            }
             _ => {}
         }
     }

@@ -216,7 +216,8 @@ impl Workers {
             }
             let contradictory = rail::contradictory(found.iter().map(|(_, report)| report));
             found.retain(|(_, report)| {
-                let is_sure = !contradictory.contains(&(report.attempt, report.source.clone()));
+                let is_sure = contradictory.is_empty()
+                    || !contradictory.contains(&(report.attempt, report.source.clone()));
                 if !is_sure && report.status == RailStatus::Rejected {
                     let what = told(report, "the message accepts it further on");
                     strays.push(what.into());

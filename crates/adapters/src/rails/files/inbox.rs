@@ -309,9 +309,9 @@ impl Inbox {
             if !has_changed {
                 match self.move_away(dir, name.as_ref(), to) {
                     Err(error) if error.is_locked() => {
-                        entry
-                            .into_iter()
-                            .for_each(|it| self.look_at_locked(it, UNMOVED, &error, page));
+                        if let Some(entry) = entry {
+                            self.look_at_locked(entry, UNMOVED, &error, page);
+                        }
                         continue;
                     }
                     moved => moved?,
