@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -45,6 +46,8 @@ struct Shared {
     frozen: watch::Sender<bool>,
     /// Whether the server's answers are held back.
     held: watch::Sender<bool>,
+    /// How much later each of them arrives.
+    delay: Mutex<Duration>,
 }
 
 /// A running proxy. Dropping it breaks every connection and stops listening.
@@ -70,6 +73,7 @@ impl Proxy {
             broken: watch::Sender::new(0),
             frozen: watch::Sender::new(false),
             held: watch::Sender::new(false),
+            delay: Mutex::default(),
         });
         let task = tokio::spawn(accept(listener, shared.clone()));
         Ok(Proxy { shared, address, task })
@@ -108,6 +112,11 @@ impl Proxy {
     /// While held back, the server gets and executes everything, and its answers do not arrive.
     pub fn hold_answers(&self, held: bool) {
         self.shared.held.send_replace(held);
+    }
+
+    /// Delays each of the server's answers from now on.
+    pub fn delay_answers(&self, delay: Duration) {
+        *self.shared.delay.lock().unwrap_or_else(PoisonError::into_inner) = delay;
     }
 }
 
@@ -217,6 +226,8 @@ async fn answer(
         }
         is_off(&shared.frozen).await;
         is_off(&shared.held).await;
+        let delay = *shared.delay.lock().unwrap_or_else(PoisonError::into_inner);
+        tokio::time::sleep(delay).await;
         let bytes = chunk.get(..count).unwrap_or_default();
         if !*swallowing.borrow() {
             to.write_all(bytes).await?;

@@ -1,26 +1,48 @@
 //! A primary and its synchronous standby: the promoted server is used, its former primary is not, even
 //! if it returns as if nothing had happened. And sessions that a pooler lends for one transaction.
 
+use std::time::Duration;
+
+use domain::ids::TenantId;
 use store::StoreError;
 use testkit::postgres::{Cluster, Options};
+use testkit::proxy::Proxy;
+use testkit::wait;
 
 use crate::world::{Side, World, on_postgres, run_case};
 
-/// Two hosts in one address, and its servers.
-fn pair(part: &str) -> Option<(Cluster, Cluster, String)> {
-    if !testkit::postgres::wanted() {
-        assert!(testkit::postgres::for_tests(part).expect("left out").is_none());
-        return None;
+/// A primary, its standby, and the address that names both.
+struct Pair {
+    one: Cluster,
+    two: Cluster,
+    url: String,
+}
+
+impl Pair {
+    fn start(part: &str) -> Option<Pair> {
+        if !testkit::postgres::wanted() {
+            assert!(testkit::postgres::for_tests(part).expect("left out").is_none());
+            return None;
+        }
+        let options = Options::default();
+        let one = Cluster::start(&options).expect("a primary");
+        let two = one.standby("two", &options).expect("a standby");
+        one.wait_for_standby("two").expect("it streams");
+        let url = one.database("pair").expect("a database");
+        let [first, second] = [&one, &two].map(host);
+        let url = url.replacen(&first, &format!("{first},{second}"), 1);
+        Some(Pair { one, two, url })
     }
-    let options = Options::default();
-    let one = Cluster::start(&options).expect("a primary");
-    let two = one.standby("two", &options).expect("a standby");
-    one.wait_for_standby("two").expect("it streams");
-    let url = one.database("pair").expect("a database");
-    let port = |server: &Cluster| server.port().expect("ours");
-    let (first, both) = (format!("127.0.0.1:{}", port(&one)), format!("127.0.0.1:{}", port(&two)));
-    let url = url.replacen(&first, &format!("{first},{both}"), 1);
-    Some((one, two, url))
+}
+
+fn on_a_pair<F: Future<Output = ()> + 'static>(part: &str, case: fn(World, Pair) -> F) {
+    let Some(pair) = Pair::start(part) else { return };
+    let url = pair.url.clone();
+    run_case(Box::new(move |world| Box::pin(case(world, pair))), url, Side::Postgres);
+}
+
+fn host(server: &Cluster) -> String {
+    format!("127.0.0.1:{}", server.port().expect("ours"))
 }
 
 /// What nodes ask a server besides whether it is the primary.
@@ -35,13 +57,24 @@ fn used(server: &Cluster, from: u64) -> Vec<String> {
     log.lines().filter(of_nodes).map(str::to_owned).collect()
 }
 
-async fn promoted(world: World, one: Cluster, two: Cluster) {
+/// Pays, at last: on a busy machine a primary may prove itself too late, which ends the connections to
+/// it and leaves the outcome of a commit unknown.
+async fn pays(world: &World, tenant: TenantId) {
+    let paid = || async { world.try_payment(tenant, None).await.is_ok() };
+    assert!(wait::until_async(wait::AT_MOST, paid).await, "the later primary takes a payment");
+}
+
+async fn promoted(world: World, Pair { one, two, .. }: Pair) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let first = world.payment(tenant, None).await;
     one.kill().expect("killed");
     two.promote().expect("promoted");
-    assert!(world.store.payment_record(tenant, first.id).await.expect("read").is_some());
-    world.payment(tenant, None).await;
+    let known = wait::until_async(wait::AT_MOST, || async {
+        let found = world.store.payment_record(tenant, first.id).await;
+        found.is_ok_and(|found| found.expect("kept").payment.id == first.id)
+    });
+    assert!(known.await, "the standby has the payment");
+    pays(&world, tenant).await;
 
     // It returns as the primary that it was; no node may use it, whatever it remembers.
     one.restart().expect("it starts");
@@ -49,10 +82,9 @@ async fn promoted(world: World, one: Cluster, two: Cluster) {
     let from = one.log_bytes();
     let database = world.url.rsplit('/').next().and_then(|name| name.split('?').next());
     two.disconnect(database.expect("a name")).expect("all sessions end");
-    world.payment(tenant, None).await;
+    pays(&world, tenant).await;
     let fresh = World { store: world.reopened(|_| {}).await.expect("opens"), ..world.clone() };
-    fresh.store.ready().await.expect("ready");
-    fresh.payment(tenant, None).await;
+    pays(&fresh, tenant).await;
     assert_eq!(fresh.store.verify_books(tenant).await, Ok(Vec::new()));
     assert_eq!(world.store.event_head(tenant).await, fresh.store.event_head(tenant).await);
     assert_eq!(used(&one, from), [""; 0]);
@@ -70,8 +102,30 @@ async fn promoted(world: World, one: Cluster, two: Cluster) {
 
 #[test]
 fn a_promoted_standby_is_used_and_its_former_primary_is_not() {
-    let Some((one, two, url)) = pair("a promoted standby") else { return };
-    run_case(Box::new(move |world| Box::pin(promoted(world, one, two))), url, Side::Postgres);
+    on_a_pair("a promoted standby", promoted);
+}
+
+/// The later primary is far away; the superseded one answers at once.
+async fn far(world: World, Pair { one, two, .. }: Pair) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    one.kill().expect("killed");
+    two.promote().expect("promoted");
+    one.restart().expect("it starts");
+    one.configure("log_statement", "all").expect("configured");
+    let from = one.log_bytes();
+    let address = host(&two).parse().expect("an address");
+    let proxy = Proxy::start(address).await.expect("a proxy");
+    proxy.delay_answers(Duration::from_millis(300));
+    let url = world.url.replace(&host(&two), &proxy.address().to_string());
+    let world = World { url, ..world.clone() };
+    let store = world.reopened(|_| {}).await.expect("opens");
+    pays(&World { store, ..world }, tenant).await;
+    assert_eq!(used(&one, from), [""; 0]);
+}
+
+#[test]
+fn a_promoted_standby_that_answers_slowly_is_used() {
+    on_a_pair("a promoted standby far away", far);
 }
 
 /// Nothing of a transaction stays with the session, which another client uses next.

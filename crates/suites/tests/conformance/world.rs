@@ -264,24 +264,34 @@ impl World {
     }
 
     pub async fn quote(&self, tenant: TenantId) -> Quote {
+        self.try_quote(tenant).await.expect("quoted")
+    }
+
+    async fn try_quote(&self, tenant: TenantId) -> Result<Quote, ExecuteError> {
         let mut made = None;
         self.execute(&tenant_need(tenant), |ws, ids| made = Some(put_quote(ws, tenant, ids)))
-            .await
-            .expect("quoted");
-        made.expect("made")
+            .await?;
+        Ok(made.expect("made"))
     }
 
     /// Creates a payment with its own quote.
     pub async fn payment(&self, tenant: TenantId, external_id: Option<&str>) -> Payment {
-        let quote = self.quote(tenant).await;
+        self.try_payment(tenant, external_id).await.expect("accepted")
+    }
+
+    pub async fn try_payment(
+        &self,
+        tenant: TenantId,
+        external_id: Option<&str>,
+    ) -> Result<Payment, ExecuteError> {
+        let quote = self.try_quote(tenant).await?;
         let mut made = None;
         let mut need = tenant_need(tenant);
         need.quotes.insert((tenant, quote.id));
         need.external_ids.extend(external_id.map(|id| (tenant, id.to_owned())));
         self.execute(&need, |ws, ids| made = Some(put_payment(ws, &quote, external_id, ids)))
-            .await
-            .expect("accepted");
-        made.expect("made")
+            .await?;
+        Ok(made.expect("made"))
     }
 }
 

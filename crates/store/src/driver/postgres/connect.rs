@@ -196,7 +196,9 @@ impl Connector {
         Ok(Opened { client, flights, driver })
     }
 
-    /// Asks all servers at once: the one on the latest timeline has to prove itself.
+    /// Asks all servers at once: the one on the latest timeline has to prove itself. It has only that
+    /// proof's time before a later one that answers slowly is taken instead: a superseded primary waits
+    /// in vain for its standby.
     async fn open_primary(&self, by_watch: bool) -> Result<(i64, Opened), DbError> {
         let each = self.servers.each.iter();
         let mut asking: FuturesUnordered<_> = each.map(|server| self.ask(server)).collect();
@@ -216,14 +218,25 @@ impl Connector {
             }
         }
         let latest = found.into_iter().max_by_key(|(standing, _)| standing.timeline);
-        let Some((standing, primary)) = latest else {
+        let Some((mut standing, mut primary)) = latest else {
             return Err(DbError::Unavailable(format!("no primary: {}", refused.join(", "))));
         };
-        // Another task may have found a later one since.
-        if let Verdict::Refused(why) = self.servers.judge(&standing) {
-            return Err(DbError::Unavailable(format!("no primary: it {why}")));
+        loop {
+            // Another task may have found a later one since.
+            if let Verdict::Refused(why) = self.servers.judge(&standing) {
+                return Err(DbError::Unavailable(format!("no primary: it {why}")));
+            }
+            let driver = primary.driver.clone();
+            let timeline = standing.timeline;
+            tokio::select! {
+                biased;
+                proven = self.proven(timeline, primary, by_watch) => return proven,
+                later = later_than(timeline, &mut asking) => {
+                    driver.abort();
+                    (standing, primary) = later;
+                }
+            }
         }
-        self.proven(standing.timeline, primary, by_watch).await
     }
 
     /// The connection, if its server proves to be the primary. The first proof that fails closes all
@@ -326,6 +339,23 @@ impl Connector {
     pub(super) fn forget_types(&self) {
         self.types.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+/// The next answer of a primary on a later timeline; waits for ever if none comes.
+async fn later_than(
+    timeline: i64,
+    asking: &mut FuturesUnordered<
+        impl Future<Output = (String, Result<(Standing, Opened), String>)>,
+    >,
+) -> (Standing, Opened) {
+    while let Some((_, answer)) = asking.next().await {
+        if let Ok(later) = answer
+            && later.0.timeline > timeline
+        {
+            return later;
+        }
+    }
+    std::future::pending().await
 }
 
 /// Has the primary prove itself again and again as long as the connector is in use. If it does not,
