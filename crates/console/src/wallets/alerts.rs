@@ -35,7 +35,8 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         | AlertKind::ChainNode
         | AlertKind::Relay
         | AlertKind::RateSource
-        | AlertKind::SanctionList => return Ok(Cell::id(alert.subject)),
+        | AlertKind::SanctionList
+        | AlertKind::RailReports => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

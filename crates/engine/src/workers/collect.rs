@@ -8,10 +8,12 @@ use domain::ports::Rail;
 use domain::rail::{self, About, BankReport, RailFault, RailReport, RailStatus, Reports, Said};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
+use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
 use store::StrayReport;
 
 use super::{Stop, Workers};
+use crate::alerts;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
 use crate::error::EngineError;
@@ -25,6 +27,35 @@ const STORED_AFTER: Span = Span::millis(500);
 const RENEWALS_PER_LEASE: i64 = 4;
 /// Maximum number of reports applied concurrently.
 const APPLIED_AT_ONCE: usize = 256;
+
+/// How long a rail's reports may not be fetched before operators are alerted.
+const SILENT_MAX: Span = Span::mins(5);
+
+/// Why a page of reports is not fetched and stored.
+enum Missed {
+    ByRail,
+    ByStore,
+}
+
+/// For how long a rail's reports could not be fetched.
+#[derive(Debug, Default)]
+struct Silence {
+    since: Option<Timestamp>,
+    /// Whether an alert about it is open; unknown after a start.
+    is_alerted: Option<bool>,
+}
+
+impl Silence {
+    /// Whether to raise an alert (`true`) or to end it now.
+    fn alert(&mut self, answered: bool, now: Timestamp) -> Option<bool> {
+        if answered {
+            self.since = None;
+        }
+        let silent = !answered && now - *self.since.get_or_insert(now) >= SILENT_MAX;
+        let changes = (answered || silent) && self.is_alerted != Some(silent);
+        changes.then(|| *self.is_alerted.insert(silent))
+    }
+}
 
 /// The result of processing a report.
 enum Taken {
@@ -71,6 +102,7 @@ struct Place {
     cursor: Option<Option<String>>,
     /// When the stored cursor fell behind `cursor`; `None` = it is current.
     behind_since: Option<Timestamp>,
+    silence: Silence,
 }
 
 pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop: Stop) {
@@ -88,7 +120,10 @@ pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop
             fetched = round => fetched,
             _ = stop.wait_for(|stop| *stop) => break,
         };
-        if fetched {
+        if !matches!(fetched, Err(Missed::ByStore)) {
+            workers.heard(rail.as_ref(), fetched.is_ok(), &mut place).await;
+        }
+        if fetched.is_ok() {
             workers.rest(begun, &mut stop).await;
         } else {
             place.cursor = None;
@@ -125,16 +160,27 @@ impl Workers {
     /// the cursor was stored.
     pub(super) async fn collect_once(&self, rail: &dyn Rail) -> bool {
         let mut place = Place::default();
-        self.collect_page(rail, &mut place).await && self.store_place(rail, &mut place).await
+        self.collect_page(rail, &mut place).await.is_ok()
+            && self.store_place(rail, &mut place).await
     }
 
-    async fn collect_page(&self, rail: &dyn Rail, place: &mut Place) -> bool {
+    /// Operators learn of a rail that stays silent: returns and statements of its bank do not arrive.
+    async fn heard(&self, rail: &dyn Rail, answered: bool, place: &mut Place) {
+        let Some(raise) = place.silence.alert(answered, self.clock().now()) else { return };
+        let what = format!("the reports of the rail {} cannot be fetched", rail.id());
+        match raise {
+            true => alerts::raise_everywhere(&self.store, AlertKind::RailReports, &what).await,
+            false => alerts::end_everywhere(&self.store, AlertKind::RailReports, &what).await,
+        }
+    }
+
+    async fn collect_page(&self, rail: &dyn Rail, place: &mut Place) -> Result<(), Missed> {
         if place.cursor.is_none() {
             match self.store.rail_cursor(rail.id()).await {
                 Ok(cursor) => (place.cursor, place.behind_since) = (Some(cursor), None),
                 Err(error) => {
                     tracing::warn!(%error, rail = %rail.id(), "report cursor read failed, will retry");
-                    return false;
+                    return Err(Missed::ByStore);
                 }
             }
         }
@@ -142,18 +188,17 @@ impl Workers {
             tracing::warn!(%fault, "rail report fetch failed, will retry");
             metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string())
                 .increment(1);
+            Missed::ByRail
         };
         let cursor = place.cursor.as_ref().and_then(Option::as_deref);
-        let Ok(page) = rail.collect(cursor).await.map_err(failed) else { return false };
+        let page = rail.collect(cursor).await.map_err(failed)?;
         failpoint::reach(Failpoint::BeforeReports);
         if !self.take_in(rail, &page).await {
-            return false;
+            return Err(Missed::ByStore);
         }
-        if rail.confirm_stored().await.map_err(failed).is_err() {
-            return false;
-        }
+        rail.confirm_stored().await.map_err(failed)?;
         let now = self.clock().now();
-        match page.cursor {
+        let stored = match page.cursor {
             Some(cursor) => {
                 place.cursor = Some(Some(cursor));
                 let since = *place.behind_since.get_or_insert(now);
@@ -162,7 +207,8 @@ impl Workers {
                 now - since < STORED_AFTER || self.store_place(rail, place).await
             }
             None => self.store_place(rail, place).await,
-        }
+        };
+        if stored { Ok(()) } else { Err(Missed::ByStore) }
     }
 
     /// Stores the cursor of the applied reports if it has changed.
@@ -305,5 +351,23 @@ impl Workers {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rail_that_stays_silent_has_one_alert_which_ends_with_its_answer() {
+        let mut silence = Silence::default();
+        let mut alert =
+            |answered, minutes| silence.alert(answered, Timestamp(0) + Span::mins(minutes));
+        assert_eq!(alert(true, 0), Some(false), "an earlier process may have raised one");
+        assert_eq!(alert(true, 1), None);
+        assert_eq!([alert(false, 2), alert(false, 6)], [None, None]);
+        assert_eq!([alert(true, 6), alert(false, 7)], [None, None], "a gap ends it");
+        assert_eq!([alert(false, 12), alert(false, 13)], [Some(true), None]);
+        assert_eq!([alert(true, 14), alert(true, 15)], [Some(false), None]);
     }
 }

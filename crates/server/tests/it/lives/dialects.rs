@@ -8,11 +8,12 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ledger::AccountCode;
 use domain::payment::PaymentState;
+use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use tempfile::TempDir;
-use testkit::wait::until_async;
+use testkit::wait::{AT_MOST, until_async};
 
-use crate::harness::client::{PREFUND_MINOR, WAIT_MAX};
+use crate::harness::client::PREFUND_MINOR;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -34,6 +35,7 @@ on_both_stores! {
     case_14_end_of_day_24h
     a_debit_with_charges_books_them_and_a_return_less_charges_too
     files_in_capitals_and_strangers_are_not_passed_over
+    a_rail_that_cannot_be_read_has_an_alert_until_it_can
 }
 
 /// A payment service whose only rail for Pakistan is a directory without a bank.
@@ -90,7 +92,7 @@ impl Desk {
                 .find_map(|path| carries(&path))
         };
         assert!(
-            until_async(WAIT_MAX, || async { message().is_some() }).await,
+            until_async(AT_MOST, || async { message().is_some() }).await,
             "no pain.001 with {end_to_end}"
         );
         let text = message().expect("there");
@@ -121,7 +123,7 @@ impl Desk {
         let dir = self.dir.path().join("in");
         let places = [dir.join("archive").join(name), dir.join("unreadable").join(name)];
         let gone = || async { places.iter().any(|path| path.exists()) };
-        assert!(until_async(WAIT_MAX, gone).await, "{name} is not read");
+        assert!(until_async(AT_MOST, gone).await, "{name} is not read");
         places.into_iter().find(|path| path.exists()).expect("there")
     }
 
@@ -158,10 +160,14 @@ impl Desk {
     }
 
     async fn alerts(&self) -> Vec<String> {
+        self.alerts_of(AlertKind::Discrepancy).await
+    }
+
+    async fn alerts_of(&self, kind: AlertKind) -> Vec<String> {
         let alerts =
             self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read");
-        let of_rail = alerts.into_iter().filter(|(_, alert)| alert.kind == AlertKind::Discrepancy);
-        of_rail.map(|(_, alert)| alert.what).collect()
+        let of_kind = alerts.into_iter().filter(|(_, alert)| alert.kind == kind);
+        of_kind.map(|(_, alert)| alert.what).collect()
     }
 }
 
@@ -508,11 +514,37 @@ async fn files_in_capitals_and_strangers_are_not_passed_over(on: On) {
         .set_modified(then)
         .expect("set");
     let aside = desk.dir.path().join("in/unreadable/statement.txt");
-    assert!(until_async(WAIT_MAX, || async { aside.exists() }).await, "it is not moved aside");
+    assert!(until_async(AT_MOST, || async { aside.exists() }).await, "it is not moved aside");
     assert!(
         desk.alerts().await.iter().any(|it| it.contains("statement.txt")),
         "{:?}",
         desk.alerts().await
     );
+    desk.bank.finish().await;
+}
+
+async fn a_rail_that_cannot_be_read_has_an_alert_until_it_can(on: On) {
+    let desk = Desk::open(on).await;
+    let sent = desk.sent().await;
+    let (place, aside) = (desk.dir.path().join("in"), desk.dir.path().join("aside"));
+    fs::rename(&place, &aside).expect("moved");
+    fs::write(&place, "no directory").expect("written");
+    let is_alerted = || async {
+        let alerts = desk.alerts_of(AlertKind::RailReports).await;
+        let what = "the reports of the rail pak-raast cannot be fetched";
+        assert!(alerts.iter().all(|alert| alert == what), "{alerts:?}");
+        !alerts.is_empty()
+    };
+    // The first fetch that fails has a time of its own.
+    let alerted = until_async(AT_MOST, || async {
+        desk.bank.advance(Span::mins(1)).await;
+        is_alerted().await
+    });
+    assert!(alerted.await, "no alert");
+    fs::remove_file(&place).expect("removed");
+    fs::rename(&aside, &place).expect("moved back");
+    assert!(until_async(AT_MOST, || async { !is_alerted().await }).await, "it stays");
+    desk.lay("1.xml", whole(&sent, "<TxSts>ACSC</TxSts>"));
+    desk.reaches(&sent, "succeeded").await;
     desk.bank.finish().await;
 }
