@@ -203,8 +203,15 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
             BreakKind::Amount,
             format!("{back} was returned, the payout amount is {amount}"),
         ),
-        (paid, []) if paid.contains(&amount) => {
-            Net::Wrong(BreakKind::Twice, format!("{amount} is booked {} times", paid.len()))
+        (paid, []) if paid.contains(&amount) => Net::Wrong(
+            BreakKind::Twice,
+            match paid.iter().find(|paid| **paid != amount) {
+                None => format!("{amount} is booked {} times", paid.len()),
+                Some(other) => format!("{amount} is booked, and {other} besides"),
+            },
+        ),
+        ([paid, ..], [back, ..]) if *paid == amount => {
+            Net::Wrong(BreakKind::Amount, format!("{amount} is booked, and {back} is credited"))
         }
         ([paid, ..], _) => other(*paid),
     }

@@ -61,6 +61,21 @@ fn bookings_are_judged_by_their_net_effect() {
 }
 
 #[test]
+fn discrepancies_name_the_bookings_that_they_are_about() {
+    for (bookings, expected) in [
+        (vec![out(101)], "1.01 PKR is booked, the payout amount is 1.00 PKR"),
+        (vec![out(100), out(100)], "1.00 PKR is booked 2 times"),
+        (vec![out(100), out(7)], "1.00 PKR is booked, and 0.07 PKR besides"),
+        (vec![out(100), back(90)], "1.00 PKR is booked, and 0.90 PKR is credited"),
+        (vec![back(90)], "0.90 PKR was returned, the payout amount is 1.00 PKR"),
+    ] {
+        let judged = judge(AttemptState::Settled, (pkr(100), 0), &bookings, true);
+        let Verdict::Differs(_, what) = judged else { panic!("{bookings:?}") };
+        assert_eq!(what, expected);
+    }
+}
+
+#[test]
 fn discrepancies_that_reports_may_resolve_wait() {
     use AttemptState::{Accepted, Failed, Indeterminate, Returned, Sending, Settled};
     for (state, bookings) in [
