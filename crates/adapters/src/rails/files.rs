@@ -8,6 +8,7 @@ mod acknowledgements;
 #[cfg(any(test, feature = "fuzz"))]
 pub(super) mod fuzz;
 mod inbox;
+mod names;
 mod outbox;
 mod pattern;
 mod probe;

@@ -21,11 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use domain::rail::Reports;
-use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::acknowledgements::{Acknowledgements, Awaited, Stated};
+use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
 use super::unpack::{MAX_PACKED_BYTES, UnpackError, unpack};
 use crate::pgp::Pgp;
@@ -38,13 +37,6 @@ use crate::sftp;
 const MAX_PAGE_FILES: usize = 32;
 /// A page ends with the file that brings it to this many reports.
 const FULL_PAGE_REPORTS: usize = 1_000;
-/// Separates the cursor from the number and the name of a late file.
-const LATE_MARK: &str = "~late";
-const LATE_DIGITS: usize = 6;
-/// Follows the number of a late file whose name was shortened.
-const SHORTENED: &str = "~short-";
-/// Longest name of a file, in bytes, on the usual file systems.
-const NAME_MAX_BYTES: usize = 255;
 
 /// Grace period in which a file that matches no pattern may still be renamed or written to.
 const STRANGER_AGE: Duration = Duration::from_secs(60);
@@ -70,12 +62,16 @@ pub(super) struct Inbox {
     handed_out: Mutex<BTreeMap<String, HandedOut>>,
     /// What follows once the last page is stored.
     pending: Mutex<Vec<Pending>>,
-    /// Empty files that were reported.
-    reported_empty: Mutex<BTreeSet<OsString>>,
-    /// Locked files that were reported.
-    reported_locked: Mutex<BTreeSet<OsString>>,
-    /// Directories that were reported.
-    reported_directories: Mutex<BTreeSet<OsString>>,
+    /// What was reported and stays where it is.
+    reported: Mutex<BTreeSet<(Stays, OsString)>>,
+}
+
+/// Why something stays among the bank's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stays {
+    Empty,
+    Locked,
+    Directory,
 }
 
 /// What a listing states about a file.
@@ -96,9 +92,7 @@ enum Pending {
     /// No acknowledgement of the file is awaited any longer.
     Settle(String),
     Overdue(Awaited),
-    Empty(OsString),
-    Locked(OsString),
-    Directory(OsString),
+    Reported(Stays, OsString),
 }
 
 /// A file that can be read now.
@@ -187,9 +181,7 @@ impl Inbox {
             listed: Mutex::default(),
             handed_out: Mutex::default(),
             pending: Mutex::default(),
-            reported_empty: Mutex::default(),
-            reported_locked: Mutex::default(),
-            reported_directories: Mutex::default(),
+            reported: Mutex::default(),
         }
     }
 
@@ -208,11 +200,12 @@ impl Inbox {
     fn next_page(&self, cursor: Option<&str>, now: Instant) -> Result<Reports, InboxError> {
         let mut handed_out = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
         let mut page = Reports::default();
+        let mut entries = self.list(&self.dirs.reports)?;
         if let Some(cursor) = cursor {
-            self.settle(cursor, &mut handed_out, &mut page)?;
+            self.settle(cursor, &mut handed_out, &mut entries, &mut page)?;
         }
         let mut files = 0;
-        for Ready { name, entry } in self.next_files(cursor, now, &mut page)? {
+        for Ready { name, entry } in self.next_files(cursor, entries, now, &mut page)? {
             let is_late = entry.name != *name;
             if is_late && entry.name.to_str().is_some_and(|name| handed_out.contains_key(name)) {
                 // Its reports are stored, and it could not be moved.
@@ -241,7 +234,7 @@ impl Inbox {
                 }
                 renamed => renamed?,
             }
-            self.reported_locked().remove(&entry.name);
+            self.forget(Stays::Locked, |name| *name != entry.name);
             page.reports.append(&mut taken.reports);
             page.statements.append(&mut taken.statements);
             page.unreadable.append(&mut taken.unreadable);
@@ -265,9 +258,7 @@ impl Inbox {
                 Pending::Move { dir, name, to } => self.move_away(&dir, &name, &to)?,
                 Pending::Settle(name) => self.note(&name, |it| it.settle(&name))?,
                 Pending::Overdue(of) => self.note(of.name(), |it| it.note_overdue(&of))?,
-                Pending::Empty(name) => drop(self.reported_empty().insert(name)),
-                Pending::Locked(name) => drop(self.reported_locked().insert(name)),
-                Pending::Directory(name) => drop(self.reported_directories().insert(name)),
+                Pending::Reported(why, name) => drop(self.reported().insert((why, name))),
             }
         }
         Ok(())
@@ -282,24 +273,25 @@ impl Inbox {
         noted.map_err(failed("note what is awaited of", name.as_ref()))
     }
 
+    fn list(&self, dir: &Path) -> Result<Vec<Entry>, InboxError> {
+        self.place.list(dir).map_err(failed("list", dir))
+    }
+
     /// Archives the files whose reports the caller has stored. One that has changed since it was read
     /// stays, and is read again; one that cannot be moved holds up no other.
     fn settle(
         &self,
         cursor: &str,
         handed_out: &mut MutexGuard<'_, BTreeMap<String, HandedOut>>,
+        entries: &mut Vec<Entry>,
         page: &mut Reports,
     ) -> Result<(), InboxError> {
         let stored: Vec<String> =
             handed_out.keys().take_while(|name| name.as_str() <= cursor).cloned().collect();
-        if stored.is_empty() {
-            return Ok(());
-        }
-        let dir = &self.dirs.reports;
-        let entries = self.place.list(dir).map_err(failed("list", dir))?;
         for name in stored {
             let Some(HandedOut { fate, stamp }) = handed_out.get(&name) else { continue };
-            let entry = entries.iter().find(|entry| entry.name == *name);
+            let at = entries.iter().position(|entry| entry.name == *name);
+            let entry = at.and_then(|at| entries.get(at));
             let has_changed =
                 entry.zip(*stamp).is_some_and(|(entry, read)| (entry.size, entry.modified) != read);
             let to = match fate {
@@ -307,7 +299,7 @@ impl Inbox {
                 Fate::Unreadable => &self.dirs.unreadable,
             };
             if !has_changed {
-                match self.move_away(dir, name.as_ref(), to) {
+                match self.move_away(&self.dirs.reports, name.as_ref(), to) {
                     Err(error) if error.is_locked() => {
                         if let Some(entry) = entry {
                             self.look_at_locked(entry, UNMOVED, &error, page);
@@ -316,6 +308,7 @@ impl Inbox {
                     }
                     moved => moved?,
                 }
+                at.map(|at| entries.swap_remove(at));
             }
             handed_out.remove(&name);
         }
@@ -333,17 +326,23 @@ impl Inbox {
     fn next_files(
         &self,
         cursor: Option<&str>,
+        entries: Vec<Entry>,
         now: Instant,
         page: &mut Reports,
     ) -> Result<Vec<Ready>, InboxError> {
         let mut files = Vec::new();
         let dir = &self.dirs.reports;
-        let (mut entries, directories) = self.unchanged(dir, now)?;
+        let (mut entries, directories) = self.unchanged(dir, entries, now);
         if let Some(acknowledgements) = &self.acknowledgements {
             self.take_acknowledgements(acknowledgements, &mut entries, now, page)?;
         }
-        self.forget_filled(&entries);
-        self.forget_unlisted();
+        self.forget(Stays::Empty, |name| {
+            entries.iter().any(|entry| entry.name == *name && entry.size == Some(0))
+        });
+        self.forget(Stays::Locked, |name| {
+            let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            listed.values().any(|files| files.contains_key(name))
+        });
         self.look_at_directories(directories, page);
         for entry in entries {
             let shown = entry.name.to_string_lossy();
@@ -356,7 +355,7 @@ impl Inbox {
                 continue;
             }
             match entry.name.to_str() {
-                Some(_) if entry.size == Some(0) => self.look_at_empty(&entry, &shown, page),
+                Some(_) if entry.size == Some(0) => self.look_at_empty(&entry, page),
                 Some(name) => {
                     let late = cursor.filter(|cursor| name <= *cursor);
                     let name = late.map_or_else(|| name.to_owned(), |it| late_name(it, name));
@@ -393,7 +392,7 @@ impl Inbox {
     ) -> Result<(), InboxError> {
         let Dirs { out, reports, archive, .. } = &self.dirs;
         let shown = |entry: &Entry| entry.name.to_string_lossy().into_owned();
-        let (mut beside, _) = self.unchanged(out, now)?;
+        let (mut beside, _) = self.unchanged(out, self.list(out)?, now);
         beside.retain(|entry| {
             let name = shown(entry);
             entry.kind == EntryKind::File && !name.starts_with('.') && acknowledgements.fit(&name)
@@ -520,8 +519,7 @@ impl Inbox {
 
     /// The files of a directory that the last listings show unchanged: a file that is not was perhaps
     /// not written to its end. And its directories.
-    fn unchanged(&self, dir: &Path, now: Instant) -> Result<(Vec<Entry>, Vec<Entry>), InboxError> {
-        let entries = self.place.list(dir).map_err(failed("list", dir))?;
+    fn unchanged(&self, dir: &Path, entries: Vec<Entry>, now: Instant) -> (Vec<Entry>, Vec<Entry>) {
         let (directories, mut entries): (Vec<Entry>, Vec<Entry>) =
             entries.into_iter().partition(|entry| entry.kind == EntryKind::Directory);
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -540,31 +538,22 @@ impl Inbox {
             same.is_some() && now - since >= self.quiet
         });
         listed.insert(dir.to_owned(), files);
-        Ok((entries, directories))
+        (entries, directories)
     }
 
     /// An empty file may be the beginning of one: it stays, and is reported once it is old.
-    fn look_at_empty(&self, entry: &Entry, shown: &str, page: &mut Reports) {
-        if !is_young(entry) && !self.reported_empty().contains(&entry.name) {
-            page.unreadable.push(format!(
-                "file {}: it is empty, and is read once it has content",
-                quoted(shown)
-            ));
-            self.later([Pending::Empty(entry.name.clone())]);
-        }
+    fn look_at_empty(&self, entry: &Entry, page: &mut Reports) {
+        self.report_once(Stays::Empty, entry, page, |shown| {
+            format!("file {shown}: it is empty, and is read once it has content")
+        });
     }
 
     /// A locked file holds up no other: it stays, is reported once it is old, and is read once it can
     /// be.
     fn look_at_locked(&self, entry: &Entry, what: &str, error: &InboxError, page: &mut Reports) {
-        if !is_young(entry) && !self.reported_locked().contains(&entry.name) {
-            page.unreadable.push(format!(
-                "file {}: {what}: {}",
-                quoted(&entry.name.to_string_lossy()),
-                error.source
-            ));
-            self.later([Pending::Locked(entry.name.clone())]);
-        }
+        self.report_once(Stays::Locked, entry, page, |shown| {
+            format!("file {shown}: {what}: {}", error.source)
+        });
     }
 
     /// Nothing below another directory is read: it stays, and is reported once it is old.
@@ -576,41 +565,35 @@ impl Inbox {
             let is_ours = [out, archive, unreadable].iter().any(|own| own.starts_with(&path));
             !is_hidden && !is_ours && entry.name != FILE_SYSTEM_LEFTOVER
         });
-        self.reported_directories().retain(|name| others.iter().any(|entry| entry.name == *name));
+        self.forget(Stays::Directory, |name| others.iter().any(|entry| entry.name == *name));
         for entry in others {
-            if !is_young(&entry) && !self.reported_directories().contains(&entry.name) {
-                page.unreadable.push(format!(
-                    "directory {}: files are read beside it, and not in it",
-                    quoted(&entry.name.to_string_lossy())
-                ));
-                self.later([Pending::Directory(entry.name)]);
-            }
+            self.report_once(Stays::Directory, &entry, page, |shown| {
+                format!("directory {shown}: files are read beside it, and not in it")
+            });
         }
     }
 
-    fn reported_directories(&self) -> MutexGuard<'_, BTreeSet<OsString>> {
-        self.reported_directories.lock().unwrap_or_else(PoisonError::into_inner)
+    fn report_once(
+        &self,
+        why: Stays,
+        entry: &Entry,
+        page: &mut Reports,
+        text: impl FnOnce(String) -> String,
+    ) {
+        let reported = (why, entry.name.clone());
+        if !is_young(entry) && !self.reported().contains(&reported) {
+            page.unreadable.push(text(quoted(&entry.name.to_string_lossy())));
+            self.later([Pending::Reported(why, reported.1)]);
+        }
     }
 
-    fn forget_unlisted(&self) {
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_listed = |name: &OsString| listed.values().any(|files| files.contains_key(name));
-        self.reported_locked().retain(is_listed);
+    /// Forgets what was reported and does not stay.
+    fn forget(&self, what: Stays, stays: impl Fn(&OsString) -> bool) {
+        self.reported().retain(|(why, name)| *why != what || stays(name));
     }
 
-    fn reported_locked(&self) -> MutexGuard<'_, BTreeSet<OsString>> {
-        self.reported_locked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn forget_filled(&self, entries: &[Entry]) {
-        let is_empty = |name: &OsString| {
-            entries.iter().any(|entry| entry.name == *name && entry.size == Some(0))
-        };
-        self.reported_empty().retain(is_empty);
-    }
-
-    fn reported_empty(&self) -> MutexGuard<'_, BTreeSet<OsString>> {
-        self.reported_empty.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reported(&self) -> MutexGuard<'_, BTreeSet<(Stays, OsString)>> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reports unmatched files and moves them aside once they are old enough that no writer still
@@ -686,14 +669,7 @@ impl Inbox {
     fn move_away(&self, dir: &Path, name: &OsStr, to: &Path) -> Result<(), InboxError> {
         let (from, mut target) = (dir.join(name), to.join(name));
         if self.place.exists(&target).map_err(failed("look at", &target))? {
-            let mut other = name.to_owned();
-            other.push(format!(".{}", Uuid::new_v4().simple()));
-            if other.len() > NAME_MAX_BYTES {
-                let whole = other.to_string_lossy().into_owned();
-                let cut = (whole.len() - NAME_MAX_BYTES..).find(|at| whole.is_char_boundary(*at));
-                other = whole[cut.unwrap_or(whole.len())..].into();
-            }
-            target = to.join(other);
+            target = to.join(another(name));
         }
         let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         let mut moved = self.place.rename(&from, &target);
@@ -714,88 +690,4 @@ fn is_young(entry: &Entry) -> bool {
     entry.modified.is_some_and(|touched| {
         SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE)
     })
-}
-
-/// A name for a late file that sorts after the cursor and before the bank's next file. If it were too
-/// long, both names are shortened; the bank's next file is then perhaps late, too.
-fn late_name(cursor: &str, name: &str) -> String {
-    let (base, round) = match cursor.split_once(LATE_MARK) {
-        Some((base, rest)) => {
-            (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok()))
-        }
-        None => (cursor, None),
-    };
-    let own = own_name(name);
-    let mark = format!("{LATE_MARK}{:0width$}", round.unwrap_or(0) + 1, width = LATE_DIGITS);
-    let late = format!("{base}{mark}~{own}");
-    if late.len() <= NAME_MAX_BYTES {
-        return late;
-    }
-    // Different names stay different.
-    let hash: String =
-        Sha256::digest(own).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let room = NAME_MAX_BYTES - mark.len() - SHORTENED.len() - hash.len() - 1;
-    let end = (own.len().saturating_sub(room / 2)..).find(|at| own.is_char_boundary(*at));
-    let own = &own[end.unwrap_or(own.len())..];
-    // What follows is greater than a character of the usual names.
-    let follows = |at: &usize| base.as_bytes().get(*at).is_none_or(|byte| *byte < b'~');
-    let mut ends = (0..=base.len().min(room - own.len())).rev();
-    let end = ends.find(|at| base.is_char_boundary(*at) && follows(at)).unwrap_or(0);
-    format!("{}{mark}{SHORTENED}{hash}~{own}", &base[..end])
-}
-
-/// Whether a late file's name was too long.
-fn is_shortened(name: &str) -> bool {
-    let late = name.split_once(LATE_MARK).and_then(|(_, late)| late.get(LATE_DIGITS..));
-    late.is_some_and(|late| late.starts_with(SHORTENED))
-}
-
-/// The bank's name of a file that may have been renamed as late and handed out before a restart.
-fn own_name(name: &str) -> &str {
-    match name.split_once(LATE_MARK) {
-        Some((_, late)) => late.split_once('~').map_or(name, |(_, own)| own),
-        None => name,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn late_names_come_after_the_cursor_and_do_not_grow() {
-        let mut cursor = "0007.xml".to_owned();
-        for round in 1..=12 {
-            let late = late_name(&cursor, "0003.xml");
-            assert!(late > cursor && late.as_str() < "0008.xml", "{late}");
-            assert_eq!(late, format!("0007.xml~late{round:06}~0003.xml"));
-            cursor = late;
-        }
-        assert_eq!(
-            late_name(&cursor, "0007.xml~late000001~0003.xml"),
-            "0007.xml~late000013~0003.xml"
-        );
-    }
-
-    #[test]
-    fn late_names_are_no_longer_than_a_file_system_takes() {
-        let bank = |first: &str, length: usize| format!("{first}{}.xml", "x".repeat(length));
-        for (mut cursor, other) in [
-            (bank("7", 240), bank("3", 240)),
-            (bank("7", 240), "3.xml".to_owned()),
-            ("7.xml".to_owned(), bank("3", 250)),
-            ("7".to_owned() + &"ü".repeat(120), "3".to_owned() + &"ü".repeat(120)),
-        ] {
-            for round in 1..=3 {
-                let late = late_name(&cursor, &other);
-                assert!(late.len() <= NAME_MAX_BYTES && late > cursor, "{late} after {cursor}");
-                assert!(late.contains(&format!("{LATE_MARK}{round:06}")), "{late}");
-                let changed = other.replacen('3', "4", 1);
-                assert_ne!(late, late_name(&cursor, &changed));
-                assert!(is_shortened(&late) || own_name(&late) == other, "{late}");
-                cursor = late;
-            }
-        }
-        assert!(!is_shortened(&late_name("7.xml", "3.xml")) && !is_shortened("~short-3.xml"));
-    }
 }
