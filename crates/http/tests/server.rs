@@ -24,8 +24,6 @@ use tokio::task::JoinHandle;
 
 /// Short enough for a test, long enough for a regular client on a busy machine.
 const SHORT: Duration = Duration::from_millis(300);
-/// Reached only if something is broken.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A clock that stands at 2026-11-25T12:00:00Z.
 struct Standing;
@@ -122,7 +120,9 @@ async fn read_until(stream: &mut TcpStream, enough: impl Fn(&str) -> bool) -> St
             }
         }
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("an answer or a close in time");
+    tokio::time::timeout(testkit::wait::AT_MOST, reading)
+        .await
+        .expect("an answer or a close in time");
     String::from_utf8_lossy(&seen).into_owned()
 }
 
@@ -152,7 +152,7 @@ async fn drip(stream: TcpStream, head: &[u8]) -> String {
     };
     tokio::select! {
         () = dripping => {}
-        closed = tokio::time::timeout(PATIENCE, reading) => closed.expect("a close in time"),
+        closed = tokio::time::timeout(testkit::wait::AT_MOST, reading) => closed.expect("a close in time"),
     }
     String::from_utf8_lossy(&said).into_owned()
 }
@@ -259,7 +259,7 @@ async fn an_idle_http2_connection_is_closed_although_its_client_pings() {
     let ended = async {
         tokio::select! { () = pinging => {}, () = closed => {} }
     };
-    tokio::time::timeout(PATIENCE, ended).await.expect("it is closed");
+    tokio::time::timeout(testkit::wait::AT_MOST, ended).await.expect("it is closed");
 }
 
 #[tokio::test]
@@ -268,7 +268,7 @@ async fn a_client_that_takes_nothing_of_its_answer_is_cut() {
     let mut stalled = connect(&server).await;
     stalled.write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
     // It reads nothing and stays connected.
-    tokio::time::timeout(PATIENCE, server.arrived.notified())
+    tokio::time::timeout(testkit::wait::AT_MOST, server.arrived.notified())
         .await
         .expect("the answer was given up");
     drop(stalled);
@@ -510,7 +510,9 @@ async fn a_stop_lets_open_requests_finish_and_takes_no_new_ones() {
     server.arrived.notified().await;
     server.stop.send(()).expect("the server runs");
     let refused = async { while TcpStream::connect(server.address).await.is_ok() {} };
-    tokio::time::timeout(PATIENCE, refused).await.expect("no new connections in time");
+    tokio::time::timeout(testkit::wait::AT_MOST, refused)
+        .await
+        .expect("no new connections in time");
     server.release.notify_one();
     assert!(until_closed(&mut stream).await.ends_with("held"));
     assert_eq!(server.ended.await.expect("no panic"), Drained::Clean);
@@ -524,7 +526,10 @@ async fn a_request_that_never_ends_is_cut_when_the_drain_is_over() {
     server.arrived.notified().await;
     server.stop.send(()).expect("the server runs");
     assert_eq!(
-        tokio::time::timeout(PATIENCE, server.ended).await.expect("in time").expect("no panic"),
+        tokio::time::timeout(testkit::wait::AT_MOST, server.ended)
+            .await
+            .expect("in time")
+            .expect("no panic"),
         Drained::Cut
     );
     assert_eq!(until_closed(&mut stream).await, "");
@@ -625,7 +630,8 @@ async fn who_keeps_taking_requests_back_is_cut_off() {
             () = async { flood.await; std::future::pending().await } => Vec::new(),
         }
     };
-    let said = tokio::time::timeout(PATIENCE, both).await.expect("the server ends it");
+    let said =
+        tokio::time::timeout(testkit::wait::AT_MOST, both).await.expect("the server ends it");
     let mut reasons = Vec::new();
     let mut rest = said.as_slice();
     while let [a, b, c, kind, ..] = rest {

@@ -16,7 +16,6 @@ pub const ENV_WANTED: &str = "CORRIDOR_TEST_NATS";
 const PROGRAM: &str = "nats-server";
 /// Debian installs it where ordinary users have no path to.
 const SBIN: &str = "/usr/sbin/nats-server";
-const START_AT_MOST: Duration = Duration::from_secs(30);
 /// A running server. Its JetStream state survives a kill.
 pub struct NatsServer {
     dir: PathBuf,
@@ -64,7 +63,7 @@ impl NatsServer {
         let config = self.dir.join("nats.conf");
         let command = [program, "-c", &config.display().to_string()];
         self.watched = Some(Watched::start(&command, &self.dir.join("nats.log"))?);
-        if wait::until(START_AT_MOST, || self.greets()) {
+        if wait::until(wait::AT_MOST, || self.greets()) {
             return Ok(());
         }
         let log = fs::read_to_string(self.dir.join("nats.log")).unwrap_or_default();

@@ -17,7 +17,6 @@ pub const ENV_WANTED: &str = "CORRIDOR_TEST_PGBOUNCER";
 const PROGRAM: &str = "pgbouncer";
 /// Debian installs it where ordinary users have no path to.
 const SBIN: &str = "/usr/sbin/pgbouncer";
-const START_AT_MOST: Duration = Duration::from_secs(30);
 /// Server sessions per database: fewer than clients, so that they take turns.
 const SESSIONS: u16 = 6;
 
@@ -79,7 +78,7 @@ impl PgBouncer {
         self.watched = Some(Watched::start(&[program, &config], &log)?);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let listens = || TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok();
-        if wait::until(START_AT_MOST, listens) {
+        if wait::until(wait::AT_MOST, listens) {
             return Ok(());
         }
         let log = fs::read_to_string(log).unwrap_or_default();

@@ -19,7 +19,6 @@ pub const PASSPHRASE: &str = "correct horse";
 /// Debian installs it where ordinary users have no path to.
 const SSHD: &str = "/usr/sbin/sshd";
 const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
-const START_AT_MOST: Duration = Duration::from_secs(30);
 /// Runs the SFTP server. If the file `cut` says so, ends the connection at a rename: `before` it is
 /// executed, or `after`. If a file `full` exists, no file may be larger than 64 bytes.
 const CUTTER: &str = r#"
@@ -201,7 +200,7 @@ impl Sshd {
         let log = self.dir.join("sshd.log");
         let command = [SSHD, "-D", "-e", "-f", &path.display().to_string()];
         self.watched = Some(Watched::start(&command, &log)?);
-        if wait::until(START_AT_MOST, || self.greets()) {
+        if wait::until(wait::AT_MOST, || self.greets()) {
             return Ok(());
         }
         let log = fs::read_to_string(log).unwrap_or_default();

@@ -6,33 +6,50 @@
 
 use std::time::{Duration, Instant};
 
-/// Pause between two checks of a condition.
-const POLL_PAUSE: Duration = Duration::from_millis(5);
+/// The limit of a wait for what has to happen. It ends a test that hangs and measures nothing: on a
+/// machine that is busy with other tests a step of a second may take a minute.
+pub const AT_MOST: Duration = Duration::from_secs(180);
+
+/// Pauses between two checks of a condition, at first and at last: checks of a test that waits longer
+/// take the time of those that others wait for.
+const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
+/// The part of the time waited so far that a pause may take.
+const PAUSE_PART: u32 = 20;
 
 /// Checks `condition` until it holds; `false` if it does not hold within `at_most`.
 ///
 /// Blocks the thread: in async code use [`until_async`].
 pub fn until(at_most: Duration, condition: impl FnMut() -> bool) -> bool {
-    until_every(POLL_PAUSE, at_most, condition)
+    poll(growing, at_most, condition)
 }
 
 /// The same with a custom pause between checks, for checks that are not free, such as rate-limited
 /// ones.
-pub fn until_every(
-    pause: Duration,
+pub fn until_every(pause: Duration, at_most: Duration, condition: impl FnMut() -> bool) -> bool {
+    poll(|_| pause, at_most, condition)
+}
+
+fn poll(
+    pause: impl Fn(Duration) -> Duration,
     at_most: Duration,
     mut condition: impl FnMut() -> bool,
 ) -> bool {
-    let end = Instant::now() + at_most;
+    let start = Instant::now();
     loop {
         if condition() {
             return true;
         }
-        if Instant::now() >= end {
+        let waited = start.elapsed();
+        if waited >= at_most {
             return false;
         }
-        sleep(pause);
+        sleep(pause(waited));
     }
+}
+
+/// The pause after having waited so long.
+fn growing(waited: Duration) -> Duration {
+    (waited / PAUSE_PART).clamp(PAUSES[0], PAUSES[1])
 }
 
 /// The same for async code; `condition` creates a new future for each check.
@@ -41,24 +58,37 @@ where
     C: FnMut() -> F,
     F: Future<Output = bool>,
 {
-    until_async_every(POLL_PAUSE, at_most, condition).await
+    poll_async(growing, at_most, condition).await
 }
 
 /// [`until_every`] for async code.
-pub async fn until_async_every<F, C>(pause: Duration, at_most: Duration, mut condition: C) -> bool
+pub async fn until_async_every<F, C>(pause: Duration, at_most: Duration, condition: C) -> bool
 where
     C: FnMut() -> F,
     F: Future<Output = bool>,
 {
-    let end = Instant::now() + at_most;
+    poll_async(|_| pause, at_most, condition).await
+}
+
+async fn poll_async<F, C>(
+    pause: impl Fn(Duration) -> Duration,
+    at_most: Duration,
+    mut condition: C,
+) -> bool
+where
+    C: FnMut() -> F,
+    F: Future<Output = bool>,
+{
+    let start = Instant::now();
     loop {
         if condition().await {
             return true;
         }
-        if Instant::now() >= end {
+        let waited = start.elapsed();
+        if waited >= at_most {
             return false;
         }
-        tokio::time::sleep(pause).await;
+        tokio::time::sleep(pause(waited)).await;
     }
 }
 
@@ -89,6 +119,13 @@ mod tests {
         let start = Instant::now();
         assert!(!until(Duration::from_millis(20), || false));
         assert!(start.elapsed() >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn pauses_grow_with_the_wait() {
+        assert_eq!(growing(Duration::ZERO), PAUSES[0]);
+        assert_eq!(growing(Duration::from_secs(1)), Duration::from_millis(50));
+        assert_eq!(growing(AT_MOST), PAUSES[1]);
     }
 
     #[tokio::test]

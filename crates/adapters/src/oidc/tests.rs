@@ -1,8 +1,6 @@
 //! The flow against a provider that issues real signatures, its possible faults, and the standards'
 //! vectors.
 
-use std::time::Duration;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::identity::{IdentityFault, NameClaim, SignInAnswer, SignInQuestion};
@@ -19,8 +17,6 @@ use super::keys::{KeyFault, KeySet};
 use super::{Provider, Settings};
 use crate::outbound;
 
-/// How long the provider takes to recover.
-const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
 const REDIRECT_URI: &str = "https://bank.example/console/login/oidc/callback";
 const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters-long";
 
@@ -234,14 +230,14 @@ async fn a_provider_that_is_down_is_asked_again() {
     let away = provider.look(now).await.expect_err("still down");
     assert!(matches!(&away, IdentityFault::Away(_)), "{away}");
     simulated.set_down(false);
-    assert!(wait::until_async(BACK_UP_WITHIN, async || provider.look(now).await == Ok(1)).await);
+    assert!(wait::until_async(wait::AT_MOST, async || provider.look(now).await == Ok(1)).await);
     let answer = asked(&provider, now).await.expect("up again");
     simulated.set_down(true);
     let away = provider.redeem(&answer, now).await.expect_err("down");
     assert!(matches!(&away, IdentityFault::Away(_)), "{away}");
     simulated.set_down(false);
     assert!(
-        wait::until_async(BACK_UP_WITHIN, async || provider.redeem(&answer, now).await.is_ok())
+        wait::until_async(wait::AT_MOST, async || provider.redeem(&answer, now).await.is_ok())
             .await
     );
 }

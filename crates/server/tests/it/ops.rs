@@ -2,8 +2,8 @@
 
 use domain::country::Country;
 use reqwest::Method;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Answer, Bank, On, on_both_stores};
 
 on_both_stores! {
@@ -57,7 +57,7 @@ async fn metrics_count_what_happens(on: On) {
             let now = String::from_utf8(get(&bank, "/metrics").await.body).expect("text");
             total(&now, metric) > total(&before, metric)
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, counted).await, "{metric}");
+        assert!(testkit::wait::until_async(AT_MOST, counted).await, "{metric}");
     }
     let now = || async { String::from_utf8(get(&bank, "/metrics").await.body).expect("text") };
     let text = now().await;
@@ -72,7 +72,7 @@ async fn metrics_count_what_happens(on: On) {
     let waits =
         |line: &str| line.starts_with("corridor_jobs{kind=\"review\"}") && !line.ends_with(" 0");
     let shown = || async { now().await.lines().any(waits) };
-    assert!(testkit::wait::until_async(WAIT_MAX, shown).await, "the payment waits for a person");
+    assert!(testkit::wait::until_async(AT_MOST, shown).await, "the payment waits for a person");
 }
 
 async fn the_books_can_be_verified_while_payments_go_on(on: On) {

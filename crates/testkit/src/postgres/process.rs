@@ -4,14 +4,11 @@ use std::fs::File;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use super::PostgresFault;
 use super::binaries::{Binaries, User};
 use crate::wait;
 
-/// Includes the recovery after a crash of a busy server.
-const START_AT_MOST: Duration = Duration::from_secs(60);
 /// Number of log lines in a failure.
 const LOG_TAIL_LINES: usize = 20;
 /// In `postmaster.pid`, written by the server: line 1 is the process id, line 8 the state.
@@ -61,7 +58,7 @@ impl Plan {
         command.stdout(log).stderr(also).process_group(0);
         let mut child = command.spawn().map_err(PostgresFault::io("starting postgres"))?;
         let mut ended = false;
-        wait::until(START_AT_MOST, || {
+        wait::until(wait::AT_MOST, || {
             ended = !matches!(child.try_wait(), Ok(None));
             ended || self.is_ready(child.id())
         });
@@ -95,7 +92,7 @@ impl Plan {
         let backends = children_of(child.id())?;
         crash(child)?;
         signal("KILL", &backends)?;
-        wait::until(START_AT_MOST, || backends.iter().all(|pid| !is_running(*pid)));
+        wait::until(wait::AT_MOST, || backends.iter().all(|pid| !is_running(*pid)));
         // Process ids are reused, and the watchdog would trust a dead server's pid file.
         remove_if_there(&self.pid_file())
     }

@@ -3,14 +3,11 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::time::Duration;
 
 use super::PostgresFault;
 use super::cluster::{Address, Cluster, Options, Own, launch_on_free_port, start_dir};
 use crate::wait;
 
-/// Includes the copy of what was written since.
-const STREAMS_AT_MOST: Duration = Duration::from_secs(60);
 /// How long `pg_promote` waits, in seconds.
 const PROMOTED_WITHIN_S: u32 = 60;
 /// Settings that the running server changes, in its data directory. The last value counts.
@@ -97,7 +94,7 @@ impl Cluster {
              AND state = 'streaming'"
         );
         let streams = || self.admin(&asked).is_ok_and(|state| state == "sync");
-        if wait::until(STREAMS_AT_MOST, streams) {
+        if wait::until(wait::AT_MOST, streams) {
             return Ok(());
         }
         Err(PostgresFault::Failed { program: "the standby", output: self.log_tail() })

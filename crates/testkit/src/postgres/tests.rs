@@ -3,13 +3,11 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use super::binaries::{User, first_complete, pick_user, version_dirs};
 use super::*;
 use crate::wait;
 
-const SOON: Duration = Duration::from_secs(20);
 /// Enables [`holds_a_server_until_killed`]; only the test that starts it sets this.
 const ENV_HOLD: &str = "CORRIDOR_TEST_HOLD_A_SERVER";
 
@@ -135,7 +133,7 @@ fn a_killed_test_process_leaves_neither_server_nor_files() {
         .unwrap();
     let read = || std::fs::read_to_string(&note).unwrap_or_default();
     assert!(
-        wait::until(SOON, || read().lines().count() == 2),
+        wait::until(wait::AT_MOST, || read().lines().count() == 2),
         "the other process did not start a server"
     );
     let text = read();
@@ -144,7 +142,7 @@ fn a_killed_test_process_leaves_neither_server_nor_files() {
     assert!(std::net::TcpStream::connect(address).is_ok());
     holder.kill().unwrap();
     holder.wait().unwrap();
-    assert!(wait::until(SOON, || !Path::new(dir).exists()), "{dir} is still there");
+    assert!(wait::until(wait::AT_MOST, || !Path::new(dir).exists()), "{dir} is still there");
     assert!(std::net::TcpStream::connect(address).is_err());
     std::fs::remove_file(&note).unwrap();
 }

@@ -5,8 +5,6 @@ use std::time::Duration;
 use super::*;
 use crate::wait;
 
-const AT_MOST: Duration = Duration::from_secs(10);
-
 /// A message with a type.
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).unwrap();
@@ -53,7 +51,7 @@ async fn said(all: &[Vec<u8>], cut: Option<Cut>) -> (Vec<u8>, Vec<u8>, u64) {
     let count = client.read(&mut back).await.unwrap_or(0);
     back.truncate(count);
     let expected = all.concat();
-    wait::until_async(AT_MOST, || {
+    wait::until_async(wait::AT_MOST, || {
         std::future::ready(cut.is_some() || *heard.lock().unwrap() == expected)
     })
     .await;

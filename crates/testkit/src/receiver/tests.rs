@@ -1,7 +1,5 @@
 //! The endpoint: verification, its book, and answers over a socket.
 
-use std::time::Duration;
-
 use domain::time::{Span, Timestamp};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -13,8 +11,6 @@ use super::*;
 // The test vector of the Standard Webhooks libraries.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const AT: Timestamp = Timestamp(1_614_265_330_000_000);
-/// Longer than any step here takes.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn vector() -> Arrival {
     Arrival {
@@ -224,7 +220,7 @@ async fn over_a_socket_it_answers_late_closes_drips_and_floods() {
     let sent = async |id: &str, enough| {
         let sending =
             async { posted(&receiver, &event(id, "wallet.blocked", "r", now()), enough).await };
-        tokio::time::timeout(PATIENCE, sending).await.expect("in time")
+        tokio::time::timeout(crate::wait::AT_MOST, sending).await.expect("in time")
     };
     receiver.script([Reaction::Take, Reaction::TakeLate(Span::millis(30)), Reaction::Close]);
     receiver.script([Reaction::Drip, Reaction::Flood]);
@@ -242,7 +238,7 @@ async fn over_a_socket_it_answers_late_closes_drips_and_floods() {
     receiver.set_down(true);
     let refused = async || TcpStream::connect(receiver.address()).await.is_err();
     assert!(
-        crate::wait::until_async(PATIENCE, refused).await,
+        crate::wait::until_async(crate::wait::AT_MOST, refused).await,
         "an endpoint that is down refuses connections"
     );
 }

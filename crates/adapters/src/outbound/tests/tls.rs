@@ -9,9 +9,6 @@ use testkit::wait;
 use super::authority::{Authority, Issued};
 use super::*;
 
-/// How long a certificate's last second, or a reload, may take.
-const SOON: Duration = Duration::from_secs(20);
-
 struct World {
     bank: Authority,
     ours: Authority,
@@ -92,7 +89,8 @@ async fn a_changed_certificate_is_used_without_a_restart() {
     let fault = get(&client, &world.url()).await.expect_err("the old pair");
     assert!(fault.to_string().contains("UnknownCA"), "{fault}");
     written(world.directory.path(), "client.key", &issued.key);
-    let renewed = wait::until_async(SOON, || async { get(&client, &world.url()).await == Ok(200) });
+    let renewed =
+        wait::until_async(wait::AT_MOST, || async { get(&client, &world.url()).await == Ok(200) });
     assert!(renewed.await);
 }
 
@@ -114,7 +112,7 @@ async fn an_expired_certificate_is_named() {
     let short = world.ours.client_for("corridor", Duration::from_secs(2));
     let settings = world.settings(Some(&short));
     let client = client(&settings, &world.url());
-    let expired = wait::until_async(SOON, || async {
+    let expired = wait::until_async(wait::AT_MOST, || async {
         get(&client, &world.url())
             .await
             .is_err_and(|fault| fault.to_string().contains("expired on"))

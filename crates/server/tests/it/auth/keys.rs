@@ -8,8 +8,8 @@ use domain::time::Span;
 use reqwest::Method;
 use secrecy::SecretString;
 use service::tenancy::{self, IssuedKey, KeyService};
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -56,7 +56,7 @@ async fn every_operation_wants_a_token(on: On) {
 /// Waits until the service applies a change of a key.
 async fn becomes(bank: &Bank, status: u16) {
     let there = || async { bank.get("/v2/payments?country=PAK").send().await.status == status };
-    assert!(testkit::wait::until_async(WAIT_MAX, there).await, "not {status}");
+    assert!(testkit::wait::until_async(AT_MOST, there).await, "not {status}");
 }
 
 async fn a_suspended_key_is_forbidden(on: On) {

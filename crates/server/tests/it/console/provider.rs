@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use domain::audit::INSTALLATION;
 use domain::ports::Clock as _;
@@ -31,8 +30,6 @@ on_both_stores! {
     without_a_provider_nothing_of_it_is_there
 }
 
-/// Time until the provider recovers.
-const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
 const STRANGER: &str = "This account has no access to the console.";
 const SESSION: &str = "__Host-corridor-session";
 const DEPARTURE: &str = "__Host-corridor-departure";
@@ -108,12 +105,12 @@ impl World {
         self.provider.set_down(false);
         let keys = format!("{}/keys", self.provider.issuer());
         let client =
-            reqwest::Client::builder().timeout(BACK_UP_WITHIN).redirect(Policy::none()).build();
+            reqwest::Client::builder().timeout(wait::AT_MOST).redirect(Policy::none()).build();
         let client = client.expect("a client");
         let serves = async || {
             client.get(&keys).send().await.is_ok_and(|answer| answer.status().is_success())
         };
-        assert!(wait::until_async(BACK_UP_WITHIN, serves).await, "the provider serves again");
+        assert!(wait::until_async(wait::AT_MOST, serves).await, "the provider serves again");
     }
 
     /// Actions and facts about a user in the installation's log, oldest first.

@@ -2,8 +2,9 @@
 
 use domain::country::Country;
 use domain::time::Span;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::{WAIT_MAX, instant};
+use crate::harness::client::instant;
 use crate::harness::{Bank, Json, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -87,7 +88,7 @@ async fn an_unused_quote_expires_in_the_log(on: On) {
     let quote = bank.any_quote().await;
     bank.advance(Span::secs(300)).await;
     let expired = || async { bank.history(quote.id()).await == ["quote.created", "quote.expired"] };
-    assert!(testkit::wait::until_async(WAIT_MAX, expired).await);
+    assert!(testkit::wait::until_async(AT_MOST, expired).await);
     let events = bank.events_after(1).await;
     assert_eq!(events[0]["data"], quote.0);
     assert!(instant(&events[0]["occurred_at"]) >= instant(&quote.0["expires"]));

@@ -5,8 +5,9 @@ use std::time::Duration;
 use domain::country::Country;
 use domain::time::Span;
 use reqwest::Response;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::{Answer, WAIT_MAX};
+use crate::harness::client::Answer;
 use crate::harness::{Bank, Json, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -44,7 +45,7 @@ impl Lines {
                 let line: Vec<u8> = self.rest.drain(..=end).collect();
                 return Some(String::from_utf8(line[..end].to_vec()).expect("UTF-8"));
             }
-            let chunk = tokio::time::timeout(WAIT_MAX, self.response.chunk())
+            let chunk = tokio::time::timeout(AT_MOST, self.response.chunk())
                 .await
                 .expect("something in time");
             self.rest.extend_from_slice(&chunk.expect("the stream does not break")?);
@@ -179,7 +180,7 @@ async fn five_streams_per_key_and_no_more(on: On) {
     Lines::open(&other, "?after=0", &[]).await;
     open.pop();
     let again = || async { bank.get("/v2/events?after=0").open().await.status().as_u16() == 200 };
-    assert!(testkit::wait::until_async(WAIT_MAX, again).await, "a stream that ended makes room");
+    assert!(testkit::wait::until_async(AT_MOST, again).await, "a stream that ended makes room");
 }
 
 async fn streams_end_when_the_service_stops(on: On) {

@@ -8,7 +8,6 @@ use store::{DeliveryFilter, DeliveryRecord, EventsOf, Page};
 use testkit::receiver::{Entry, Reaction, ReceiverConfig, SimulatedReceiver, Verdict};
 use testkit::wait;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::wallet_bank::SECRET;
 use crate::harness::{Bank, Json, On, Setup, WalletBank, on_both_stores};
 
@@ -55,7 +54,7 @@ async fn arrived(receiver: &SimulatedReceiver, about: &str, count: usize) -> Vec
             .collect::<Vec<_>>()
     };
     assert!(
-        wait::until_async(WAIT_MAX, || async { found().len() >= count }).await,
+        wait::until_async(wait::AT_MOST, || async { found().len() >= count }).await,
         "{:?}",
         found()
     );
@@ -124,7 +123,7 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
         let tried = i32::try_from(attempt).expect("few");
         let noted =
             || async { deliveries(&bank).await.iter().any(|it| it.delivery.attempts == tried) };
-        assert!(wait::until_async(WAIT_MAX, noted).await);
+        assert!(wait::until_async(wait::AT_MOST, noted).await);
         let all = deliveries(&bank).await;
         let first = all.iter().find(|it| it.delivery.version == 1).expect("there");
         let Some(next) = first.delivery.next_at else { break };
@@ -137,7 +136,7 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
             .iter()
             .any(|it| it.delivery.version == 1 && it.delivery.state == DeliveryState::Dead)
     };
-    assert!(wait::until_async(WAIT_MAX, dead).await);
+    assert!(wait::until_async(wait::AT_MOST, dead).await);
     let alerts = bank.running.store().alerts(bank.tenant.id, 10).await.expect("read");
     assert!(
         alerts.iter().any(|(_, alert)| alert
@@ -150,7 +149,7 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
         let book = receiver.book();
         book.taken_about(quote.id()).iter().any(|it| it.event_type == "quote.expired")
     };
-    let waited = wait::until_async(WAIT_MAX, || async {
+    let waited = wait::until_async(wait::AT_MOST, || async {
         bank.advance(Span::mins(3)).await;
         next().await
     });

@@ -5,8 +5,8 @@ use domain::currency::Currency;
 use domain::policy::Environment;
 use reqwest::Method;
 use service::tenancy::KeyService;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Answer, Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -68,7 +68,7 @@ async fn a_burst_is_granted_and_then_refused_until_time_has_passed(on: On) {
     let reset: u32 = refused.header(RESET).expect("the header").parse().expect("seconds");
     assert!((19..=20).contains(&reset), "{reset}");
     let again = || async { quote(&bank).await.status == 200 };
-    assert!(testkit::wait::until_async(WAIT_MAX, again).await);
+    assert!(testkit::wait::until_async(AT_MOST, again).await);
     bank.finish().await;
 }
 

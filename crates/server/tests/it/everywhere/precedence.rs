@@ -2,8 +2,8 @@
 //! mismatch, funds.
 
 use domain::currency::StableCoin;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, on_both_stores, shared};
 
 on_both_stores! {
@@ -61,7 +61,7 @@ async fn a_forbidden_key_comes_before_the_rate_limit(on: On) {
         assert!([200, 403, 429].contains(&answer.status), "{answer:?}");
         answer.status == 403
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, forbidden).await);
+    assert!(testkit::wait::until_async(AT_MOST, forbidden).await);
     for _ in 0..5 {
         bank.get("/v2/payments?country=PAK").send().await.refused(403, "key_suspended");
     }

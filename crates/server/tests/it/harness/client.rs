@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use config::Config;
 use domain::country::Country;
@@ -22,10 +21,6 @@ use super::json::Json;
 use super::order::Order;
 use super::service::{On, Running, Setup, shared};
 
-/// Timeout for any expected event.
-pub const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Maximum size of a response.
-const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// The initial prefund balance of a new bank: 1,000,000 coins.
 pub const PREFUND_MINOR: i64 = 1_000_000_000_000;
 /// The actor in the audit log.
@@ -192,7 +187,7 @@ impl Bank {
     /// The record once its status is `state`.
     pub async fn reaches(&self, country: Country, id: &str, state: &str) -> Json {
         let last = std::sync::Mutex::new(Json::Null);
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(testkit::wait::AT_MOST, || async {
             let record = self.record(country, id).await;
             let reached = record["response"]["status"].text() == state;
             *last.lock().expect("not poisoned") = record;
@@ -272,7 +267,8 @@ fn http() -> &'static reqwest::Client {
     HTTP.get_or_init(|| {
         // Connections are not reused: one that was closed in the meantime, for example after a
         // refused body, is no failure.
-        let client = reqwest::Client::builder().timeout(ANSWER_MAX).pool_max_idle_per_host(0);
+        let client =
+            reqwest::Client::builder().timeout(testkit::wait::AT_MOST).pool_max_idle_per_host(0);
         client.redirect(reqwest::redirect::Policy::none()).build().expect("a client")
     })
 }

@@ -16,8 +16,8 @@ use devchain::{DevChain, Mining, Options, Reorg};
 use engine::reconcile;
 use serde_json::{Value, json};
 use service::clock::WallClock;
+use testkit::wait::AT_MOST;
 
-use super::client::WAIT_MAX;
 use super::service::{On, Running, Setup};
 use super::wallet_bank::WalletBank;
 
@@ -153,7 +153,7 @@ impl OwnNode {
                 None => false,
             }
         };
-        let there = testkit::wait::until_async(WAIT_MAX, is_there).await;
+        let there = testkit::wait::until_async(AT_MOST, is_there).await;
         assert!(there, "the watcher lags behind {head}: {:?}", newest().await);
     }
 
@@ -189,7 +189,7 @@ impl OwnNode {
             last.filter(|report| report.wanted == Some(wish))
         };
         assert!(
-            testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+            testkit::wait::until_async(AT_MOST, || async { report().await.is_some() }).await,
             "no reconciliation ran"
         );
         let report = report().await.expect("there");

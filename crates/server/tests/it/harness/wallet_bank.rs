@@ -18,8 +18,6 @@ use super::client::{Answer, Bank, Call};
 use super::json::Json;
 use super::service::{On, Running, Setup, shared_wallets};
 
-/// Timeout for any expected event: longer than a rate limit window.
-const WAIT_MAX: Duration = Duration::from_secs(90);
 /// Poll interval of the API, which leaves part of a minute's hundred calls to the test itself.
 const LOOK_EVERY: Duration = Duration::from_millis(1_000);
 /// The webhook secret of every bank.
@@ -184,7 +182,7 @@ impl WalletBank {
                 .expect("read");
             page.rows.into_iter().next()
         };
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(testkit::wait::AT_MOST, || async {
             newest().await.is_some_and(|newest| match newest {
                 store::Transaction::Deposit(deposit) => {
                     deposit.status().is_some_and(|it| it.name() == status)
@@ -208,18 +206,19 @@ impl WalletBank {
     /// The response of a page once it contains the expected text.
     pub async fn once(&self, path: &str, found: impl Fn(&Json) -> Option<Json>) -> Json {
         let last = std::sync::Mutex::new((Json::Null, None));
-        let there = testkit::wait::until_async_every(LOOK_EVERY, WAIT_MAX, || async {
-            let answer = self.get(path).send().await;
-            // Rate limited: try again later.
-            if answer.status == 429 {
-                return false;
-            }
-            let page = answer.ok();
-            let found = found(&page);
-            let is_there = found.is_some();
-            *last.lock().expect("not poisoned") = (page, found);
-            is_there
-        });
+        let there =
+            testkit::wait::until_async_every(LOOK_EVERY, testkit::wait::AT_MOST, || async {
+                let answer = self.get(path).send().await;
+                // Rate limited: try again later.
+                if answer.status == 429 {
+                    return false;
+                }
+                let page = answer.ok();
+                let found = found(&page);
+                let is_there = found.is_some();
+                *last.lock().expect("not poisoned") = (page, found);
+                is_there
+            });
         let there = there.await;
         let (page, found) = last.into_inner().expect("not poisoned");
         assert!(there, "{path} never became what was looked for: {page}");
@@ -250,7 +249,7 @@ impl WalletBank {
     pub async fn order_reaches(&self, wallet: &str, order: &str, status: &str) -> Json {
         let id = domain::ids::ExchangeId::parse(order).expect("an order's id");
         let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(testkit::wait::AT_MOST, || async {
             let found = store.exchange(tenant, id).await.expect("read").expect("there");
             found.state.status().name() == status
         });
@@ -275,7 +274,8 @@ impl WalletBank {
                 .collect::<Vec<_>>()
         };
         assert!(
-            testkit::wait::until_async(WAIT_MAX, || async { about().len() >= count }).await,
+            testkit::wait::until_async(testkit::wait::AT_MOST, || async { about().len() >= count })
+                .await,
             "{:?}",
             about()
         );

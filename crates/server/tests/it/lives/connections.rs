@@ -17,11 +17,11 @@ use testkit::bank::{BankConfig, SimulatedBank};
 use testkit::connect_proxy::ConnectProxy;
 use testkit::tls_front::{FrontCertificates, TlsFront};
 use testkit::tokens::{TokenClient, TokenFault, TokenServer};
+use testkit::wait::AT_MOST;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::Notify;
 
 use crate::authority::Authority;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, brisk, on_both_stores};
 
 on_both_stores! {
@@ -155,7 +155,7 @@ async fn a_bank_behind_a_proxy_knows_us_by_our_certificate(on: On) {
     let known = front.clients();
     let id = bank.paid(Country::Pak, |order| order).await;
     bank.reaches(Country::Pak, &id, "succeeded").await;
-    let is_new = testkit::wait::until_async(WAIT_MAX, || async {
+    let is_new = testkit::wait::until_async(AT_MOST, || async {
         front.clients().iter().any(|client| !known.contains(client))
     });
     assert!(is_new.await);
@@ -192,7 +192,7 @@ async fn a_payment_waits_while_the_bank_takes_our_certificate_for_expired(on: On
     let second = bank.paid(Country::Pak, |order| order).await;
     let before = front.refused();
     let refused = || std::future::ready(front.refused() > before + 1);
-    assert!(testkit::wait::until_async(WAIT_MAX, refused).await, "it is tried again");
+    assert!(testkit::wait::until_async(AT_MOST, refused).await, "it is tried again");
     assert!(simulated.book(&second.replace('-', "")).expect("its book").is_empty());
     let long = ours.client_for("renewed", 30 * A_DAY);
     at("client.pem", &long.certificate);
@@ -287,7 +287,7 @@ async fn a_bank_with_oauth2_gets_each_payment_once(on: On) {
     let third = bank.paid(Country::Pak, |order| order).await;
     let asked = tokens.forms().len();
     let refused = || async { tokens.forms().len() > asked + 1 };
-    assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
+    assert!(testkit::wait::until_async(AT_MOST, refused).await);
     assert!(simulated.book(&third.replace('-', "")).expect("its book").is_empty());
     tokens.set_fault(None);
     bank.reaches(Country::Pak, &third, "succeeded").await;

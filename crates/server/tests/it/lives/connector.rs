@@ -15,9 +15,9 @@ use http_api::rail_callbacks::REFUSED_PER_MINUTE;
 use reqwest::Method;
 use service::clock::WallClock;
 use testkit::json_bank::{JsonBankFault, Transfer};
+use testkit::wait::AT_MOST;
 use tokio::sync::Notify;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::connector::{CALLBACK_SECRET, CONNECTOR_TOKEN, SampleConnector, connected};
 use crate::harness::{Answer, Bank, Json, On, Setup, on_both_stores};
 
@@ -43,7 +43,7 @@ async fn sample(on: On) -> (Bank, SampleConnector) {
 }
 
 async fn is_so<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
-    assert!(testkit::wait::until_async(WAIT_MAX, condition).await, "{what}");
+    assert!(testkit::wait::until_async(AT_MOST, condition).await, "{what}");
 }
 
 fn reference(id: &str) -> String {

@@ -10,9 +10,9 @@ use domain::wallet_effects::{Alert, AlertKind};
 use engine::command::Refused;
 use engine::payments::Denied;
 use testkit::bank::{Behaviour, DelayRange, Faults};
+use testkit::wait::AT_MOST;
 use uuid::Uuid;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, Json, On, Setup, brisk, on_both_stores};
 
 on_both_stores! {
@@ -68,7 +68,7 @@ async fn reach_all(bank: &Bank, country: Country) {
             .expect("they can be read");
         noted.iter().any(|it| it.1.payment.to_string() == *contradicted)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, noted).await, "the contradiction was not noted");
+    assert!(testkit::wait::until_async(AT_MOST, noted).await, "the contradiction was not noted");
     let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("they can be read");
     let called = |(_, alert): &(_, Alert)| {
         alert.kind == AlertKind::Discrepancy && alert.subject.to_string() == *contradicted
@@ -119,7 +119,7 @@ async fn a_withheld_answer_is_found_by_asking(on: On) {
     let bank = Bank::alone(on, setup).await;
     let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0006")).await;
     let paid = || async { bank.book(&id).await.len() == 1 };
-    assert!(testkit::wait::until_async(WAIT_MAX, paid).await);
+    assert!(testkit::wait::until_async(AT_MOST, paid).await);
     bank.advance(Span::secs(6)).await;
     bank.reaches(Country::Pak, &id, "succeeded").await;
     assert_eq!(bank.book(&id).await.len(), 1, "asked, not sent again");
@@ -186,11 +186,11 @@ async fn a_payment_without_news_becomes_unknown(on: On) {
             bank.running.store().attempts(bank.tenant.id, payment).await.expect("they can be read");
         attempts.first().is_some_and(|attempt| attempt.state == AttemptState::Indeterminate)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, unclear).await);
+    assert!(testkit::wait::until_async(AT_MOST, unclear).await);
     faults(Faults { down: true, ..Faults::NONE });
     let reaches = |state: &'static str, step: Span| {
         let (bank, id) = (&bank, &id);
-        testkit::wait::until_async(WAIT_MAX, move || async move {
+        testkit::wait::until_async(AT_MOST, move || async move {
             bank.advance(step).await;
             bank.record(Country::Pak, id).await["response"]["status"].text() == state
         })

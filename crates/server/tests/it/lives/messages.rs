@@ -14,9 +14,9 @@ use domain::time::Span;
 use service::clock::WallClock;
 use testkit::bank::Standing;
 use testkit::bank::iso::{Header, Original, status_document};
+use testkit::wait::AT_MOST;
 use tokio::net::TcpListener;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
@@ -56,7 +56,7 @@ impl Forgetful {
     /// The first payment message, once it arrived.
     async fn first_told(&self) -> String {
         let told = || async { !self.told().is_empty() };
-        assert!(testkit::wait::until_async(WAIT_MAX, told).await);
+        assert!(testkit::wait::until_async(AT_MOST, told).await);
         self.told().remove(0)
     }
 
@@ -176,7 +176,7 @@ async fn only_a_rail_that_detects_duplicates_gets_a_repeat(on: On) {
             && npsb.asked() >= 3
             && raast.told().len() >= 3
     };
-    let there = testkit::wait::until_async_every(PACE, WAIT_MAX, come_so_far).await;
+    let there = testkit::wait::until_async_every(PACE, AT_MOST, come_so_far).await;
     assert!(there, "{} inquiries, {} messages", npsb.asked(), raast.told().len());
     assert_eq!(npsb.told().len(), 1, "never sent again");
     let told = raast.told();

@@ -12,10 +12,10 @@ use domain::order::example;
 use domain::time::Timestamp;
 use service::rail_preview::{RailPreview, preview};
 use testkit::pain001;
+use testkit::wait::AT_MOST;
 use uuid::Uuid;
 
 use super::schemas::lint;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, run};
 use crate::process::present;
 
@@ -236,7 +236,7 @@ async fn preview_is_sent(on: On) {
         bank.reaches(Country::Pak, &id, "succeeded").await;
         ids.push(id);
     }
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { sent().len() == 2 }).await);
+    assert!(testkit::wait::until_async(AT_MOST, || async { sent().len() == 2 }).await);
     for (at_file, (path, id)) in sent().iter().zip(&ids).enumerate() {
         let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
         let text = std::fs::read_to_string(path).expect("a message");

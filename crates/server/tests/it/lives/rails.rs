@@ -8,8 +8,9 @@ use domain::ids::PaymentId;
 use domain::ledger::AccountCode;
 use domain::time::Span;
 use testkit::bank::Faults;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::{PREFUND_MINOR, WAIT_MAX};
+use crate::harness::client::PREFUND_MINOR;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -42,7 +43,7 @@ fn faults(bank: &Bank, faults: Faults) {
 /// worker would lose its lease.
 async fn with_time(bank: &Bank, id: &str, step: Span, state: &str) {
     let payment = PaymentId::parse(id).expect("an id");
-    let there = testkit::wait::until_async(WAIT_MAX, || async {
+    let there = testkit::wait::until_async(AT_MOST, || async {
         let attempts = bank.running.store().attempts(bank.tenant.id, payment).await.expect("read");
         if attempts.iter().any(|attempt| attempt.state == AttemptState::Sending) {
             return false;
@@ -136,7 +137,7 @@ async fn payments_wait_for_a_bank_that_is_away(on: On) {
     faults(&bank, Faults { down: true, ..Faults::NONE });
     let id = bank.paid(Country::Pak, |order| order).await;
     let put_off = || async { tried(&bank, &id).await.len() >= 2 };
-    assert!(testkit::wait::until_async(WAIT_MAX, put_off).await, "both rails were tried");
+    assert!(testkit::wait::until_async(AT_MOST, put_off).await, "both rails were tried");
     assert_eq!(bank.record(Country::Pak, &id).await["response"]["status"].text(), "queued");
     faults(&bank, Faults::NONE);
     with_time(&bank, &id, Span::secs(15), "succeeded").await;

@@ -9,8 +9,9 @@ use domain::ledger::AccountCode;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use testkit::bank::{Behaviour, DelayRange, Faults};
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::{PREFUND_MINOR, WAIT_MAX};
+use crate::harness::client::PREFUND_MINOR;
 use crate::harness::{Bank, Json, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -48,7 +49,7 @@ async fn recalls(bank: &Bank, id: &str) -> Vec<Json> {
 
 /// The newest recall, once it is in `state`.
 async fn recall_reaches(bank: &Bank, id: &str, state: &str) -> Json {
-    let there = testkit::wait::until_async(WAIT_MAX, || async {
+    let there = testkit::wait::until_async(AT_MOST, || async {
         recalls(bank, id).await.first().is_some_and(|it| it["status"].text() == state)
     });
     assert!(there.await, "{:?}", recalls(bank, id).await);
@@ -100,7 +101,7 @@ async fn a_payment_that_no_bank_has_is_cancelled_once(on: On) {
     let cancel = || bank.post(&path, r#"{"reason":"ordered twice"}"#);
     // An attempt may be under way towards the bank that is away.
     let done =
-        testkit::wait::until_async(WAIT_MAX, || async { cancel().send().await.status == 200 });
+        testkit::wait::until_async(AT_MOST, || async { cancel().send().await.status == 200 });
     assert!(done.await, "{}", cancel().send().await.json());
     let record = bank.record(PAK, &id).await;
     assert_eq!(cancel().send().await.ok(), record, "repeating it answers the same");
@@ -221,7 +222,7 @@ async fn an_accepted_recall_without_the_money_books_nothing_and_raises_an_alert(
     recall_reaches(&bank, &id, "accepted").await;
     assert_eq!((status(&bank, &id).await.0.as_str(), prefund(&bank).await), ("succeeded", before));
     bank.advance(Span::days(5)).await;
-    let there = testkit::wait::until_async(WAIT_MAX, || async { !alerts(&bank).await.is_empty() });
+    let there = testkit::wait::until_async(AT_MOST, || async { !alerts(&bank).await.is_empty() });
     assert!(there.await);
     assert!(alerts(&bank).await[0].contains("the money has not come back"));
     assert_eq!((status(&bank, &id).await.0.as_str(), prefund(&bank).await), ("succeeded", before));
@@ -336,7 +337,7 @@ async fn a_recall_travels_over_a_directory(on: On) {
     let bank = Bank::alone(on, setup).await;
     let id = bank.paid(PAK, |order| order).await;
     let payment = PaymentId::parse(&id).expect("an id");
-    let attempted = testkit::wait::until_async(WAIT_MAX, || async {
+    let attempted = testkit::wait::until_async(AT_MOST, || async {
         let attempts = bank.running.store().attempts(bank.tenant.id, payment).await.expect("read");
         !attempts.is_empty()
     });
@@ -390,7 +391,7 @@ async fn a_recall_travels_over_a_directory(on: On) {
              </CxlRsnInf></TxInf></Undrlyg></FIToFIPmtCxlReq></Document>"
         ),
     );
-    let filed = testkit::wait::until_async(WAIT_MAX, || async {
+    let filed = testkit::wait::until_async(AT_MOST, || async {
         let found = bank.running.store().discrepancies(bank.tenant.id, 9).await.expect("read");
         found.iter().any(|(_, it)| it.what.contains("request to return the payment (FRAD)"))
     });

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use domain::country::Country;
 use domain::time::Span;
 use testkit::bank::{Behaviour, DelayRange};
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, run, xmllint};
 use crate::process::present;
 
@@ -117,13 +117,13 @@ async fn structures(on: On) {
     }
     let withheld = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0006")).await;
     let booked = || async { bank.book(&withheld).await.len() == 1 };
-    assert!(testkit::wait::until_async(WAIT_MAX, booked).await);
+    assert!(testkit::wait::until_async(AT_MOST, booked).await);
     bank.advance(Span::secs(6)).await;
     bank.reaches(Country::Pak, &withheld, "succeeded").await;
     assert!(bank.running.bank().close_statements(None).expect("made"));
     let exchange = bank.running.data_dir.join("exchange");
     let all = || async { KINDS.iter().all(|kind| messages(&exchange).contains_key(kind)) };
-    assert!(testkit::wait::until_async(WAIT_MAX, all).await, "not every kind was sent");
+    assert!(testkit::wait::until_async(AT_MOST, all).await, "not every kind was sent");
     let dir = tempfile::tempdir().expect("a directory");
     for (kind, texts) in messages(&exchange) {
         for text in &texts {

@@ -14,8 +14,8 @@ use engine::payments::Denied;
 use reqwest::Method;
 use store::AuditFilter;
 use testkit::bank::Faults;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Answer, Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
@@ -198,7 +198,7 @@ async fn a_queued_payment_is_screened_again_on_newer_lists(on: On) {
     let wanted =
         ["rejected \"payment cannot be executed\"", "queued \"in review\"", "succeeded null"];
     for (id, wanted) in ids.iter().zip(wanted) {
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(AT_MOST, || async {
             bank.advance(Span::secs(15)).await;
             shown(id).await == wanted
         });
@@ -283,7 +283,7 @@ async fn an_approval_counts_for_the_matches_shown_and_older_lists_decide_nothing
         bank.advance(Span::secs(15)).await;
         fence().await > first + 2
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, was_looked_at).await);
+    assert!(testkit::wait::until_async(AT_MOST, was_looked_at).await);
     assert_eq!((stored(&bank).await, bank.book(&id).await.len()), (waits, 0));
 
     // A later list with a further match: it waits again, for a decision about both.
@@ -294,7 +294,7 @@ async fn an_approval_counts_for_the_matches_shown_and_older_lists_decide_nothing
         bank.advance(Span::secs(15)).await;
         stored(&bank).await.review == ReviewState::Waiting
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_held).await);
+    assert!(testkit::wait::until_async(AT_MOST, is_held).await);
     let held = stored(&bank).await;
     assert_eq!(named(&held), [format!("TEST T-0 {LISTED}"), format!("TEST T-1 {other}")]);
     let subject = Some(id.clone());

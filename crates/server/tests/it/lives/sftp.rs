@@ -11,9 +11,8 @@ use tempfile::TempDir;
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig, SimulatedBank, SystemClock};
 use testkit::gpg::{self, Gpg};
 use testkit::sshd::{self, Sshd};
-use testkit::wait::until_async;
+use testkit::wait::{AT_MOST, until_async};
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -105,7 +104,7 @@ impl House {
     }
 
     async fn is_reported(&self, bank: &Bank, text: &str) {
-        let reported = until_async(WAIT_MAX, || async {
+        let reported = until_async(AT_MOST, || async {
             let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("read");
             alerts.iter().any(|(_, alert)| alert.what.contains(text))
         });
@@ -144,16 +143,16 @@ async fn a_payment_travels_signed_and_encrypted_over_the_banks_server(on: On) {
     .expect("a bank");
     let bank = Bank::alone(on, house.setup()).await;
     let id = bank.paid(PAK, |order| order).await;
-    let sent = until_async(WAIT_MAX, || async { !files(&house.out(), ".xml.pgp").is_empty() });
+    let sent = until_async(AT_MOST, || async { !files(&house.out(), ".xml.pgp").is_empty() });
     assert!(sent.await, "no file");
-    let paid = until_async(WAIT_MAX, || async {
+    let paid = until_async(AT_MOST, || async {
         house.carry();
         bank.record(PAK, &id).await["response"]["status"].text() == "succeeded"
     });
     assert!(paid.await, "{}", bank.record(PAK, &id).await);
     // The bank's reports were acknowledgements, too.
     let awaited = house.dir.path().join("state/awaiting");
-    let settled = until_async(WAIT_MAX, || async { files(&awaited, "").is_empty() });
+    let settled = until_async(AT_MOST, || async { files(&awaited, "").is_empty() });
     assert!(settled.await, "an acknowledgement is awaited still");
 
     // A stranger who reaches the server can put files there: nothing is read from them.
@@ -167,9 +166,9 @@ async fn a_payment_travels_signed_and_encrypted_over_the_banks_server(on: On) {
     house.answer("forged.xml.pgp", STRANGER, forged.as_bytes());
     house.is_reported(&bank, "its signature is not by a key of the bank").await;
     let kept = house.server.files().join("in/unreadable/forged.xml.pgp");
-    assert!(until_async(WAIT_MAX, || async { kept.exists() }).await);
+    assert!(until_async(AT_MOST, || async { kept.exists() }).await);
     assert_eq!(bank.record(PAK, &second).await["response"]["status"].text(), "queued");
-    let paid = until_async(WAIT_MAX, || async {
+    let paid = until_async(AT_MOST, || async {
         house.carry();
         bank.record(PAK, &second).await["response"]["status"].text() == "succeeded"
     });

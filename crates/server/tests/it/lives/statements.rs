@@ -11,9 +11,8 @@ use domain::wallet_effects::{Alert, AlertKind};
 use engine::reconcile;
 use reqwest::Method;
 use testkit::bank::Behaviour;
-use testkit::wait::until_async;
+use testkit::wait::{AT_MOST, until_async};
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, brisk, on_both_stores};
 
 on_both_stores! {
@@ -59,7 +58,7 @@ async fn close(bank: &Bank, mistake: Option<(&str, &str)>) {
         mistake.map_or_else(String::new, |(name, id)| format!("?mistake={name}&payment_id={id}"));
     bank.unsigned(Method::POST, &format!("/sandbox/bank/statement{query}"), None).send().await.ok();
     assert!(
-        until_async(WAIT_MAX, || async { kept(bank).await > before }).await,
+        until_async(AT_MOST, || async { kept(bank).await > before }).await,
         "the statement is not kept"
     );
 }
@@ -70,7 +69,7 @@ async fn compare(bank: &Bank) {
     let done = || async {
         reconcile::last(store).await.expect("read").is_some_and(|it| it.wanted == Some(wish))
     };
-    assert!(until_async(WAIT_MAX, done).await, "the service does not compare");
+    assert!(until_async(AT_MOST, done).await, "the service does not compare");
 }
 
 /// Open discrepancies, each with exactly one open alert.
@@ -216,7 +215,7 @@ async fn with_a_break(on: On) -> (Bank, String, PathBuf) {
     compare(&bank).await;
     assert_eq!(kinds(&bank).await, [BreakKind::Amount]);
     assert!(
-        until_async(WAIT_MAX, || async { filed(&bank).is_some() }).await,
+        until_async(AT_MOST, || async { filed(&bank).is_some() }).await,
         "it is filed once it is kept"
     );
     let (path, inbox) = filed(&bank).expect("filed");
@@ -226,7 +225,7 @@ async fn with_a_break(on: On) -> (Bank, String, PathBuf) {
 /// Waits until a placed file is processed.
 async fn taken(inbox: &Path, name: &str) {
     let gone = || async { !inbox.join(name).exists() };
-    assert!(until_async(WAIT_MAX, gone).await, "{name} is not read");
+    assert!(until_async(AT_MOST, gone).await, "{name} is not read");
 }
 
 async fn a_statement_that_comes_again_adds_nothing(on: On) {
@@ -251,7 +250,7 @@ async fn a_changed_statement_is_reported(on: On) {
     let told = || async {
         !bank.running.store().strays(bank.tenant.id, 10).await.expect("read").is_empty()
     };
-    assert!(until_async(WAIT_MAX, told).await, "no alert was opened");
+    assert!(until_async(AT_MOST, told).await, "no alert was opened");
     let strays = bank.running.store().strays(bank.tenant.id, 10).await.expect("read");
     assert!(
         strays[0].report.what.contains("was received before with different content"),
@@ -318,7 +317,7 @@ async fn unmatched_reports_are_stored_and_reported(on: On) {
     lay_down(&inbox, "9-html.xml", "<html>busy</html>");
     let store = bank.running.store();
     let told = || async { store.strays(bank.tenant.id, 10).await.expect("read").len() >= 2 };
-    assert!(until_async(WAIT_MAX, told).await, "they are not kept");
+    assert!(until_async(AT_MOST, told).await, "they are not kept");
     taken(&inbox, "9-html.xml").await;
     // Repeated: already known.
     lay_down(&inbox, "9-more.xml", &report("B-77", foreign));

@@ -51,7 +51,7 @@ async fn an_expired_quote_is_refused(on: On) {
     bank.pay(&late.order()).await.refused(400, "quote_expired");
     // Stays expired, also after the expiry job has run.
     let swept = || async { bank.history(late.id()).await == ["quote.created", "quote.expired"] };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, swept).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, swept).await);
     bank.pay(&late.order()).await.refused(400, "quote_expired");
     bank.finish().await;
 }

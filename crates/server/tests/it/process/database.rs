@@ -14,7 +14,6 @@ use super::random::Random;
 use super::rig::Rig;
 use super::{faults, seed};
 
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 4;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,7 +31,7 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
     for made in 0..cuts {
         let passed = proxy.commits() + random.below(12);
         let come =
-            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(proxy.commits() >= passed))
+            wait::until_async(wait::AT_MOST, || std::future::ready(proxy.commits() >= passed))
                 .await;
         assert!(come, "seed {seed}: no commits: {}", node.process.log_tail());
         proxy.cut_next_commit(*random.pick(&[Cut::Before, Cut::Behind, Cut::Answer, Cut::Answer]));
@@ -40,7 +39,7 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
             proxy.cut_all();
         }
         let cut =
-            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(proxy.cuts() > made)).await;
+            wait::until_async(wait::AT_MOST, || std::future::ready(proxy.cuts() > made)).await;
         assert!(cut, "seed {seed}: no commit came: {}", node.process.log_tail());
     }
     let notes = load.stop().await;
@@ -68,15 +67,14 @@ async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
     for ready in [false, true] {
         let enough = load.accepted() + 20;
         let moved =
-            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough))
+            wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough))
                 .await;
         assert!(moved, "seed {seed}: no progress: {}", node.process.log_tail());
         proxy.freeze(!ready);
         // It reports so while the connection still hangs.
-        let said = wait::until_async(PROGRESS_AT_MOST, async || {
-            is_ready(&node.address).await == Some(ready)
-        })
-        .await;
+        let said =
+            wait::until_async(wait::AT_MOST, async || is_ready(&node.address).await == Some(ready))
+                .await;
         assert!(said, "seed {seed}: /readyz does not say {ready}: {}", node.process.log_tail());
         proxy.freeze(false);
     }
@@ -130,7 +128,7 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     for kill in 0..kills {
         let enough = load.accepted() + 20 + usize::try_from(random.below(40)).expect("a number");
         let moved =
-            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough))
+            wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough))
                 .await;
         assert!(moved, "seed {seed}, kill {kill}: no progress: {}", node.process.log_tail());
         cluster.kill().expect("PostgreSQL is killed");

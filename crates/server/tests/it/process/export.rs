@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 
 use domain::decimal::Decimal;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -13,8 +12,6 @@ use testkit::wait;
 
 use super::load::Load;
 use super::rig::{Rig, TENANT};
-
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 
 type Row = BTreeMap<String, Field>;
 
@@ -50,7 +47,7 @@ async fn files_have_the_apis_payments_and_events_and_the_ledgers_sums() {
     let mut node = rig.node("node");
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], 3, 9);
     let enough = || std::future::ready(load.accepted() > 40);
-    assert!(wait::until_async(PROGRESS_AT_MOST, enough).await, "{}", node.process.log_tail());
+    assert!(wait::until_async(wait::AT_MOST, enough).await, "{}", node.process.log_tail());
     load.stop().await;
     rig.heal_bank();
     node.process.stop();

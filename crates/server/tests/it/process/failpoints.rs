@@ -11,8 +11,6 @@ use super::random::Random;
 use super::rig::Rig;
 use super::seed;
 
-/// Timeout for reaching a failpoint.
-const REACHED_AT_MOST: Duration = Duration::from_secs(90);
 /// Timeout for a successor's inquiry about attempts that were never sent, and the number of tries: all
 /// inherited attempts may belong to a rail without duplicate detection, on which nothing is resent.
 const ASKED_AT_MOST: Duration = Duration::from_secs(20);
@@ -57,7 +55,7 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
         if is_asked(point) {
             let mut reached = Err(String::new());
             for _ in 0..LEFT_AT_MOST {
-                end_at(Failpoint::BeforeCall.name(), REACHED_AT_MOST)
+                end_at(Failpoint::BeforeCall.name(), wait::AT_MOST)
                     .await
                     .unwrap_or_else(|missed| panic!("{missed}"));
                 reached = end_at(&place, ASKED_AT_MOST).await;
@@ -67,13 +65,13 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
             }
             reached.unwrap_or_else(|missed| panic!("{missed}"));
         } else {
-            end_at(&place, REACHED_AT_MOST).await.unwrap_or_else(|missed| panic!("{missed}"));
+            end_at(&place, wait::AT_MOST).await.unwrap_or_else(|missed| panic!("{missed}"));
         }
         node = rig.node("node");
         load.move_to(vec![node.address.clone()]);
         let enough = load.accepted() + INHERITED;
         let goes_on =
-            wait::until_async(REACHED_AT_MOST, || std::future::ready(load.accepted() >= enough))
+            wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough))
                 .await;
         assert!(goes_on, "seed {seed}: no progress after {place}: {}", node.process.log_tail());
     }

@@ -1,7 +1,7 @@
 //! kill -9 of the service at random moments under load, on SQLite and on PostgreSQL: nothing
 //! acknowledged is lost, nothing is paid twice.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use testkit::wait;
 
@@ -11,8 +11,6 @@ use super::random::Random;
 use super::rig::Rig;
 use super::{faults, seed};
 
-/// Timeout for the load to reach the kill's condition.
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 4;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +45,7 @@ async fn killed(rig: &Rig, seed: u64, kills: u64) {
                 load.requests() >= requests
             })
         };
-        let moment = wait::until_async(PROGRESS_AT_MOST, come).await;
+        let moment = wait::until_async(wait::AT_MOST, come).await;
         assert!(moment, "seed {seed}: no progress: {}", node.process.log_tail());
         node.process.kill();
         node = rig.node("node");

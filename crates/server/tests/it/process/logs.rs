@@ -1,13 +1,10 @@
 //! The logs of a running `serve`.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use testkit::wait;
 
 use super::harness::Installation;
 
-const WRITTEN_AT_MOST: Duration = Duration::from_secs(30);
 const CONFIG: &str = "[http]\nlisten = \"127.0.0.1:0\"\n[telemetry]\nlog_format = \"json\"\n";
 
 /// Decision "X-Request-Id": the same id in logs, traces and error bodies. Traces are spans of the
@@ -35,6 +32,6 @@ async fn a_request_is_found_in_the_log_by_its_id() {
             .filter_map(|line| serde_json::from_str(line).ok())
             .any(|line| of_request(&line))
     };
-    assert!(wait::until(WRITTEN_AT_MOST, written), "{}", node.process.log_tail());
+    assert!(wait::until(wait::AT_MOST, written), "{}", node.process.log_tail());
     node.process.stop();
 }

@@ -12,7 +12,6 @@ use super::random::Random;
 use super::rig::{LEASE_S, Rig};
 use super::{faults, seed};
 
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 6;
 /// Longer than any lease.
 const FROZEN: Duration = Duration::from_secs(LEASE_S + 2);
@@ -42,7 +41,7 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
         let taken_over =
             || std::future::ready(frozen.elapsed() > FROZEN && load.accepted() >= enough);
         assert!(
-            wait::until_async(PROGRESS_AT_MOST, taken_over).await,
+            wait::until_async(wait::AT_MOST, taken_over).await,
             "seed {seed}: {}",
             third.process.log_tail()
         );
@@ -78,6 +77,6 @@ fn both(one: &Node, other: &Node) -> Vec<String> {
 async fn progress(load: &Load, payments: u64, node: &Node) {
     let enough = load.accepted() + usize::try_from(payments).expect("a number of payments");
     let moved =
-        wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
     assert!(moved, "no progress: {}", node.process.log_tail());
 }

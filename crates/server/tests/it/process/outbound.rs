@@ -1,7 +1,5 @@
 //! What a process calls, as a whole: the proxy of its environment, and no secret in anything it writes.
 
-use std::time::Duration;
-
 use base64::Engine as _;
 use testkit::connect_proxy::ConnectProxy;
 use testkit::tls_front::{FrontCertificates, TlsFront};
@@ -11,7 +9,6 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::harness::Installation;
 use crate::authority::Authority;
 
-const WRITTEN_AT_MOST: Duration = Duration::from_secs(60);
 const RATES: &str = r#"{"base":"USD","as_of":"2099-01-01T00:00:00Z","rates":{"PKR":278.5}}"#;
 const CANARY: &str = "canary7f3a";
 
@@ -136,7 +133,7 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
         node.process.log().lines().any(|line| line.contains(rail) && line.contains("\"WARN\""))
     };
     let rails = ["pak-raast", "pak-ibft", "pak-rtgs", "ind-imps", "npl-nchl-ips"];
-    let all = wait::until(WRITTEN_AT_MOST, || rails.into_iter().all(&failed));
+    let all = wait::until(wait::AT_MOST, || rails.into_iter().all(&failed));
     assert!(all, "{}", node.process.log_tail());
     let metrics = reqwest::Client::builder().no_proxy().build().expect("a client");
     let metrics = metrics.get(format!("{}/metrics", node.address)).send().await.expect("metrics");
@@ -241,7 +238,7 @@ async fn no_secret_of_a_party_that_fails_is_written() {
                 let wallets = if party.contains("[wallets]") { &wallets[..] } else { &[] };
                 let (mut process, _) = installation.serve_or_end("node", wallets);
                 let is_tried = || process.log().contains("WARN") || process.ended().is_some();
-                assert!(wait::until(WRITTEN_AT_MOST, is_tried), "{}", process.log_tail());
+                assert!(wait::until(wait::AT_MOST, is_tried), "{}", process.log_tail());
                 if process.ended().is_none() {
                     process.stop();
                 }

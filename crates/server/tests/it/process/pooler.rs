@@ -2,7 +2,6 @@
 //! server session: settings, prepared statements and locks must not outlive it.
 
 use std::process::Command;
-use std::time::Duration;
 
 use testkit::pgbouncer;
 use testkit::wait;
@@ -13,7 +12,6 @@ use super::load::Load;
 use super::rig::Rig;
 use super::seed;
 
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +48,7 @@ async fn two_nodes_behind_a_pooler_lose_nothing_and_leave_nothing_in_its_session
 async fn progress(load: &Load, payments: usize, node: &Node) {
     let enough = load.accepted() + payments;
     let moved =
-        wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
     assert!(moved, "no progress: {}", node.process.log_tail());
 }
 

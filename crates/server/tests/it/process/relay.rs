@@ -17,8 +17,6 @@ use super::random::Random;
 use super::rig::{Rig, TENANT};
 use super::{faults, seed};
 
-const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(60);
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 3;
 
 /// Lets the installation's relay send to this server, in small batches.
@@ -66,9 +64,8 @@ fn unsent(installation: &Installation) -> i64 {
 
 /// Waits until everything is sent.
 fn catch_up(installation: &Installation, relay: &Process) {
-    let caught_up = wait::until_every(Duration::from_millis(200), CAUGHT_UP_WITHIN, || {
-        unsent(installation) == 0
-    });
+    let caught_up =
+        wait::until_every(Duration::from_millis(200), wait::AT_MOST, || unsent(installation) == 0);
     assert!(caught_up, "{}", relay.log_tail());
 }
 
@@ -133,7 +130,7 @@ async fn broker_and_relay_are_killed_and_nothing_is_lost_reordered_or_doubled() 
     let progress = async |more: u64| {
         let enough = load.requests() + more;
         let come = || std::future::ready(load.requests() >= enough);
-        assert!(wait::until_async(PROGRESS_AT_MOST, come).await, "{}", node.process.log_tail());
+        assert!(wait::until_async(wait::AT_MOST, come).await, "{}", node.process.log_tail());
     };
     let begun = Instant::now();
     let kills = faults(6, 100);
@@ -195,11 +192,11 @@ async fn one_of_two_relays_sends_and_health_status_and_metrics_say_so() {
         (start(&rig.installation, "first", &[]), start(&rig.installation, "second", &[]));
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, 7);
     let paid = || std::future::ready(load.requests() > 60);
-    assert!(wait::until_async(PROGRESS_AT_MOST, paid).await, "{}", node.process.log_tail());
+    assert!(wait::until_async(wait::AT_MOST, paid).await, "{}", node.process.log_tail());
     load.stop().await;
     node.process.stop();
     catch_up(&rig.installation, &first.process);
-    let http = reqwest::Client::builder().timeout(PROGRESS_AT_MOST).no_proxy();
+    let http = reqwest::Client::builder().timeout(wait::AT_MOST).no_proxy();
     let http = http.redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let get = async |url: String| {
         let answer = http.get(url).send().await.expect("answers");
@@ -247,7 +244,7 @@ async fn one_of_two_relays_sends_and_health_status_and_metrics_say_so() {
         let (status, body) = health(active).await;
         status == 503 && body["checks"]["broker"].as_str().is_some_and(|why| why != "ok")
     };
-    assert!(wait::until_async(PROGRESS_AT_MOST, faulty).await, "{}", active.process.log_tail());
+    assert!(wait::until_async(wait::AT_MOST, faulty).await, "{}", active.process.log_tail());
     load.stop().await;
     node.process.stop();
     let report = rig.installation.run(&["doctor", "--deep", "--output", "json"]);

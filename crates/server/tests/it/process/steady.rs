@@ -18,7 +18,6 @@ const CONFIG: &str = "environment = \"test\"\n[http]\nlisten = \"127.0.0.1:0\"\n
                       [telemetry]\nlog_format = \"json\"\n[wallets]\nenabled = false\n";
 /// A request's deadline, and some of a loaded machine's time.
 const DEADLINE_AT_MOST: Duration = Duration::from_secs(8);
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 
 async fn get(url: &str) -> (StatusCode, String) {
     let client = client::http_client().expect("a client");
@@ -89,13 +88,13 @@ async fn a_locked_store_is_reported_in_time_and_once() {
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], 2, 7);
     let goes_on = async |more: usize| {
         let enough = load.accepted() + more;
-        wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await
+        wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough)).await
     };
     assert!(goes_on(5).await, "{}", node.process.log_tail());
     let mut lock = locks(&rig.installation.path().join("corridor.db")).expect("sqlite3 runs");
     let ready = format!("{}/readyz", node.address);
     let unready = async || get(&ready).await.0 == StatusCode::SERVICE_UNAVAILABLE;
-    assert!(wait::until_async(PROGRESS_AT_MOST, unready).await, "it says that it cannot write");
+    assert!(wait::until_async(wait::AT_MOST, unready).await, "it says that it cannot write");
     let said: Value = serde_json::from_str(&get(&ready).await.1).expect("JSON");
     assert_ne!(said["checks"]["write"], "ok", "{said}");
     let body = r#"{"country":"PAK","currency":"AED","amount":10}"#;
@@ -107,7 +106,7 @@ async fn a_locked_store_is_reported_in_time_and_once() {
     lock.wait().expect("ended");
     assert!(goes_on(5).await, "{}", node.process.log_tail());
     let is_ready = async || get(&ready).await.0 == StatusCode::OK;
-    assert!(wait::until_async(PROGRESS_AT_MOST, is_ready).await, "it is ready again");
+    assert!(wait::until_async(wait::AT_MOST, is_ready).await, "it is ready again");
     load.stop().await;
     node.process.stop();
     let failures = node.process.log().matches("batch commit failed").count();

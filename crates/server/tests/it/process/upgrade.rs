@@ -2,7 +2,6 @@
 //! they are to be replaced, and do not start again.
 
 use std::process::Command;
-use std::time::Duration;
 
 use testkit::wait;
 
@@ -11,7 +10,6 @@ use super::load::Load;
 use super::rig::Rig;
 use super::seed;
 
-const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 3;
 /// What a later migration may do beside nodes of this version.
 const LATER: &str = "BEGIN; ALTER TABLE payment ADD COLUMN later BIGINT NOT NULL DEFAULT 7;
@@ -30,7 +28,7 @@ async fn nodes_go_on_while_a_newer_version_migrates_and_do_not_start_on_its_sche
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, 0x0933);
     let goes_on = async |more: usize| {
         let enough = load.accepted() + more;
-        wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await
+        wait::until_async(wait::AT_MOST, || std::future::ready(load.accepted() >= enough)).await
     };
     assert!(goes_on(20).await, "{}", node.process.log_tail());
     sql(&url, LATER);
@@ -38,7 +36,7 @@ async fn nodes_go_on_while_a_newer_version_migrates_and_do_not_start_on_its_sche
         let (status, body) = readyz(&node.address).await;
         status == 503 && body.contains("newer than this program")
     };
-    assert!(wait::until_async(PROGRESS_AT_MOST, unready).await, "it is to be replaced");
+    assert!(wait::until_async(wait::AT_MOST, unready).await, "it is to be replaced");
     assert!(goes_on(40).await, "{}", node.process.log_tail());
     let (mut second, address) = rig.installation.serve_or_end("second", &[]);
     assert_eq!(address, None, "it serves a schema that it does not know");

@@ -3,7 +3,6 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use testkit::wait;
 
@@ -12,8 +11,6 @@ use super::readme::{bash, block_of, present};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/guides/receiving-webhooks.md");
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
-/// Timeout for the endpoint to listen.
-const READY_AT_MOST: Duration = Duration::from_secs(30);
 
 /// The guide's endpoint, running; stopped on drop.
 struct Copied {
@@ -32,7 +29,7 @@ impl Copied {
         let process =
             command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("python3 runs");
         assert!(
-            wait::until(READY_AT_MOST, || TcpStream::connect(unused).is_ok()),
+            wait::until(wait::AT_MOST, || TcpStream::connect(unused).is_ok()),
             "the receiver does not listen"
         );
         Copied { process, url: format!("http://{unused}") }

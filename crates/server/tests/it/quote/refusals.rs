@@ -3,8 +3,8 @@
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::time::Span;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
@@ -119,7 +119,7 @@ async fn a_service_that_can_read_no_rates_starts_and_quotes_once_it_can(on: On) 
     quote().await.refused(400, "rate_unavailable");
     std::fs::write(&file, rows(&jiff::Timestamp::now().to_string(), "1")).expect("written");
     let is_read =
-        testkit::wait::until_async(WAIT_MAX, || async { quote().await.status == 200 }).await;
+        testkit::wait::until_async(AT_MOST, || async { quote().await.status == 200 }).await;
     assert!(is_read, "the rates are read once they are there");
     bank.finish().await;
 }
@@ -183,7 +183,7 @@ async fn an_expired_quote_makes_room_for_another(on: On) {
     bank.any_quote().await;
     bank.advance(Span::secs(301)).await;
     let expired = || async { bank.history(first.id()).await.contains(&"quote.expired".to_owned()) };
-    assert!(testkit::wait::until_async(WAIT_MAX, expired).await);
+    assert!(testkit::wait::until_async(AT_MOST, expired).await);
     bank.any_quote().await;
     bank.finish().await;
 }

@@ -13,8 +13,9 @@ use domain::wallet::Wallet;
 use domain::wallet_effects::AlertKind;
 use service::books;
 use store::{Page, Transaction};
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::{Call, WAIT_MAX};
+use crate::harness::client::Call;
 use crate::harness::{Json, WalletBank};
 
 /// A page size that covers everything a test creates.
@@ -102,7 +103,7 @@ impl WalletBank {
         state: &str,
         exception: &str,
     ) -> Json {
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(AT_MOST, || async {
             let now = self.stored(request).await;
             (now.state.name(), now.exception().name()) == (state, exception)
         });
@@ -128,7 +129,7 @@ impl WalletBank {
 
     /// The wallet's transactions, latest first, once there are this many, all with this status.
     pub async fn all_become(&self, wallet: &str, count: usize, status: &str) -> Vec<Json> {
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(AT_MOST, || async {
             let found = self.stored_deposits(wallet).await;
             let is = |deposit: &Deposit| deposit.status().is_some_and(|it| it.name() == status);
             found.len() == count && found.iter().all(is)
@@ -156,7 +157,7 @@ impl WalletBank {
         let newest = || async { self.stored_deposits(wallet).await.into_iter().next() };
         let is = || async { newest().await.is_some_and(|deposit| deposit.state == state) };
         assert!(
-            testkit::wait::until_async(WAIT_MAX, is).await,
+            testkit::wait::until_async(AT_MOST, is).await,
             "not {state:?}: {:?}",
             newest().await
         );
@@ -192,7 +193,7 @@ impl WalletBank {
 
     /// A wallet once it has the status and every consequence is applied, also on chain.
     pub async fn wallet_becomes(&self, wallet: &str, status: &str) -> Json {
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(AT_MOST, || async {
             let now = self.stored_wallet(wallet).await;
             let in_line = !now.follow_up
                 && now.freeze.is_none()
@@ -224,7 +225,7 @@ impl WalletBank {
         let found = || async { store.exchange(tenant, id).await.expect("read").expect("there") };
         let is = || async { found().await.state == state };
         assert!(
-            testkit::wait::until_async(WAIT_MAX, is).await,
+            testkit::wait::until_async(AT_MOST, is).await,
             "not {state:?}: {:?}",
             found().await
         );
@@ -258,7 +259,7 @@ impl WalletBank {
             alerts().await.iter().any(|(_, it)| it.kind == kind && it.what.contains(what))
         };
         assert!(
-            testkit::wait::until_async(WAIT_MAX, says).await,
+            testkit::wait::until_async(AT_MOST, says).await,
             "{what} is not among {:?}",
             alerts().await
         );

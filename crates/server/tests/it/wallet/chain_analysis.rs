@@ -8,11 +8,11 @@ use domain::deposit::Deposit;
 use domain::ids::WalletId;
 use domain::risk::Hold;
 use domain::time::Span;
+use testkit::wait::AT_MOST;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::acts::id;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -232,7 +232,7 @@ async fn a_provider_that_is_down_for_a_moment_is_asked_again(on: On) {
     let wallet = bank.wallet("patient").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
     bank.paid(&request, "").await;
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { !double.asked().is_empty() }).await);
+    assert!(testkit::wait::until_async(AT_MOST, || async { !double.asked().is_empty() }).await);
     bank.newest(&wallet, "RECEIVED_IN_ESCROW").await;
     assert!(kept(&bank, &wallet).await.assessment.is_none(), "no decision was made");
     double.say(Says::Hops(None));

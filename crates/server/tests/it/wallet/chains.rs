@@ -26,8 +26,9 @@ use service::clock::WallClock;
 use service::preflight::{Level, look};
 use service::world::numbered_chains;
 use store::Store;
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::{Answer, Call, WAIT_MAX};
+use crate::harness::client::{Answer, Call};
 use crate::harness::own_node::{self, Tricks};
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
@@ -87,7 +88,7 @@ async fn reconciled(bank: &WalletBank) -> (Vec<String>, usize) {
         let last = reconcile::last(store).await.expect("read");
         last.filter(|report| report.wanted == Some(wish))
     };
-    let there = testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() });
+    let there = testkit::wait::until_async(AT_MOST, || async { report().await.is_some() });
     assert!(there.await, "no reconciliation ran");
     let report = report().await.expect("there");
     (report.breaks.iter().map(ToString::to_string).collect(), report.vaults)
@@ -189,7 +190,7 @@ async fn reorganized_alone(bank: WalletBank, reorganize: impl AsyncFnOnce(u64)) 
             && now.state == DepositState::Completed
     };
     assert!(
-        testkit::wait::until_async(WAIT_MAX, moved).await,
+        testkit::wait::until_async(AT_MOST, moved).await,
         "not in another block: {:?}",
         bank.stored_deposits(&there).await
     );
@@ -226,7 +227,7 @@ async fn a_payment_on_another_chain_is_recorded_and_not_credited(on: On) {
         let found = store.unsupported_assets(bank.bank.tenant.id, 9).await.expect("read");
         found.into_iter().next()
     };
-    let there = testkit::wait::until_async(WAIT_MAX, || async { found().await.is_some() });
+    let there = testkit::wait::until_async(AT_MOST, || async { found().await.is_some() });
     assert!(there.await, "the payment was passed over");
     let asset = found().await.expect("there");
     assert_eq!((asset.chain, asset.vault.chain), (BASE, ChainNumber::FIRST));
@@ -328,7 +329,7 @@ async fn what_is_on_a_retired_chain_waits(on: On) {
         let jobs = join_all(kinds.map(lease)).await;
         jobs.into_iter().any(|jobs| !jobs.expect("asked").is_empty())
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, free).await, "the node holds its jobs");
+    assert!(testkit::wait::until_async(AT_MOST, free).await, "the node holds its jobs");
     let jobs = waiting(store).await;
     let (config, data_dir) = (bank.bank.running.config(), &bank.bank.running.data_dir);
     let findings = look(config, data_dir, Some(store), false).await;
@@ -342,7 +343,7 @@ async fn what_is_on_a_retired_chain_waits(on: On) {
         bank.get(&format!("/v1/sdk/wallets/{listed}")).send().await.ok()["status"].text()
             == "BLACKLISTED"
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, shown).await, "it takes effect");
+    assert!(testkit::wait::until_async(AT_MOST, shown).await, "it takes effect");
     bank.finish().await;
 }
 
@@ -397,17 +398,17 @@ async fn a_chain_is_in_use_once_a_node_has_named_it(on: On) {
     tricks.set_silent(false);
     let calls = tricks.calls();
     let asked = || std::future::ready(tricks.calls() > calls + 1);
-    assert!(testkit::wait::until_async(WAIT_MAX, asked).await, "the node is asked again");
+    assert!(testkit::wait::until_async(AT_MOST, asked).await, "the node is asked again");
     not_in_use(bank.provision_with("early", ON_BASE)).await;
     assert_eq!(known(&bank).await, [(1, 31_337)]);
     tricks.replace();
     let is_known = || async { known(&bank).await == [(1, 31_337), (2, BASE_ID)] };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_known).await, "{:?}", known(&bank).await);
+    assert!(testkit::wait::until_async(AT_MOST, is_known).await, "{:?}", known(&bank).await);
     let in_use = || async {
         let ready = bank.bank.unsigned(Method::GET, "/readyz", None).send().await.ok();
         ready["chains"]["base"].text() == "in use"
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, in_use).await);
+    assert!(testkit::wait::until_async(AT_MOST, in_use).await);
     assert!(!bank.alerts().await.contains(&AlertKind::ChainNode.name()), "it ended");
     let there = on_base(&bank, "early").await;
     bank.deposit(&there, "5.00", "COMPLETED").await;

@@ -8,10 +8,11 @@ use domain::time::Span;
 use secrecy::SecretString;
 use store::{DeliveryFilter, Page};
 use testkit::receiver::{Entry, Reaction, Verdict};
+use testkit::wait::AT_MOST;
 
 use super::exchange::EXCHANGE_COMPLETE;
 use super::table::{MANAGER, MISSING};
-use crate::harness::client::{WAIT_MAX, instant};
+use crate::harness::client::instant;
 use crate::harness::wallet_bank::{IBAN, SECRET, refused};
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
@@ -44,7 +45,7 @@ async fn blocked(bank: &WalletBank, customer: &str) -> String {
 async fn seen(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bool) -> Delivery {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let last = std::sync::Mutex::new(None);
-    let there = testkit::wait::until_async(WAIT_MAX, || async {
+    let there = testkit::wait::until_async(AT_MOST, || async {
         let page = Page { page: 0, limit: 100 };
         let all =
             store.deliveries(tenant, &DeliveryFilter::default(), page).await.expect("read").rows;
@@ -94,7 +95,7 @@ fn arrivals(bank: &WalletBank, subject: &str) -> Vec<Entry> {
 
 async fn arrived(bank: &WalletBank, subject: &str, count: usize) -> Vec<Entry> {
     let there = || async { arrivals(bank, subject).len() >= count };
-    assert!(testkit::wait::until_async(WAIT_MAX, there).await, "{:?}", arrivals(bank, subject));
+    assert!(testkit::wait::until_async(AT_MOST, there).await, "{:?}", arrivals(bank, subject));
     arrivals(bank, subject)
 }
 
@@ -523,7 +524,7 @@ async fn an_endpoint_that_hangs_delays_no_other_tenant(on: On) {
         block(&hangs, wallet).await;
     }
     let under_way = async || hangs.receiver.book().entries().len() >= HANGING;
-    assert!(testkit::wait::until_async(WAIT_MAX, under_way).await, "all are sent at once");
+    assert!(testkit::wait::until_async(AT_MOST, under_way).await, "all are sent at once");
     block(&answers, &quick).await;
     let received = seen(&answers, &quick, in_state(DeliveryState::Delivered)).await;
     assert_eq!(received.attempts, 1);

@@ -5,9 +5,9 @@ use domain::chain::vault;
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;
 use domain::wallet_effects::AlertKind;
+use testkit::wait::AT_MOST;
 
 use super::acts::{id, number, word};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::wallet_bank::refused;
 use crate::harness::{On, WalletBank, on_both_stores};
 
@@ -171,8 +171,7 @@ async fn an_unsupported_token_is_reported_once_and_never_credited(on: On) {
     let store = bank.bank.running.store();
     let recorded =
         || async { store.unsupported_assets(bank.bank.tenant.id, 10).await.expect("read") };
-    let there =
-        testkit::wait::until_async(WAIT_MAX, || async { recorded().await.len() == 2 }).await;
+    let there = testkit::wait::until_async(AT_MOST, || async { recorded().await.len() == 2 }).await;
     assert!(there, "{:?}", recorded().await);
     assert!(
         recorded()
@@ -189,7 +188,7 @@ async fn an_unsupported_token_is_reported_once_and_never_credited(on: On) {
             .count()
     };
     assert!(
-        testkit::wait::until_async(WAIT_MAX, || async { alerted().await == 1 }).await,
+        testkit::wait::until_async(AT_MOST, || async { alerted().await == 1 }).await,
         "{:?}",
         bank.alerts().await
     );

@@ -7,10 +7,10 @@ use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal, DepositState};
 use domain::risk::ReasonCode;
 use engine::wallets::Denied;
+use testkit::wait::AT_MOST;
 
 use super::acts::sender;
 use super::refunds::{TO, approved, caller, hold_is, is_on_hold, proposed, refusal};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -29,7 +29,7 @@ async fn held(bank: &WalletBank, wallet: &str, request: &Json, minor: u64) -> De
     let listed = Address::parse("0xbad0000000000000000000000000000000000002").expect("an address");
     bank.coins_of(listed, StableCoin::Usdc, &escrow, minor).await;
     let came = || async { bank.stored_deposits(wallet).await.len() > before };
-    assert!(testkit::wait::until_async(WAIT_MAX, came).await, "{request:?}");
+    assert!(testkit::wait::until_async(AT_MOST, came).await, "{request:?}");
     bank.newest_is(wallet, DepositState::LegalHold).await
 }
 
@@ -44,7 +44,7 @@ async fn is_free(bank: &WalletBank, deposit: &Deposit) {
             .expect("read")
             .is_some_and(|it| !it.is_held(&deposit.to))
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, free).await, "{request} is still on hold");
+    assert!(testkit::wait::until_async(AT_MOST, free).await, "{request} is still on hold");
 }
 
 async fn lifted(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
@@ -77,7 +77,7 @@ async fn what_waits_in_an_escrow_goes_on_when_its_hold_is_lifted(on: On) {
     let is_back = || async {
         all().await.iter().any(|it| it.id == first.id && it.state == DepositState::Refunded)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_back).await, "{:?}", all().await);
+    assert!(testkit::wait::until_async(AT_MOST, is_back).await, "{:?}", all().await);
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 0);
     bank.books_are_right().await;
 }

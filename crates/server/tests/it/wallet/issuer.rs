@@ -8,9 +8,9 @@ use domain::deposit::DepositState;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use store::StoreError;
+use testkit::wait::AT_MOST;
 
 use super::acts::{calls, id, number, word};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -168,7 +168,7 @@ async fn the_issuers_blacklisting_is_detected_and_reported(on: On) {
     issuer(&bank, StableCoin::Usdc, "unBlacklist(address)", &[own]);
     bank.is_alerted(AlertKind::TokenChanged, "a wallet is off the blacklist of USDC").await;
     let is_off = || async { !bank.stored_wallet(&wallet).await.chain_blacklisted };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_off).await);
+    assert!(testkit::wait::until_async(AT_MOST, is_off).await);
     bank.finish().await;
 }
 
@@ -195,7 +195,7 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     let first = changed().await;
     issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x56; 20]))]);
     let is_newer = || async { changed().await.at_block > first.at_block };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_newer).await);
+    assert!(testkit::wait::until_async(AT_MOST, is_newer).await);
     let stale = store.accept_token_code(&first, "test").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
     store.accept_token_code(&changed().await, "test").await.expect("it is what was looked at");

@@ -9,9 +9,9 @@ use domain::iban;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use serde_json::json;
+use testkit::wait::AT_MOST;
 
 use super::acts::{MISSING, calls};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 use crate::lives::connections::{hanging, over_https};
@@ -125,7 +125,7 @@ async fn a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_a
     let halted = || async {
         store.token_states().await.expect("read").iter().any(|token| token.is_halted())
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, halted).await);
+    assert!(testkit::wait::until_async(AT_MOST, halted).await);
     let open = bank.order_call(&wallet, "10.00", "").send().await.ok();
     let locked = bank.order_call(&wallet, "20.00", r#","lock_rate":true"#).send().await.ok();
     let withdrawn = bank.order_call(&wallet, "30.00", "").send().await.ok();
@@ -139,7 +139,7 @@ async fn a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_a
     bank.acts(bank.minter(), usdc, calls("unpause()", &[]));
     assert_eq!(bank.balance(&wallet, "USDC").await, "100.00");
     let moves = || async { !halted().await };
-    assert!(testkit::wait::until_async(WAIT_MAX, moves).await);
+    assert!(testkit::wait::until_async(AT_MOST, moves).await);
     let order = bank.order_call(&wallet, "100.00", "").send().await.ok();
     bank.order_is(&order, ExchangeState::Settled).await;
     bank.finish().await;
@@ -180,7 +180,7 @@ impl Market {
         let mid =
             || bank.bank.running.wallets().mid(StableCoin::Usdc, domain::currency::Currency::Pkr);
         let known = || async { mid().is_some_and(|mid| mid.to_string() == rate) };
-        assert!(testkit::wait::until_async(WAIT_MAX, known).await, "{:?}", mid());
+        assert!(testkit::wait::until_async(AT_MOST, known).await, "{:?}", mid());
     }
 }
 
@@ -196,7 +196,7 @@ async fn moved(on: On, rate: &str, more: &str) -> (WalletBank, String, Json) {
     let halted = || async {
         store.token_states().await.expect("read").iter().any(|token| token.is_halted())
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, halted).await);
+    assert!(testkit::wait::until_async(AT_MOST, halted).await);
     let order = bank.order_call(&wallet, "40.00", more).send().await.ok();
     assert_eq!((order["exchange_rate"].text(), order["to_amount"].text()), ("280", "11144.00"));
     market.says(rate);
@@ -204,7 +204,7 @@ async fn moved(on: On, rate: &str, more: &str) -> (WalletBank, String, Json) {
     bank.acts(bank.minter(), usdc, calls("unpause()", &[]));
     // Deferred work is retried after a while.
     let moves = || async { !halted().await };
-    assert!(testkit::wait::until_async(WAIT_MAX, moves).await);
+    assert!(testkit::wait::until_async(AT_MOST, moves).await);
     bank.later(Span::secs(60)).await;
     (bank, wallet, order)
 }
@@ -247,7 +247,7 @@ async fn an_order_that_waits_for_a_call_is_paid_at_the_rate_of_its_turn(on: On) 
         bank.order_call(&wallet, "5.00", "").send().await.ok();
     }
     let all_hang = || async { waiting.load(Ordering::SeqCst) == 16 };
-    assert!(testkit::wait::until_async(WAIT_MAX, all_hang).await);
+    assert!(testkit::wait::until_async(AT_MOST, all_hang).await);
     let order = bank.order_call(&wallet, "20.00", "").send().await.ok();
     bank.order_is(&order, ExchangeState::Debited).await;
     let id = order["order_id"].text();
@@ -294,7 +294,7 @@ async fn a_pay_out_that_is_returned_after_settlement_stays_settled(on: On) {
     let order = order_to(&bank, &wallet, "0003").await;
     bank.order_is(&order, ExchangeState::Settled).await;
     let alerted = || async { bank.alerts().await.contains(&AlertKind::Payout.name()) };
-    assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "{:?}", bank.alerts().await);
+    assert!(testkit::wait::until_async(AT_MOST, alerted).await, "{:?}", bank.alerts().await);
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     assert!(settled.get("failure_reason").is_none());
     assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "only an operator recredits");
@@ -313,7 +313,7 @@ async fn a_pay_out_of_unknown_fate_is_not_paid_twice(on: On) {
     let order = order_to(&bank, &wallet, "0004").await;
     bank.order_is(&order, ExchangeState::Paying).await;
     let alerted = || async { bank.alerts().await.contains(&AlertKind::Payout.name()) };
-    assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "a person is called");
+    assert!(testkit::wait::until_async(AT_MOST, alerted).await, "a person is called");
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "PROCESSING").await;
     assert!(listed.get("failure_reason").is_none());
     assert_eq!(
@@ -346,7 +346,7 @@ async fn a_report_that_contradicts_the_settlement_changes_nothing(on: On) {
     let wallet = bank.funded("contradicts").await;
     let order = order_to(&bank, &wallet, "0008").await;
     let alerted = || async { bank.alerts().await.contains(&AlertKind::Payout.name()) };
-    assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "a person is called");
+    assert!(testkit::wait::until_async(AT_MOST, alerted).await, "a person is called");
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     assert!(settled.get("failure_reason").is_none());
     assert_eq!(bank.balance(&wallet, "USDC").await, "90.00");

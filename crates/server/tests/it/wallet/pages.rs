@@ -3,9 +3,9 @@
 //! …/events?after=`").
 
 use domain::time::Span;
+use testkit::wait::AT_MOST;
 
 use super::table::MISSING;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
@@ -262,7 +262,7 @@ async fn an_expired_position_is_reported(on: On) {
     bank.bank.advance(Span::days(31)).await;
     let gone =
         || async { bank.get("/v1/sdk/events").send().await.ok()["events"].items().is_empty() };
-    assert!(testkit::wait::until_async(WAIT_MAX, gone).await);
+    assert!(testkit::wait::until_async(AT_MOST, gone).await);
     event(&bank, &wallet).await;
     let answer = bank.get("/v1/sdk/events?after=1").send().await;
     let body = refused(&answer, 400, "INVALID_REQUEST", Some("after"));

@@ -5,9 +5,10 @@ use domain::brand::{Brand, Colour, Logo};
 use domain::currency::StableCoin;
 use futures_util::StreamExt as _;
 use reqwest::Method;
+use testkit::wait::AT_MOST;
 
 use super::acts::id;
-use crate::harness::client::{Call, WAIT_MAX};
+use crate::harness::client::Call;
 use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -162,7 +163,7 @@ async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on
     let (_, link, submission) =
         links.iter().find(|(name, ..)| *name == "not accepted").expect("there");
     let asks = async || text(&link.get(submission).send().await).contains("name=\"address\"");
-    assert!(testkit::wait::until_async(WAIT_MAX, asks).await, "it is never asked");
+    assert!(testkit::wait::until_async(AT_MOST, asks).await, "it is never asked");
     assert_eq!(
         link.submit(submission, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await.status,
         303
@@ -313,7 +314,7 @@ async fn each_senders_receipt_has_their_own_payments(on: On) {
             let all = page["transactions"].items();
             all.iter().filter(|it| it["status"].text() == "COMPLETED").count() == senders.len()
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, arrived).await, "{amount} did not arrive");
+        assert!(testkit::wait::until_async(AT_MOST, arrived).await, "{amount} did not arrive");
     }
     for (sender, own, other) in [(0, "10.00 USDC", "15.00 USDC"), (1, "15.00 USDC", "10.00 USDC")] {
         let page = text(&link.get(&senders[sender]).send().await);
@@ -405,7 +406,7 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
             .await
             .is_some_and(|told| told.contains("search is not available"))
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
+    assert!(testkit::wait::until_async(AT_MOST, refused).await);
     bank.finish().await;
 }
 

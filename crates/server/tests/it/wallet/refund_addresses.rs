@@ -13,10 +13,10 @@ use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome, Refused};
 use engine::payments::Caller;
 use engine::wallets::Denied;
+use testkit::wait::AT_MOST;
 
 use super::acts::{calls, id, word};
 use super::pay_page::{Link, text};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -141,7 +141,7 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     // Withdrawn: the sender may change it again.
     let by = Deed::new(Via::Cli, "ayesha").because("another address");
     let withdrawn = async || wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.is_ok();
-    assert!(testkit::wait::until_async(WAIT_MAX, withdrawn).await);
+    assert!(testkit::wait::until_async(AT_MOST, withdrawn).await);
     assert_eq!(answers(&link, &sender, OWN).await, 303);
     assert_eq!(
         named(&bank, &deposit).await.address().map(|it| it.to_string()),
@@ -294,7 +294,7 @@ async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
     let answer = std::sync::Mutex::new(None);
     let seen =
         SeenRefund { to: Address::parse(OWN).expect("an address"), minor: Some(deposit.minor) };
-    let there = testkit::wait::until_async(WAIT_MAX, || async {
+    let there = testkit::wait::until_async(AT_MOST, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, "bilal").await.map(drop);
         let waits =
             matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
@@ -381,7 +381,7 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
     let on_chain = || async {
         bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, on_chain).await);
+    assert!(testkit::wait::until_async(AT_MOST, on_chain).await);
     issuer(&bank, StableCoin::Usdt, "addBlackList(address)", to);
     // Commands that open the store query no node: the lists alone screen the address. The refund
     // would be in USDT.

@@ -46,7 +46,7 @@ pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> 
     let proposed = wallets.find_deposit(&caller(bank), deposit.id).await.expect("there").refund;
     let seen =
         SeenRefund { to: proposed.map_or(TO, |refund| refund.to), minor: Some(deposit.minor) };
-    let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
+    let there = testkit::wait::until_async(testkit::wait::AT_MOST, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, by).await.map(drop);
         let waits =
             matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
@@ -137,7 +137,7 @@ pub(super) async fn hold_is(bank: &WalletBank, wallet: &str, request: &Json, on:
         std::future::ready(answer.last() == Some(&u8::from(on)))
     };
     assert!(
-        testkit::wait::until_async(crate::harness::client::WAIT_MAX, held).await,
+        testkit::wait::until_async(testkit::wait::AT_MOST, held).await,
         "{escrow}: on hold should be {on}"
     );
 }
@@ -209,7 +209,7 @@ async fn a_proposal_is_withdrawn_and_made_again(on: On) {
     let on_chain = || async {
         bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
     };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, on_chain).await);
     let by = domain::audit::Deed::new(domain::audit::Via::Cli, "ayesha").because("another address");
     wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.expect("withdrawn");
     let withdrawn = bank.newest_is(&wallet, DepositState::Rejected).await;

@@ -10,10 +10,10 @@ use domain::ids::PaymentRequestId;
 use domain::wallet_effects::AlertKind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::wait::AT_MOST;
 
 use super::acts::{calls, id, word};
 use super::pay_page::{Link, text};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::OwnNode;
 use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
 
@@ -128,7 +128,7 @@ impl<'a> Page<'a> {
     }
 
     async fn has_one_in(&self, state: IntentState) {
-        let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let there = testkit::wait::until_async(AT_MOST, || async {
             matches!(&self.intents().await[..], [one] if one.state == state)
         });
         assert!(there.await, "{:?}", self.intents().await);
@@ -318,7 +318,7 @@ async fn a_transfer_that_fails_is_shown_and_sent_no_more(on: On) {
         let open = node.running.store().open_chain_txs(100).await.expect("read");
         open.iter().any(|tx| tx.state == TxState::Broadcast)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, sent).await, "it is sent");
+    assert!(testkit::wait::until_async(AT_MOST, sent).await, "it is sent");
     let shown = page.shown().await;
     assert!(shown.contains("Your payment is being sent."), "{shown}");
     refused(&page.asked(&holder.address()).await, 409, "busy");

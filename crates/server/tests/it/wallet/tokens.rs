@@ -17,10 +17,11 @@ use reqwest::Method;
 use secrecy::SecretString;
 use service::clock::WallClock;
 use service::tenancy::{self, IssuedKey, KeyService};
+use testkit::wait::AT_MOST;
 
 use super::table::{MANAGER, MISSING, Op};
 use crate::auth::vectors::Stage;
-use crate::harness::client::{Call, WAIT_MAX};
+use crate::harness::client::Call;
 use crate::harness::wallet_bank::refused;
 use crate::harness::{Answer, Bank, On, Setup, WalletBank, on_both_stores};
 
@@ -214,7 +215,7 @@ async fn production_tells_nothing_about_a_refused_token(on: On) {
 /// Waits until the service applies a change of a key.
 async fn becomes(bank: &WalletBank, key: &IssuedKey, status: u16) {
     let there = || async { lives(&bank.bank, key, 300).send().await.status == status };
-    assert!(testkit::wait::until_async(WAIT_MAX, there).await, "not {status}");
+    assert!(testkit::wait::until_async(AT_MOST, there).await, "not {status}");
 }
 
 async fn a_suspended_key_is_forbidden_and_a_revoked_one_unknown(on: On) {

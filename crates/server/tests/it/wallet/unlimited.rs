@@ -9,8 +9,8 @@ use engine::wallets::NewCustomer;
 use futures_util::future::join_all;
 use http_api::wallet_v1::limits::{Group, GroupLimits};
 use store::{DeliveryFilter, Page};
+use testkit::wait::AT_MOST;
 
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -48,7 +48,7 @@ async fn an_endpoint_gets_more_events_a_minute_than_any_caller_may_request(on: O
     join_all((0..events).map(|number| blocked(&bank, number))).await;
     let all_taken = || async { bank.receiver.book().taken().len() >= events };
     assert!(
-        testkit::wait::until_async(WAIT_MAX, all_taken).await,
+        testkit::wait::until_async(AT_MOST, all_taken).await,
         "{} of {events}",
         bank.receiver.book().taken().len()
     );
@@ -70,7 +70,7 @@ async fn an_endpoint_gets_more_events_a_minute_than_any_caller_may_request(on: O
         store.deliveries(tenant, &delivered, Page { page: 0, limit: 1 }).await.expect("read").total
     };
     let noted = || async { usize::try_from(told().await).expect("small") == events };
-    assert!(testkit::wait::until_async(WAIT_MAX, noted).await);
+    assert!(testkit::wait::until_async(AT_MOST, noted).await);
     for page in 0..3 {
         let page =
             store.deliveries(tenant, &delivered, Page { page, limit: 100 }).await.expect("read");

@@ -6,10 +6,10 @@ use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState};
 use domain::payment_request::SUBMISSIONS_MAX;
 use domain::wallet::WalletState;
+use testkit::wait::AT_MOST;
 
 use super::acts::{calls, id, sender, word};
 use super::pay_page::{Link, text};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
@@ -42,7 +42,7 @@ async fn are(bank: &WalletBank, wallet: &str, states: &[DepositState]) -> Vec<De
         all
     };
     let all = || async { now().await.iter().map(|it| it.state).collect::<Vec<_>>() == states };
-    assert!(testkit::wait::until_async(WAIT_MAX, all).await, "{:?}", now().await);
+    assert!(testkit::wait::until_async(AT_MOST, all).await, "{:?}", now().await);
     now().await
 }
 
@@ -139,7 +139,7 @@ async fn a_strangers_payment_under_a_listed_name_stops_no_other(on: On) {
             bank.devchain().ask(address.0.into(), controller.0.into(), asked).expect("an answer");
         answer.last() == Some(&1)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, || std::future::ready(is_held(&stranger))).await);
+    assert!(testkit::wait::until_async(AT_MOST, || std::future::ready(is_held(&stranger))).await);
     assert!(!is_held(&honest) && !is_held(request["escrow_address"].text()));
     bank.coins(StableCoin::Usdc, &honest, 25_000_000).await;
     let came = are(&bank, &wallet, &[DepositState::LegalHold, DepositState::Completed]).await;

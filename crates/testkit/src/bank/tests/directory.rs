@@ -5,7 +5,7 @@ use std::path::Path;
 
 use domain::time::Span;
 
-use super::{PATIENCE, instruction_id, pacs_028, pain_001, texts};
+use super::{instruction_id, pacs_028, pain_001, texts};
 use crate::bank::{BankConfig, Behaviour, DirectoryConfig, SimulatedBank};
 use crate::wait;
 
@@ -41,7 +41,11 @@ fn names(folder: &Path) -> Vec<String> {
 async fn replies(root: &Path, count: usize) -> Vec<(String, String)> {
     let folder = root.join("h2h/in");
     let there = || std::future::ready(names(&folder).len() >= count);
-    assert!(wait::until_async(PATIENCE, there).await, "{count} files, not {:?}", names(&folder));
+    assert!(
+        wait::until_async(wait::AT_MOST, there).await,
+        "{count} files, not {:?}",
+        names(&folder)
+    );
     let read = |name: String| {
         let text = fs::read_to_string(folder.join(&name)).expect("readable");
         (name, text)
@@ -70,7 +74,7 @@ async fn files_are_processed_answered_and_moved() {
         });
         std::future::ready(answered && names(&root.path().join("h2h/out")).is_empty())
     };
-    assert!(wait::until_async(PATIENCE, all).await);
+    assert!(wait::until_async(wait::AT_MOST, all).await);
     assert_eq!(names(&root.path().join("h2h/out/done")), ["a.xml", "b.xml"]);
     assert_eq!(names(&root.path().join("h2h/out/failed")), ["bad.xml"]);
     bank.stop().await;
@@ -90,7 +94,7 @@ async fn a_file_found_again_after_a_restart_pays_nothing() {
     fs::rename(out.join("done/a.xml"), out.join("a.xml")).expect("moved");
     let bank = SimulatedBank::start(settings).await.expect("a bank");
     let filed = || std::future::ready(names(&out).is_empty());
-    assert!(wait::until_async(PATIENCE, filed).await);
+    assert!(wait::until_async(wait::AT_MOST, filed).await);
     let files = replies(root.path(), 3).await;
     assert!(
         files.last().expect("a file").0 > first.last().expect("a file").0,

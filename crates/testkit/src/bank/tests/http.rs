@@ -7,7 +7,7 @@ use domain::time::Span;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{HandClock, PATIENCE, instruction_id, pacs_028, pain_001, texts};
+use super::{HandClock, instruction_id, pacs_028, pain_001, texts};
 use crate::bank::{BankConfig, Behaviour, BookKind, Faults, Outcome, SimulatedBank};
 use crate::wait;
 
@@ -125,7 +125,7 @@ async fn a_withheld_answer_hangs_and_closes_although_the_order_was_accepted() {
     assert_eq!(texts(&batch.body, "OrgnlInstrId"), [instruction_id(3)]);
     for number in [1, 2] {
         let paid = || bank.book(&instruction_id(number)).expect("a book").len() == 1;
-        assert!(wait::until_async(PATIENCE, || std::future::ready(paid())).await, "{number}");
+        assert!(wait::until_async(wait::AT_MOST, || std::future::ready(paid())).await, "{number}");
         let known =
             request(address, "POST /r/inquiries", &pacs_028(&[number])).await.expect("an answer");
         assert_eq!(texts(&known.body, "TxSts"), ["ACSC"]);
@@ -146,7 +146,7 @@ async fn lost_answers_and_repetitions_never_pay_twice() {
     }
     bank.set_faults(Faults::NONE).expect("running");
     let paid = || bank.book(&instruction_id(1)).expect("a book").len() == 1;
-    assert!(wait::until_async(PATIENCE, || std::future::ready(paid())).await);
+    assert!(wait::until_async(wait::AT_MOST, || std::future::ready(paid())).await);
     let answer =
         request(address, "POST /r/payments", &pain_001(&[(1, "1")])).await.expect("an answer");
     assert_eq!(texts(&answer.body, "TxSts"), ["ACSC"]);
@@ -159,10 +159,10 @@ async fn a_bank_that_is_down_refuses_connections_and_returns_at_its_address() {
     let (bank, address) = start(instant()).await;
     bank.set_faults(Faults { down: true, ..Faults::NONE }).expect("running");
     let refused = || async { TcpStream::connect(address).await.is_err() };
-    assert!(wait::until_async(PATIENCE, refused).await);
+    assert!(wait::until_async(wait::AT_MOST, refused).await);
     bank.set_faults(Faults::NONE).expect("running");
     let back = || async { TcpStream::connect(address).await.is_ok() };
-    assert!(wait::until_async(PATIENCE, back).await);
+    assert!(wait::until_async(wait::AT_MOST, back).await);
     let answer =
         request(address, "POST /r/payments", &pain_001(&[(1, "1")])).await.expect("an answer");
     assert_eq!(answer.status, 200);
@@ -183,7 +183,7 @@ async fn time_comes_from_the_clock_and_stopping_ends_a_waiting_request() {
     let waiting =
         tokio::spawn(async move { request(address, &line, "").await.map(|answer| answer.status) });
     bank.stop().await;
-    let ended = tokio::time::timeout(PATIENCE, waiting).await.expect("in time");
+    let ended = tokio::time::timeout(wait::AT_MOST, waiting).await.expect("in time");
     assert!(matches!(ended, Ok(Some(204) | None) | Err(_)), "{ended:?}");
 }
 
@@ -202,7 +202,7 @@ async fn a_bank_continues_after_a_restart() {
     bank.steer(&instruction_id(2), Outcome::Settle).expect("legal");
     clock.advance(Span::secs(3));
     let paid = || bank.book(&instruction_id(1)).expect("a book").len() == 1;
-    assert!(wait::until_async(PATIENCE, || std::future::ready(paid())).await);
+    assert!(wait::until_async(wait::AT_MOST, || std::future::ready(paid())).await);
     let page = request(address, "GET /r/reports?wait=20", "").await.expect("an answer");
     assert_eq!(texts(&page.body, "EndToEndId"), [instruction_id(2), instruction_id(1)]);
     assert_eq!(bank.book(&instruction_id(2)).expect("a book")[0].kind, BookKind::Paid);

@@ -7,14 +7,10 @@ mod statements;
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
-
-/// Longer than any step here takes.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A manually advanced clock.
 struct HandClock(AtomicI64);

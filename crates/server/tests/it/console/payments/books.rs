@@ -75,7 +75,7 @@ async fn a_comparison_can_be_asked_for(on: On) {
     let bank = Bank::new(on).await;
     let treasury = officer(&bank, &[Role::Treasury]).await;
     let to = treasury.post("/reconciliation/compare", &[]).await.done();
-    let compared = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
+    let compared = testkit::wait::until_async(testkit::wait::AT_MOST, || async {
         treasury.fetch(&to).await.page().contains("No discrepancies.")
     });
     assert!(compared.await, "the service compares");
@@ -98,16 +98,13 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
     );
     let kept = || async { !bank.running.store().covered().await.expect("read").is_empty() };
     assert!(
-        testkit::wait::until_async(crate::harness::client::WAIT_MAX, kept).await,
+        testkit::wait::until_async(testkit::wait::AT_MOST, kept).await,
         "the statement is kept"
     );
     treasury.post("/reconciliation/compare", &[]).await.done();
     let shown =
         || async { treasury.get("/reconciliation").await.page().contains("is booked 2 times") };
-    assert!(
-        testkit::wait::until_async(crate::harness::client::WAIT_MAX, shown).await,
-        "the break is shown"
-    );
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, shown).await, "the break is shown");
     let link = format!("/search?q={id}");
     has(
         &treasury.get("/reconciliation").await.page(),

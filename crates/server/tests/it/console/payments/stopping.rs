@@ -3,9 +3,9 @@
 use domain::country::Country;
 use domain::time::Span;
 use domain::user::Role;
+use testkit::wait::AT_MOST;
 
 use super::{has, lacks, officer};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -18,7 +18,7 @@ on_both_stores! {
 const ALIKE: &str = "Zorblax Qibbletan";
 
 async fn reaches(bank: &Bank, id: &str, recall: &str) {
-    let there = testkit::wait::until_async(WAIT_MAX, || async {
+    let there = testkit::wait::until_async(AT_MOST, || async {
         let record = bank.record(Country::Pak, id).await;
         record["response"].get("recall_status").is_some_and(|it| it.text() == recall)
     });

@@ -234,7 +234,7 @@ async fn webhooks_stand_in_the_timeline(on: On) {
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = async || viewer.get(&format!("/payments/{id}")).await.page();
     let told = || async { page().await.contains("Webhook payment.succeeded delivered") };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, told).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, told).await);
     let page = page().await;
     in_order(
         &page,

@@ -123,7 +123,7 @@ async fn nothing_is_sent_over_a_rail_that_is_off(on: On) {
     }
     let id = bank.paid(Country::Pak, |order| order).await;
     let page = format!("/payments/{id}");
-    let waits = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
+    let waits = testkit::wait::until_async(testkit::wait::AT_MOST, || async {
         treasury
             .get(&page)
             .await

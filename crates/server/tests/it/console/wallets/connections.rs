@@ -28,7 +28,7 @@ async fn delivered(bank: &WalletBank, tries: i32) -> String {
         newest().await.is_some_and(|it| it.attempts >= tries && it.delivered_at.is_some())
     };
     assert!(
-        testkit::wait::until_async(crate::harness::client::WAIT_MAX, there).await,
+        testkit::wait::until_async(testkit::wait::AT_MOST, there).await,
         "{:?}",
         newest().await
     );
@@ -75,7 +75,7 @@ async fn what_a_switched_off_receiver_missed_is_recovered(on: On) {
     let missed = || async {
         officer.get("/webhooks?status=disabled").await.page().contains("wallet.blocked")
     };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, missed).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, missed).await);
     assert!(officer.get("/webhooks").await.page().contains("maintenance"));
     let since = [("since", "2020-01-01"), ("why", "over")];
     let refused = officer.post("/webhooks/recover", &since).await.refused(409);
@@ -204,7 +204,7 @@ async fn a_key_is_made_used_and_revoked(on: On) {
     }
     let refused = || async { works().await == 401 };
     assert!(
-        testkit::wait::until_async(crate::harness::client::WAIT_MAX, refused).await,
+        testkit::wait::until_async(testkit::wait::AT_MOST, refused).await,
         "nodes keep keys for a moment"
     );
 }

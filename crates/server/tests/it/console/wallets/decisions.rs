@@ -250,7 +250,7 @@ async fn a_refund_requires_two_users(on: On) {
     let on_chain = || async {
         bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
     };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, on_chain).await);
     assert!(one.get("/review").await.page().contains("Refunds: 1"));
     assert!(other.get("/inbox").await.page().contains("Approve a refund of 25.01 USDC"));
     let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
@@ -342,7 +342,7 @@ async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
     let on_chain = || async {
         bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
     };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, on_chain).await);
     assert!(colleague.get(&page).await.page().contains("Withdraw the proposal"));
     assert!(!approver.get(&page).await.page().contains("Withdraw the proposal"));
     approver.post(&withdraw, &[("why", "no")]).await.refused(403);

@@ -159,7 +159,7 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
         by_two(&bank, &lift, &[("seen", &seen), ("why", "another passport")]).await;
     bank.newest_is(&wallet, DepositState::Rejected).await;
     let freed = || async { officer.get(&page).await.page().contains("The hold was lifted") };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, freed).await);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, freed).await);
     let after = officer.get(&page).await.page();
     for said in
         ["hold.lift", "another passport", &maker.login, &checker.login, "Propose the refund"]

@@ -9,9 +9,9 @@ use domain::user::Role;
 use domain::wallet_effects::AlertKind;
 use serde_json::json;
 use testkit::bank::Faults;
+use testkit::wait::AT_MOST;
 
 use super::Officer;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 use crate::wallet::orders::order_to;
 
@@ -110,7 +110,7 @@ async fn what_came_back_is_given_back_once(on: On) {
     assert!(officer.get("/alerts").await.page().contains(&path), "the alert leads to the order");
     let came_back =
         || async { officer.get(&path).await.page().contains("was returned after settlement") };
-    assert!(testkit::wait::until_async(WAIT_MAX, came_back).await);
+    assert!(testkit::wait::until_async(AT_MOST, came_back).await);
     let recredit = format!("{path}/recredit");
     officer.post(&recredit, &[("why", "account closed")]).await.done();
     bank.balanced(&wallet, "USDC", "100.00").await;
@@ -254,7 +254,7 @@ async fn an_order_whose_holder_nearly_matches_by_its_payout_waits_for_a_reviewer
         bank.bank.advance(Span::secs(15)).await;
         officer.get(&path).await.page().contains("Held by screening")
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_held).await);
+    assert!(testkit::wait::until_async(AT_MOST, is_held).await);
     bank.is_alerted(AlertKind::Payout, "withheld").await;
     let page = officer.get(&path).await.page();
     for shown in ["order.screened", "Zorblax Quibbleton", "The order continues."] {

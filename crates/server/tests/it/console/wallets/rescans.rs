@@ -2,9 +2,9 @@
 
 use domain::audit::INSTALLATION;
 use domain::user::{Role, Scope};
+use testkit::wait::AT_MOST;
 
 use super::Officer;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{OwnNode, Tricks};
 use crate::harness::{On, Setup, WalletBank, on_both_stores};
 use crate::wallet::chain::has_25_once;
@@ -26,7 +26,7 @@ async fn reported(officer: &Officer, wanted: &[&str]) {
         let results = page.split_once(">Results").expect("a section").1;
         results.split("<tr>").any(|row| wanted.iter().all(|text| row.contains(text)))
     };
-    let there = testkit::wait::until_async(WAIT_MAX, row).await;
+    let there = testkit::wait::until_async(AT_MOST, row).await;
     assert!(there, "{wanted:?}: {}", officer.fetch(PATH).await.page());
 }
 

@@ -8,8 +8,6 @@ use testkit::wait;
 use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 
-/// Timeout of the service.
-const STEP_AT_MOST: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 fn pay(installation: &Installation) -> String {
@@ -31,12 +29,12 @@ async fn close(installation: &Installation, sandbox: &Sandbox, query: &str) {
     let before = reaches();
     let url = format!("{}/sandbox/bank/statement{query}", sandbox.text("base_url"));
     let client = reqwest::Client::builder()
-        .timeout(STEP_AT_MOST)
+        .timeout(wait::AT_MOST)
         .redirect(reqwest::redirect::Policy::none());
     let answer = client.build().expect("a client").post(url).send().await.expect("an answer");
     assert!(answer.status().is_success(), "{answer:?}");
     assert!(
-        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || reaches() != before),
+        wait::until_every(LOOK_EVERY, wait::AT_MOST, || reaches() != before),
         "the statement does not come"
     );
 }
@@ -100,7 +98,7 @@ async fn breaks_with_statements_are_listed_and_closed() {
     let contradicted = installation.json(&["pay", "--account-ending", "0008"]).remove(0);
     let listed = || installation.json(&["review", "discrepancies", "--tenant", "demobank"]);
     assert!(
-        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || !listed().is_empty()),
+        wait::until_every(LOOK_EVERY, wait::AT_MOST, || !listed().is_empty()),
         "nothing is listed"
     );
     let listed = listed().remove(0);

@@ -20,8 +20,6 @@ use testkit::wait;
 use super::super::harness::{Finished, Installation};
 use super::super::sandbox::Sandbox;
 
-/// Timeout of each step: generous, because a loaded machine runs many tests at once.
-const STEP_AT_MOST: Duration = Duration::from_secs(60);
 /// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 /// The sender's refund address, and an entry of the sample list.
@@ -65,7 +63,7 @@ fn rejected(installation: &Installation) -> String {
     let id = || {
         listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"))
     };
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, || id().is_some()), "{:?}", listed());
     id().expect("it is listed")
 }
 
@@ -110,7 +108,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     assert_eq!(withdraw().code, 1, "nothing is proposed");
     assert_eq!(propose(TO).code, 0);
     assert!(
-        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || withdraw().code == 0),
+        wait::until_every(LOOK_EVERY, wait::AT_MOST, || withdraw().code == 0),
         "{:?}",
         withdraw()
     );
@@ -124,7 +122,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
         let refused = approve("Ayesha ");
         refused.code == 1 && refused.stderr.contains("another user")
     };
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_alone), "{:?}", approve("Ayesha "));
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, is_alone), "{:?}", approve("Ayesha "));
     for other in [&["--to", LISTED][..], &["--to", TO, "--amount", "25.02"]] {
         let refused = approve_to("omar", other);
         assert_eq!(
@@ -135,9 +133,9 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     }
     // Refused until the proposal is on chain.
     let approved = || approve("omar").code == 0;
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, approved), "{:?}", approve("omar"));
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, approved), "{:?}", approve("omar"));
     let is_back = || shown()["state"] == "refunded";
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_back), "{}", shown());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, is_back), "{}", shown());
     let refund = shown()["refund"].clone();
     assert_eq!((&refund["approved_by"], &refund["on_chain"]), (&json!("omar"), &json!(true)));
     assert!(
@@ -157,7 +155,7 @@ fn a_rejected_payment_is_refunded_by_two_users() {
 async fn fills_in(url: &str, form: &'static str) -> String {
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder()
-        .timeout(STEP_AT_MOST)
+        .timeout(wait::AT_MOST)
         .redirect(reqwest::redirect::Policy::none());
     let asked = client.build().expect("a client").post(url).body(form);
     let answer = asked
@@ -186,7 +184,7 @@ async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let id = || {
         listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"))
     };
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, || id().is_some()), "{:?}", listed());
     let id = id().expect("it is listed");
     fills_in(&page, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await;
     let shown = printed(&review(&installation, &["refund", "show", &id]));
@@ -221,7 +219,7 @@ async fn a_legal_hold_is_lifted_by_two_users() {
     let id = || {
         listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"))
     };
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, || id().is_some()), "{:?}", listed());
     let id = id().expect("it is listed");
     let shown = || printed(&review(&installation, &["hold", "show", &id]));
     assert_eq!((&shown()["state"], &shown()["escrow"]), (&json!("legal_hold"), &json!("on_hold")));
@@ -235,7 +233,7 @@ async fn a_legal_hold_is_lifted_by_two_users() {
     assert_eq!(shown()["state"], "legal_hold");
     assert_eq!(printed(&lift("ayesha", "omar"))["state"], "rejected");
     let is_free = || shown()["escrow"] == "free";
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_free), "{}", shown());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, is_free), "{}", shown());
     let again = lift("ayesha", "omar");
     assert_eq!((again.code, again.stderr.contains("rejected")), (1, true), "{again:?}");
     let by = ["--to", TO, "--by", "ayesha", "--why", "sender's request", id.as_str()];
@@ -274,7 +272,7 @@ fn balance(installation: &Installation) -> String {
 fn balance_becomes(installation: &Installation, wanted: &str) {
     let is_so = || balance(installation) == wanted;
     assert!(
-        wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_so),
+        wait::until_every(LOOK_EVERY, wait::AT_MOST, is_so),
         "{} instead of {wanted}",
         balance(installation)
     );
@@ -293,7 +291,7 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
         let alerts = alerts();
         [&paid, &unpaid, &less, &returned].iter().all(|id| called_for(&alerts, id))
     };
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, all_called), "{:?}", alerts());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, all_called), "{:?}", alerts());
     balance_becomes(&installation, "960.00");
 
     let waiting = installation.json(&["review", "order", "list", "--tenant", "demobank"]);
@@ -438,7 +436,7 @@ fn a_withheld_order_is_released_or_rejected() {
     assert_eq!(alerts(), 0, "each was closed with the decision");
     let shown = || installation.json(&["orders", "get", &released]).remove(0);
     let is_paid = || shown()["status"] == "SETTLED";
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_paid), "{}", shown());
+    assert!(wait::until_every(LOOK_EVERY, wait::AT_MOST, is_paid), "{}", shown());
     balance_becomes(&installation, "990.00");
     books_are_right(&installation);
 }

@@ -10,8 +10,6 @@ use super::super::api::{Answer, Api};
 use super::super::harness::{Finished, Installation};
 use super::super::sandbox::Sandbox;
 
-/// A node caches a tenant for two seconds.
-const TAKEN_UP_AT_MOST: Duration = Duration::from_secs(20);
 /// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const KEK: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
@@ -69,7 +67,7 @@ fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
     assert_eq!((&done["version"], &done["changes"][0]["after"]), (&2.into(), &"ENHANCED".into()));
 
     let (mut asked, mut told) = (0, String::new());
-    let refused = wait::until_every(LOOK_EVERY, TAKEN_UP_AT_MOST, || {
+    let refused = wait::until_every(LOOK_EVERY, wait::AT_MOST, || {
         asked += 1;
         let done = provision(&installation, &format!("c-{asked}"));
         told = format!("{}{}", done.stdout, done.stderr);
@@ -124,7 +122,7 @@ async fn a_corridor_that_is_not_agreed_on_is_refused() {
         api.post(url, "/v2/quote", &body, None).await
     };
     let refused = async || matches!(ask("NPL").await, Answer::Refused { status: 403, .. });
-    assert!(wait::until_async(TAKEN_UP_AT_MOST, refused).await, "NPL is not agreed on");
+    assert!(wait::until_async(wait::AT_MOST, refused).await, "NPL is not agreed on");
     assert!(matches!(ask("PAK").await, Answer::Done(_)));
 }
 

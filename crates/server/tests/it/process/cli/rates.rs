@@ -11,7 +11,6 @@ use super::super::harness::Installation;
 use super::super::outbound::{http, serve};
 use super::super::sandbox::Sandbox;
 
-const STEP_AT_MOST: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const CANARY: &str = "canary7f3a-header";
 /// Rates of one dollar, besides those of the rupee and the dirham.
@@ -114,7 +113,7 @@ async fn a_service_quotes_from_its_first_source_and_names_the_one_that_differs()
         alerts.iter().any(|alert| alert["kind"] == "rate_source" && what(alert))
     };
     let found =
-        |part: &str| wait::until_every(LOOK_EVERY, STEP_AT_MOST, || of_rates(&alerts(), part));
+        |part: &str| wait::until_every(LOOK_EVERY, wait::AT_MOST, || of_rates(&alerts(), part));
     assert!(found("rate sources market and") && found("about USD/PKR"), "{:?}", alerts());
     limited.store(true, Ordering::Relaxed);
     assert!(found("rate source market: its document cannot be used"), "{:?}", alerts());

@@ -10,8 +10,6 @@ use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 use super::super::wallets::rpc::Rpc;
 
-/// Timeout of each step: generous, because a loaded machine runs many tests at once.
-const STEP_AT_MOST: Duration = Duration::from_secs(60);
 /// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const IBAN: &str = "PK36SCBL0000001123456702";
@@ -60,8 +58,9 @@ fn fund(installation: &Installation, wallet: &str) {
     assert_eq!(text(&shown, "payment_link"), link);
     let paid = installation.json(&["requests", "pay", &id]).remove(0);
     assert!(text(&paid["transactions"][0], "tx_hash").starts_with("0x"), "{paid}");
-    let arrived =
-        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || balance(installation, wallet) == "25.50");
+    let arrived = wait::until_every(LOOK_EVERY, testkit::wait::AT_MOST, || {
+        balance(installation, wallet) == "25.50"
+    });
     assert!(arrived, "{:?}", installation.json(&["tx", "list", "--wallet", wallet]));
     let listed = installation.json(&["requests", "list", "--wallet", wallet, "--status", "PAID"]);
     assert_eq!(listed.iter().map(|it| text(it, "payment_request_id")).collect::<Vec<_>>(), [id]);
@@ -90,7 +89,7 @@ fn exchange(installation: &Installation, wallet: &str) {
         let orders = installation.json(&["orders", "list", "--wallet", wallet]);
         text(orders.iter().find(|it| it["order_id"] == id.as_str()).expect("listed"), "status")
     };
-    let settled = wait::until_every(LOOK_EVERY, STEP_AT_MOST, || status() == "SETTLED");
+    let settled = wait::until_every(LOOK_EVERY, testkit::wait::AT_MOST, || status() == "SETTLED");
     assert!(settled, "the order is {}", status());
 }
 
@@ -169,7 +168,7 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
     assert!(installation.json(&["clock", "show"])[0]["ahead_seconds"].as_i64() >= Some(73 * 3_600));
     let status = || text(&installation.json(&["wallets", "get", &wallet])[0], "status");
     assert!(
-        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || status() == "ACTIVE"),
+        wait::until_every(LOOK_EVERY, testkit::wait::AT_MOST, || status() == "ACTIVE"),
         "it frees itself: {}",
         status()
     );
@@ -187,7 +186,8 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
         || installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     let applied = |shown: &Value| shown["usdc_contract_blacklist_applied"] == json!(true);
     assert!(
-        applied(&listed) || wait::until_every(LOOK_EVERY, STEP_AT_MOST, || applied(&again())),
+        applied(&listed)
+            || wait::until_every(LOOK_EVERY, testkit::wait::AT_MOST, || applied(&again())),
         "{}",
         again()
     );
@@ -252,7 +252,7 @@ async fn get(url: &str) -> String {
 
 fn client() -> reqwest::Client {
     reqwest::Client::builder()
-        .timeout(STEP_AT_MOST)
+        .timeout(testkit::wait::AT_MOST)
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .expect("a client")

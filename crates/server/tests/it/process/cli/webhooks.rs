@@ -1,23 +1,18 @@
 //! `listen` and `trigger` against a running sandbox: triggered events arrive at an endpoint, signed
 //! and in order.
 
-use std::time::Duration;
-
 use testkit::receiver::{ReceiverConfig, SimulatedReceiver, Verdict};
 use testkit::wait;
 
 use super::super::harness::{Installation, Process};
 use super::super::sandbox::Sandbox;
 
-/// Timeout from an event's trigger to the endpoint.
-const TOLD_AT_MOST: Duration = Duration::from_secs(60);
-
 /// An endpoint that knows the sandbox's secret, and a `listen` session that forwards to it.
 async fn listening(installation: &Installation, sandbox: &Sandbox) -> (SimulatedReceiver, Process) {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
     receiver.with(|core| core.set_secrets(&[sandbox.text("webhook_secret")]));
     let process = installation.start("listen", &["listen", "--forward-to", &receiver.url()], &[]);
-    let ready = wait::until(TOLD_AT_MOST, || process.log().contains("Forwarding to"));
+    let ready = wait::until(wait::AT_MOST, || process.log().contains("Forwarding to"));
     assert!(ready, "{}", process.log_tail());
     let shown = format!("Secret  {}", sandbox.text("webhook_secret"));
     assert!(process.log().contains(&shown), "{}", process.log_tail());
@@ -50,7 +45,7 @@ async fn triggered_events_are_forwarded_to_the_listener() {
         let payment = payment.as_str().expect("an id");
         let expected: Vec<String> =
             expected.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
-        wait::until(TOLD_AT_MOST, || told(&receiver, payment).len() >= expected.len());
+        wait::until(wait::AT_MOST, || told(&receiver, payment).len() >= expected.len());
         assert_eq!(told(&receiver, payment), expected, "{scenario}: {}", listen.log_tail());
     }
     let shown = listen.out();
@@ -99,7 +94,7 @@ async fn each_of_the_six_events_is_triggered_and_delivered_in_order() {
         (triggered(&installation, "wallet.blocked", "wallet"), paths(&["wallet-blocked"])),
     ];
     for (about, expected) in &cases {
-        wait::until(TOLD_AT_MOST, || told(&receiver, about).len() >= expected.len());
+        wait::until(wait::AT_MOST, || told(&receiver, about).len() >= expected.len());
         assert_eq!(told(&receiver, about), *expected, "{about}");
     }
     assert!(receiver.book().changed().is_empty());
@@ -111,7 +106,7 @@ async fn each_of_the_six_events_is_triggered_and_delivered_in_order() {
         listed.into_iter().find(|entry| entry["delivery_id"] == blocked.as_str())
     };
     // The receiver has it before its answer is stored.
-    assert!(wait::until(TOLD_AT_MOST, || entry().is_some()), "{blocked} is not listed");
+    assert!(wait::until(wait::AT_MOST, || entry().is_some()), "{blocked} is not listed");
     let entry = entry().expect("it is listed");
     assert_eq!(
         (&entry["event_type"], &entry["last_status"]),
@@ -119,7 +114,7 @@ async fn each_of_the_six_events_is_triggered_and_delivered_in_order() {
         "{entry}"
     );
     installation.ok(&["events", "resend", &blocked]);
-    let again = wait::until(TOLD_AT_MOST, || {
+    let again = wait::until(wait::AT_MOST, || {
         receiver.book().times_taken().get(blocked.as_str()) == Some(&2)
     });
     assert!(again, "{blocked} did not come again");
@@ -136,7 +131,7 @@ async fn what_had_no_receiver_is_recovered() {
     let wallet = triggered(&installation, "wallet.blocked", "wallet");
     let about = |entry: &serde_json::Value| entry["subject"]["wallet_id"] == wallet.as_str();
     let disabled = || installation.json(&["events", "list", "--status", "disabled"]);
-    assert!(wait::until(TOLD_AT_MOST, || disabled().iter().any(about)), "it has no receiver");
+    assert!(wait::until(wait::AT_MOST, || disabled().iter().any(about)), "it has no receiver");
     sandbox.process.stop();
 
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
@@ -146,7 +141,7 @@ async fn what_had_no_receiver_is_recovered() {
     assert_eq!(dry[0]["sent_again"], false);
     installation.ok(&["events", "recover", "--since", "1h"]);
     assert!(
-        wait::until(TOLD_AT_MOST, || !told(&receiver, &wallet).is_empty()),
+        wait::until(wait::AT_MOST, || !told(&receiver, &wallet).is_empty()),
         "it was not recovered"
     );
     assert!(!disabled().iter().any(about));
@@ -182,7 +177,7 @@ async fn payment_events_of_before_are_recovered() {
     let ends = ["payment-queued", "payment-processing", "payment-failed"];
     let expected: Vec<String> =
         ends.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
-    assert!(wait::until(TOLD_AT_MOST, || told(&receiver, &after).len() >= expected.len()));
+    assert!(wait::until(wait::AT_MOST, || told(&receiver, &after).len() >= expected.len()));
     assert_eq!(told(&receiver, &after), expected);
     assert_eq!(told(&receiver, &before), Vec::<String>::new(), "of before, not by itself");
 
@@ -200,7 +195,7 @@ async fn payment_events_of_before_are_recovered() {
     assert!(missing >= ends.len(), "{dry:?}");
     let sent = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h"]);
     assert_eq!(sent[0]["deliveries"], dry[0]["deliveries"]);
-    assert!(wait::until(TOLD_AT_MOST, || told(&receiver, &before).len() >= expected.len()));
+    assert!(wait::until(wait::AT_MOST, || told(&receiver, &before).len() >= expected.len()));
     assert_eq!(told(&receiver, &before), expected, "in their order");
     let none = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h"]);
     assert_eq!(none[0]["deliveries"], serde_json::json!([]), "nothing is left");

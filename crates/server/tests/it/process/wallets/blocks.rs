@@ -10,7 +10,7 @@ use super::super::api::Answer;
 use super::super::harness::Node;
 use super::exceptions::listed;
 use super::flow::GOOD;
-use super::world::{Request, STEP_AT_MOST, World, minor, text};
+use super::world::{Request, World, minor, text};
 
 /// Number of removed blocks.
 const DEPTHS: [u64; 4] = [1, 2, 7, 32];
@@ -66,7 +66,7 @@ impl Paid {
 
     /// Waits for this status of the wallet's latest deposit.
     async fn is(&self, world: &World, node: &Node, kind: &str, status: &str) {
-        let there = world.looking(STEP_AT_MOST, async || {
+        let there = world.looking(wait::AT_MOST, async || {
             let incoming = world.incoming(&node.address, &self.wallet).await;
             incoming.first().is_some_and(|it| it["type"] == kind && it["status"] == status)
         });
@@ -77,7 +77,7 @@ impl Paid {
 
     /// The wallet shows no deposit.
     async fn is_gone(&self, world: &World, node: &Node) {
-        let gone = world.looking(STEP_AT_MOST, async || {
+        let gone = world.looking(wait::AT_MOST, async || {
             world.incoming(&node.address, &self.wallet).await.is_empty()
         });
         if !gone.await {
@@ -88,7 +88,7 @@ impl Paid {
     /// The wallet has its 25 USDC exactly once, in the books and on chain.
     async fn has_25(&self, world: &World, node: &Node) {
         let (at, ground) = (node.address.as_str(), &world.ground);
-        let there = world.looking(STEP_AT_MOST, async || {
+        let there = world.looking(wait::AT_MOST, async || {
             let incoming = world.incoming(at, &self.wallet).await;
             incoming.first().is_some_and(|it| it["status"] == "COMPLETED")
                 && ground.holds(self.address).await == minor("25")
@@ -126,7 +126,7 @@ impl Paid {
     async fn becomes_frozen(&self, world: &World, node: &Node) {
         let frozen = async || world.ground.rpc().is_frozen(world.controller, self.address).await;
         assert!(
-            world.looking(STEP_AT_MOST, frozen).await,
+            world.looking(wait::AT_MOST, frozen).await,
             "not frozen: {}",
             node.process.log_tail()
         );
@@ -137,7 +137,7 @@ impl Paid {
 async fn waits(world: &World, nonce: u64, to: Option<Address>) -> bool {
     let waits =
         || async { world.ground.rpc().waiting(world.operator).await.contains(&(nonce, to)) };
-    wait::until_async(STEP_AT_MOST, waits).await
+    wait::until_async(wait::AT_MOST, waits).await
 }
 
 /// Removes blocks, and waits until the service has noticed it.
@@ -145,7 +145,7 @@ async fn take_away(world: &World, node: &Node, depth: u64, dropped: Option<&Sign
     let noticed = || node.process.log().matches("chain reorganization detected").count();
     let before = noticed();
     world.ground.reorg(depth, dropped).await;
-    let seen = wait::until_async(STEP_AT_MOST, || std::future::ready(noticed() > before)).await;
+    let seen = wait::until_async(wait::AT_MOST, || std::future::ready(noticed() > before)).await;
     assert!(
         seen,
         "{depth} blocks are gone, and the service does not notice: {}",
@@ -182,14 +182,14 @@ async fn taken_away_after_a_payment_counted(world: &World, node: &Node) {
         assert!(ground.rpc().hand_in(&mark).await, "the node takes it");
         ground.mine(1).await;
         let seen = world
-            .looking(STEP_AT_MOST, async || world.incoming(at, &other).await.len() == before + 1);
+            .looking(wait::AT_MOST, async || world.incoming(at, &other).await.len() == before + 1);
         assert!(seen.await, "{}", node.process.log_tail());
         take_away(world, node, depth, None).await;
         ground.mine(1).await;
     }
     ground.go_on().await;
     paid.has_25(world, node).await;
-    let all = world.looking(STEP_AT_MOST, async || world.balance(at, &other).await == minor("4"));
+    let all = world.looking(wait::AT_MOST, async || world.balance(at, &other).await == minor("4"));
     assert!(all.await, "{:?}: {}", world.incoming(at, &other).await, node.process.log_tail());
 }
 

@@ -3,11 +3,12 @@
 
 use domain::chain::Address;
 use serde_json::{Value, json};
+use testkit::wait::AT_MOST;
 
 use super::super::harness::Node;
 use super::super::rig::TENANT;
 use super::flow::GOOD;
-use super::world::{STEP_AT_MOST, World, minor, text};
+use super::world::{World, minor, text};
 
 /// The sender's refund address, whose key does not exist.
 const BACK_TO: Address = Address([0x5e; 20]);
@@ -85,7 +86,7 @@ async fn what_is_on_legal_hold_stays_for_good(world: &World, node: &Node) {
     let decision = json!({ "decision": "legal_hold", "reason": "an order of the authority" });
     world.post(at, &format!("/v1/sdk/reviews/{id}"), &decision).await;
     let held = || world.ground.rpc().is_on_hold(world.controller, request.escrow);
-    assert!(world.looking(STEP_AT_MOST, held).await, "not on hold: {}", node.process.log_tail());
+    assert!(world.looking(AT_MOST, held).await, "not on hold: {}", node.process.log_tail());
     assert_eq!(world.incoming(at, &wallet).await[0]["status"], "REJECTED");
     // A different payment to the same escrow cannot be released either.
     world.ground.pay(request.escrow, minor("1")).await;
@@ -129,16 +130,12 @@ async fn a_rejected_deposit_is_refunded_by_two_users(world: &World, node: &Node)
         !refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "ayesha"]),
         "one person is not two"
     );
-    let approved = world.looking(STEP_AT_MOST, async || {
+    let approved = world.looking(AT_MOST, async || {
         refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "omar"])
     });
     assert!(approved.await, "never proposed on the chain: {}", node.process.log_tail());
     let there = async || world.ground.holds(BACK_TO).await == before + minor("25.01");
-    assert!(
-        world.looking(STEP_AT_MOST, there).await,
-        "not given back: {}",
-        node.process.log_tail()
-    );
+    assert!(world.looking(AT_MOST, there).await, "not given back: {}", node.process.log_tail());
     assert_eq!(world.ground.holds(request.escrow).await, 0);
     assert_eq!(world.incoming(at, &wallet).await[0]["status"], "REJECTED");
 }
@@ -151,7 +148,7 @@ async fn a_pay_out_that_fails_gives_the_tokens_back(world: &World, node: &Node) 
     world.is_told(node, &request.id, &GOOD).await;
     // The bank refuses payouts with these cents.
     world.post(at, "/v1/sdk/orders", &World::order_body(&wallet, "10.01")).await;
-    let failed = world.looking(STEP_AT_MOST, async || {
+    let failed = world.looking(AT_MOST, async || {
         let orders = world.get(at, &format!("/v1/sdk/orders?wallet_id={wallet}")).await;
         orders["orders"][0]["status"] == "FAILED"
     });

@@ -8,13 +8,14 @@ use domain::ids::PaymentId;
 use domain::money::Money;
 use serde_json::json;
 use testkit::bank::BookKind;
+use testkit::wait::AT_MOST;
 use testkit::{anvil, circle};
 
 use super::super::harness::Node;
 use super::super::readme::present;
 use super::ground::{CHAIN_ID, Kind};
 use super::verdict::books_agree;
-use super::world::{STEP_AT_MOST, SampleSigner, Setup, Signer, World, minor, text};
+use super::world::{SampleSigner, Setup, Signer, World, minor, text};
 use super::{blocks, exceptions};
 
 pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
@@ -181,9 +182,8 @@ async fn what_a_person_approves_is_released(world: &World, node: &Node) {
     let id = text(&waiting, "transaction_id");
     let decision = json!({ "decision": "approve", "reason": "known sender" });
     world.post(at, &format!("/v1/sdk/reviews/{id}"), &decision).await;
-    let booked = world.looking(STEP_AT_MOST, async || {
-        world.incoming(at, &wallet).await[0]["status"] == "COMPLETED"
-    });
+    let booked = world
+        .looking(AT_MOST, async || world.incoming(at, &wallet).await[0]["status"] == "COMPLETED");
     assert!(booked.await, "{}", node.process.log_tail());
     let kinds = world.told(&request.id);
     assert_eq!(world.ground.holds(address).await, minor("25.02"), "{kinds:?}");
@@ -209,7 +209,7 @@ async fn a_blocked_wallet_is_frozen_on_the_chain_and_freed(world: &World, node: 
     let block = json!({ "reason": "SUSPICIOUS_ACTIVITY", "details": "A test" });
     world.post(at, &format!("/v1/sdk/wallets/{wallet}/block"), &block).await;
     let frozen = async |wanted| {
-        let there = world.looking(STEP_AT_MOST, async || {
+        let there = world.looking(AT_MOST, async || {
             world.ground.rpc().is_frozen(world.controller, address).await == wanted
         });
         assert!(there.await, "frozen is not {wanted}: {}", node.process.log_tail());

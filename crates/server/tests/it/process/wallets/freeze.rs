@@ -8,7 +8,7 @@ use super::super::seed;
 use super::ground::Kind;
 use super::remittances::{GOOD, Remittances};
 use super::verdict::books_agree;
-use super::world::{STEP_AT_MOST, Setup, Signer, World};
+use super::world::{Setup, Signer, World};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_signed_for_a_wallet_after_its_block() {
@@ -26,7 +26,7 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     let (mut doomed, _) = world.doomed(("CORRIDOR_FAILPOINT", Failpoint::BeforeSigned.name()));
     remittances.pay(&world).await;
     let reached =
-        wait::until_async(STEP_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
+        wait::until_async(wait::AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
     assert!(reached, "nothing was to be signed: {}", doomed.log_tail());
 
     let wallet = remittances.wallet.clone();
@@ -38,9 +38,9 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     node = world.successor();
     let frozen =
         || async { world.ground.rpc().is_frozen(world.controller, remittances.address).await };
-    assert!(wait::until_async(STEP_AT_MOST, frozen).await, "{}", node.process.log_tail());
+    assert!(wait::until_async(wait::AT_MOST, frozen).await, "{}", node.process.log_tail());
     let (request, minor) = remittances.paid.last().expect("paid").clone();
-    let held = world.looking(STEP_AT_MOST, async || {
+    let held = world.looking(wait::AT_MOST, async || {
         let newest = world.incoming(&node.address, &wallet).await.remove(0);
         newest["type"] == "BLOCKED" && newest["status"] == "RECEIVED_IN_ESCROW"
     });

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use testkit::wait::AT_MOST;
 use testkit::{anvil, circle, wait};
 
 use super::super::random::Random;
@@ -10,7 +11,7 @@ use super::super::{faults, seed};
 use super::ground::Kind;
 use super::remittances::Remittances;
 use super::verdict::judge;
-use super::world::{STEP_AT_MOST, Setup, Signer, World};
+use super::world::{Setup, Signer, World};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_again_and_again_each_deposit_counts_once() {
@@ -40,11 +41,7 @@ async fn killed_again_and_again_each_deposit_counts_once() {
             let arrived = world.receiver.book().entries().len() - arrived;
             arrived as u64 >= webhooks && world.ground.rpc().height().await >= from + blocks
         };
-        assert!(
-            wait::until_async(STEP_AT_MOST, come).await,
-            "seed {seed}: {}",
-            node.process.log_tail()
-        );
+        assert!(wait::until_async(AT_MOST, come).await, "seed {seed}: {}", node.process.log_tail());
         node.process.kill();
         node = world.successor();
         remittances.make_clear(&world, &node).await;

@@ -4,10 +4,11 @@
 use std::sync::Mutex;
 
 use domain::chain::Address;
+use testkit::wait::AT_MOST;
 
 use super::super::api::Answer;
 use super::super::harness::Node;
-use super::world::{Request, STEP_AT_MOST, World, minor, text};
+use super::world::{Request, World, minor, text};
 
 pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
 /// The amount of each payment, and of each order.
@@ -67,7 +68,7 @@ impl Remittances {
     async fn try_exchange(&self, world: &World, at: &str, key: &str) -> Option<String> {
         let body = World::order_body(&self.wallet, EXCHANGE);
         let last = Mutex::new(None);
-        let answered = world.looking(STEP_AT_MOST, async || {
+        let answered = world.looking(AT_MOST, async || {
             let answer = world.try_post(at, "/v1/sdk/orders", &body, Some(key)).await;
             let granted = !matches!(answer, Answer::Refused { status: 429, .. });
             *last.lock().expect("not poisoned") = Some(answer);
@@ -88,7 +89,7 @@ impl Remittances {
     pub async fn make_clear(&mut self, world: &World, node: &Node) {
         let Some(key) = self.unclear.take() else { return };
         let order = Mutex::new(None);
-        let clear = world.looking(STEP_AT_MOST, async || {
+        let clear = world.looking(AT_MOST, async || {
             let found = self.try_exchange(world, &node.address, &key).await;
             *order.lock().expect("not poisoned") = found.clone();
             found.is_some()

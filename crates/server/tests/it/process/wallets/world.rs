@@ -30,8 +30,6 @@ use super::super::harness::{Node, Process};
 use super::super::rig::{Rig, TENANT};
 use super::ground::{CHAIN_ID, Ground, Kind, Staff};
 
-/// Timeout of each step: a lease or two, and slack for a loaded machine.
-pub const STEP_AT_MOST: Duration = Duration::from_secs(120);
 /// Timeout for everything to end: unclear outcomes are inquired about after five seconds, fifteen,
 /// a minute, five minutes.
 pub const END_AT_MOST: Duration = Duration::from_secs(420);
@@ -97,7 +95,7 @@ impl SampleSigner {
             .stderr(Stdio::null())
             .spawn()
             .expect("python3 runs");
-        let is_up = wait::until(STEP_AT_MOST, || TcpStream::connect(unused).is_ok());
+        let is_up = wait::until(wait::AT_MOST, || TcpStream::connect(unused).is_ok());
         assert!(is_up, "the signer does not listen");
         SampleSigner { clouds, url: format!("http://{unused}"), process }
     }
@@ -221,7 +219,7 @@ impl World {
     /// Sends a call and returns the success response. Waits after a rate limit.
     pub async fn get(&self, node: &str, path: &str) -> Value {
         let last = std::sync::Mutex::new(None);
-        let answered = self.looking(STEP_AT_MOST, async || {
+        let answered = self.looking(wait::AT_MOST, async || {
             let answer = self.api.get(node, path).await;
             let too_often = matches!(&answer, Answer::Refused { status: 429, .. });
             *last.lock().expect("not poisoned") = Some(answer);
@@ -292,7 +290,7 @@ impl World {
         let made = self.post(node, "/v1/sdk/payment-requests", &body).await;
         let page = text(&made, "payment_link").replace(PUBLIC_URL, node);
         let form = "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Binance";
-        let http = reqwest::Client::builder().timeout(STEP_AT_MOST).no_proxy();
+        let http = reqwest::Client::builder().timeout(wait::AT_MOST).no_proxy();
         let http = http.redirect(reqwest::redirect::Policy::none()).build().expect("a client");
         let sent =
             http.post(page).header("content-type", "application/x-www-form-urlencoded").body(form);
@@ -332,7 +330,7 @@ impl World {
 
     /// Waits until a resource's webhooks are exactly these.
     pub async fn is_told(&self, node: &Node, subject: &str, wanted: &[&str]) {
-        let there = wait::until_async(STEP_AT_MOST, || {
+        let there = wait::until_async(wait::AT_MOST, || {
             std::future::ready(self.told(subject).len() >= wanted.len())
         });
         let there = there.await;

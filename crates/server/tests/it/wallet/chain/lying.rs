@@ -12,9 +12,9 @@ use engine::batcher::fresh_id;
 use engine::reconcile;
 use engine::rescan::{self, Report, Target};
 use serde_json::{Value, json};
+use testkit::wait::AT_MOST;
 
 use super::{assert_untold, broadcast, count, has_25_once, is_mined, paid, until_open};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH, Tricks};
 use crate::harness::{Json, On, Setup, on_both_stores};
 
@@ -99,7 +99,7 @@ async fn alerted(node: &OwnNode, kind: AlertKind) {
         node.bank.bank.advance(Span::secs(15)).await;
     }
     assert!(
-        testkit::wait::until_async(WAIT_MAX, there).await,
+        testkit::wait::until_async(AT_MOST, there).await,
         "no {}: {:?}",
         kind.name(),
         node.alerts().await
@@ -171,7 +171,7 @@ async fn what_was_invented_while_the_other_node_was_silent_goes_again(on: On) {
     node.mine(1);
     let gone = || async { count(&node, &wallet).await == "0" };
     assert!(
-        testkit::wait::until_async_every(Duration::from_secs(1), WAIT_MAX, gone).await,
+        testkit::wait::until_async_every(Duration::from_secs(1), AT_MOST, gone).await,
         "what was invented stays"
     );
     pays(&node, &request).await;
@@ -438,10 +438,7 @@ async fn read_again(node: &OwnNode, number: u64) {
         let done = store.meta("chain.read_again").await.expect("read");
         done.is_some_and(|done| done.parse::<u64>().expect("a height") >= number)
     };
-    assert!(
-        testkit::wait::until_async(WAIT_MAX, is_read).await,
-        "block {number} is not read again"
-    );
+    assert!(testkit::wait::until_async(AT_MOST, is_read).await, "block {number} is not read again");
 }
 
 async fn rescanned(node: &OwnNode, target: Target) -> Report {
@@ -450,7 +447,7 @@ async fn rescanned(node: &OwnNode, target: Target) -> Report {
     rescan::want(store, ChainNumber::FIRST, wish, target).await.expect("asked");
     let report = || async { rescan::report(store, ChainNumber::FIRST, wish).await.expect("read") };
     assert!(
-        testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+        testkit::wait::until_async(AT_MOST, || async { report().await.is_some() }).await,
         "{target}"
     );
     report().await.expect("there")
@@ -525,7 +522,7 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     // The test itself queries the same node.
     tricks.replace();
     let serves = || async { node.running.chain().chain.head().await.is_ok() };
-    assert!(testkit::wait::until_async(WAIT_MAX, serves).await, "it rests for ever");
+    assert!(testkit::wait::until_async(AT_MOST, serves).await, "it rests for ever");
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
 }
@@ -540,7 +537,7 @@ async fn an_idle_chain_is_asked_for_little(on: On) {
     node.chain.set_mining(devchain::Mining::Every(Duration::from_millis(400)));
     let reaches = async |number: u64| {
         let there = || std::future::ready(node.chain.block_number() >= number);
-        assert!(testkit::wait::until_async(WAIT_MAX, there).await, "blocks come");
+        assert!(testkit::wait::until_async(AT_MOST, there).await, "blocks come");
     };
     // Until it knows the current block interval.
     reaches(node.chain.block_number() + 8).await;

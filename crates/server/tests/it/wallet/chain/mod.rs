@@ -13,9 +13,9 @@ use domain::chain_tx::{ChainTx, TxState};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use serde_json::json;
+use testkit::wait::AT_MOST;
 
 use crate::harness::Json;
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::OwnNode;
 
 const TOLD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
@@ -43,7 +43,7 @@ pub async fn pay(node: &OwnNode, request: &Json) {
     };
     let is_sent = || std::future::ready(nonce("pending") != nonce("latest"));
     let mined = async {
-        assert!(testkit::wait::until_async(WAIT_MAX, is_sent).await, "nothing is paid");
+        assert!(testkit::wait::until_async(AT_MOST, is_sent).await, "nothing is paid");
         node.mine(1);
     };
     tokio::join!(node.bank.paid(request, ""), mined);
@@ -69,7 +69,7 @@ async fn until_open(node: &OwnNode, wanted: impl Fn(&[ChainTx]) -> bool) {
         let open = node.running.store().open_chain_txs(100).await.expect("read");
         open.into_iter().filter(|tx| tx.tenant == tenant(node)).collect::<Vec<_>>()
     };
-    let there = testkit::wait::until_async(WAIT_MAX, || async { wanted(&open().await) }).await;
+    let there = testkit::wait::until_async(AT_MOST, || async { wanted(&open().await) }).await;
     let open = open().await;
     let short: Vec<_> =
         open.iter().map(|tx| (tx.nonce, tx.state, tx.cancel_wanted, tx.attempts.len())).collect();
@@ -86,7 +86,7 @@ async fn broadcast(node: &OwnNode) -> ChainTx {
         !node.chain.call("eth_getTransactionByHash", json!([hash])).expect("an answer").is_null()
     };
     assert!(
-        testkit::wait::until_async(WAIT_MAX, || std::future::ready(known())).await,
+        testkit::wait::until_async(AT_MOST, || std::future::ready(known())).await,
         "{hash} is not sent"
     );
     tx
@@ -99,7 +99,7 @@ async fn now(node: &OwnNode, tx: &ChainTx) -> ChainTx {
 
 /// Waits until a transaction of the service is in a block.
 async fn is_mined(node: &OwnNode, tx: &ChainTx) {
-    let mined = testkit::wait::until_async(WAIT_MAX, || async {
+    let mined = testkit::wait::until_async(AT_MOST, || async {
         now(node, tx).await.state == TxState::Mined
     });
     assert!(mined.await, "{:?}", now(node, tx).await);
@@ -116,7 +116,7 @@ fn assert_untold(node: &OwnNode, request: &Json) {
 pub async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
     node.bank.newest(wallet, "COMPLETED").await;
     let on_chain = address(node, wallet).await;
-    let there = testkit::wait::until_async(WAIT_MAX, || async {
+    let there = testkit::wait::until_async(AT_MOST, || async {
         node.holds(StableCoin::Usdc, &on_chain).await == 25_000_000
     });
     assert!(there.await, "{} on the chain", node.holds(StableCoin::Usdc, &on_chain).await);

@@ -3,9 +3,9 @@
 use devchain::Fault;
 use domain::chain::vault;
 use domain::currency::StableCoin;
+use testkit::wait::AT_MOST;
 
 use super::{assert_untold, has_25_once, paid, until_open};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode};
 use crate::harness::{On, on_both_stores};
 
@@ -55,7 +55,7 @@ async fn nothing_counts_while_two_nodes_disagree(on: On) {
     node.taken_in().await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH * 2);
-    let alerted = testkit::wait::until_async(WAIT_MAX, || async {
+    let alerted = testkit::wait::until_async(AT_MOST, || async {
         node.alerts().await.contains(&"chain_mismatch")
     });
     assert!(alerted.await, "{:?}", node.alerts().await);
@@ -90,7 +90,7 @@ async fn a_paused_coin_is_waited_for(on: On) {
     says("unpause()");
     node.steady();
     let states = || async { node.running.store().token_states().await.expect("read") };
-    let moves = testkit::wait::until_async(WAIT_MAX, || async {
+    let moves = testkit::wait::until_async(AT_MOST, || async {
         states().await.iter().all(|it| !it.is_halted())
     });
     assert!(moves.await, "{:?}", states().await);

@@ -13,9 +13,9 @@ use domain::chain::Address;
 use domain::currency::StableCoin;
 use engine::reconcile;
 use serde_json::{Value, json};
+use testkit::wait::AT_MOST;
 
 use super::{address, has_25_once, paid};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH, answer};
 use crate::harness::{On, on_both_stores};
 use crate::wallet::acts::{calls, number, word};
@@ -157,7 +157,7 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
         reconcile::last(store).await.expect("read").filter(|it| it.wanted == Some(wish))
     };
     assert!(
-        testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+        testkit::wait::until_async(AT_MOST, || async { report().await.is_some() }).await,
         "no reconciliation ran"
     );
     let report = report().await.expect("there");
@@ -177,7 +177,7 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
     node.taken_in().await;
     let wish = reconcile::want(store).await.expect("asked");
     let report = || async { reconcile::fulfilled(store, wish).await.expect("read").is_some() };
-    assert!(testkit::wait::until_async(WAIT_MAX, report).await, "no reconciliation ran");
+    assert!(testkit::wait::until_async(AT_MOST, report).await, "no reconciliation ran");
     let words = found.to_string().replace("30.000000 USDC", "35.000000 USDC");
     assert_eq!(alerts().await, [words]);
     node.stop().await;
@@ -191,7 +191,7 @@ async fn each_of_several_requests_at_once_is_answered(on: On) {
     let answered = async || {
         let wish = reconcile::want(store).await.expect("asked");
         let report = async || reconcile::fulfilled(store, wish).await.expect("read").is_some();
-        testkit::wait::until_async(WAIT_MAX, report).await
+        testkit::wait::until_async(AT_MOST, report).await
     };
     let all = futures_util::future::join_all((0..OPERATORS).map(|_| answered())).await;
     assert_eq!(all, [true; OPERATORS]);

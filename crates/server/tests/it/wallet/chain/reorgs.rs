@@ -6,11 +6,11 @@ use domain::chain_tx::{ChainTx, TxState};
 use domain::currency::StableCoin;
 use domain::wallet_effects::AlertKind;
 use serde_json::json;
+use testkit::wait::AT_MOST;
 
 use super::{
     TOLD, address, assert_untold, broadcast, count, has_25_once, is_mined, now, paid, until_open,
 };
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH};
 use crate::harness::{Json, On, on_both_stores};
 use crate::wallet::acts::{calls, word};
@@ -117,7 +117,7 @@ async fn reorganisations_while_a_release_is_under_way_release_once(on: On) {
         // A transaction that was final is looked at again when its block is replaced.
         let state = || async { now(&node, &release).await.state };
         let is_over =
-            testkit::wait::until_async(WAIT_MAX, || async { state().await == TxState::Succeeded });
+            testkit::wait::until_async(AT_MOST, || async { state().await == TxState::Succeeded });
         assert!(is_over.await, "{depth} blocks: {:?}", state().await);
     }
     node.finish().await;
@@ -228,7 +228,7 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
                 node.bank.stored_wallet(&wallet).await.chain_blacklisted,
             )
         };
-        let there = testkit::wait::until_async(WAIT_MAX, || async { now().await == wanted }).await;
+        let there = testkit::wait::until_async(AT_MOST, || async { now().await == wanted }).await;
         assert!(there, "{:?} and not {wanted:?}", now().await);
     };
     let drop = vec![says("pause()", &[]), says("blacklist(address)", &own)];

@@ -16,10 +16,10 @@ use engine::command::Refused;
 use engine::wallets::{Caller, Denied};
 use serde_json::json;
 use testkit::bank::{Behaviour, DelayRange};
+use testkit::wait::AT_MOST;
 
 use super::super::orders::order_to;
 use super::{address, broadcast, is_mined, now, tenant, until_open};
-use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::OwnNode;
 use crate::harness::{Json, On, Setup, on_both_stores};
 
@@ -88,7 +88,7 @@ async fn on_chain(node: &OwnNode) -> [i64; 2] {
 async fn lies(node: &OwnNode, coins: [i64; 2]) {
     let wanted = coins.map(|coins| coins * COIN);
     let there =
-        testkit::wait::until_async(WAIT_MAX, || async { booked(node).await == wanted }).await;
+        testkit::wait::until_async(AT_MOST, || async { booked(node).await == wanted }).await;
     let alerts = node.running.store().alerts(tenant(node), 9).await;
     assert!(
         there,
@@ -255,7 +255,7 @@ async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
                 .is_some_and(|intent| intent.kind() == IntentKind::Sweep && intent.tries >= tries)
         };
         assert!(
-            testkit::wait::until_async(WAIT_MAX, tried).await,
+            testkit::wait::until_async(AT_MOST, tried).await,
             "{tries} tries: {:?}",
             sweeps(&node).await
         );
