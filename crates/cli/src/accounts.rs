@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use domain::country::Country;
+use domain::names::words;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -68,7 +69,7 @@ pub fn run(command: &AccountsCommand, context: &Context) -> Result<(), Failure> 
     }
     match checked.result.as_str() {
         "closed" | "not_found" | "no_match" => {
-            Err(Failure::Refused(format!("the bank's answer is {}", checked.result)))
+            Err(Failure::Refused(format!("the bank's answer: {}", words(&checked.result))))
         }
         _ => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! Ids by their beginning, as tables show them.
 
+use domain::names::with_article;
 use domain::payment_search::ID_START_CHARS;
 
 use super::failure::Failure;
@@ -25,7 +26,8 @@ pub fn start(text: &str, what: &str) -> Result<String, Failure> {
     match is_start(text) {
         true => Ok(text.to_ascii_lowercase().replace('-', "")),
         false => Err(Failure::Usage(format!(
-            "{text:?} is not the id of a {what}: give at least its first {ID_START_CHARS} characters"
+            "{text:?} is not the id of {}: give at least its first {ID_START_CHARS} characters",
+            with_article(what)
         ))),
     }
 }
@@ -106,5 +108,7 @@ mod tests {
             short.to_string(),
             "\"4b48\" is not the id of a payment: give at least its first 6 characters"
         );
+        let order = start("12", "order").expect_err("too short").to_string();
+        assert!(order.starts_with("\"12\" is not the id of an order"), "{order}");
     }
 }

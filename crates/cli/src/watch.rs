@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use domain::country::Country;
+use domain::names::state_phrase;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
@@ -157,7 +158,7 @@ fn print(id: &str, seen: &Seen, output: Output) -> Result<(), Failure> {
 fn verdict(id: &str, seen: &Seen) -> Result<(), Failure> {
     match seen.status.as_str() {
         "succeeded" => Ok(()),
-        status => Err(Failure::NotSucceeded(format!("payment {id} is {status}"))),
+        status => Err(Failure::NotSucceeded(format!("payment {id} {}", state_phrase(status)))),
     }
 }
 
@@ -258,7 +259,7 @@ mod tests {
         ]
         .concat();
         let (outcome, asked) = watched(&[("/v2/events", &[(200, &lines)])]).await;
-        assert_eq!(outcome.expect_err("failed").to_string(), "payment p is failed");
+        assert_eq!(outcome.expect_err("failed").to_string(), "payment p has failed");
         assert_eq!(asked, ["/v2/events"], "the record need not be asked for");
     }
 

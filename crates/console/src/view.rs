@@ -5,6 +5,7 @@ use askama::Template;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::money::Money;
+pub use domain::names::words;
 use domain::time::Timestamp;
 use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted, Mark, Page};
 use http::StatusCode;
@@ -494,11 +495,6 @@ impl Field {
         let value = query.text(self.name).to_owned();
         Field { value, ..self }
     }
-}
-
-/// A constant's name in words: `NON_TRUSTED_TRANSFER` is "non trusted transfer".
-pub fn words(name: &str) -> String {
-    name.replace('_', " ").to_lowercase()
 }
 
 /// An amount of a token with its code.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::attempt::AttemptState;
 use crate::currency::Currency;
 use crate::money::Money;
+use crate::names::state_phrase;
 use crate::rail::RailId;
 use crate::rail_ids::ReportIds;
 use crate::time::{Span, Timestamp};
@@ -275,7 +276,7 @@ pub fn not_returned(amount: Money) -> String {
 }
 
 fn not_paid(amount: Money, state: AttemptState) -> String {
-    format!("{amount} is booked as paid, in our books the payout is {}", state.name())
+    format!("{amount} is booked as paid, in our books the payout {}", state_phrase(state.name()))
 }
 
 /// Totals of a whole statement, without its entries.

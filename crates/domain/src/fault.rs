@@ -1,5 +1,7 @@
 //! Validation error of a request field, in one form for both APIs.
 
+use std::fmt;
+
 /// One violated rule of one field. v2 renders it as `{"loc":["body",field],"msg","type","ctx"}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -24,5 +26,27 @@ impl Fault {
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Fault {
         self.context.push((name, value.to_string()));
         self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.field, self.message)
+    }
+}
+
+/// All of them in one sentence.
+pub fn listed(faults: &[Fault]) -> String {
+    faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, listed};
+
+    #[test]
+    fn people_read_the_field_and_the_message() {
+        let faults = ["amount", "purpose"].map(|field| Fault::new(field, "missing", "Required"));
+        assert_eq!(listed(&faults), "amount: Required; purpose: Required");
     }
 }

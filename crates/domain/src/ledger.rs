@@ -296,7 +296,7 @@ pub enum LedgerRefusal {
     },
     /// A sum would exceed 64 bits, an amount is not positive, or a currency differs from the
     /// account's.
-    #[error("transfer {0:?} cannot be booked: {1}")]
+    #[error("transfer {0} cannot be booked: {1}")]
     Impossible(TransferId, &'static str),
 }
 

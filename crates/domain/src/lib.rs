@@ -8,7 +8,7 @@
 #![warn(missing_docs)]
 
 #[macro_use]
-mod names;
+pub mod names;
 
 pub mod account_check;
 pub mod approval;

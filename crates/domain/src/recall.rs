@@ -9,6 +9,7 @@ use crate::decision::{Cx, JobChange};
 use crate::event::EventKind;
 use crate::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::payment::cancel::cancel;
 use crate::payment::report::inquiry_delay;
 use crate::payment::{Discrepancy, Effects, Payment, PaymentState};
@@ -99,7 +100,7 @@ pub struct NewRecall {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecallRefusal {
     /// There is nothing to return.
-    #[error("the payment is {}", .0.name())]
+    #[error("the payment {}", state_phrase(.0.name()))]
     State(PaymentState),
     /// No rail can have it: it can be cancelled.
     #[error("the payment was not sent yet; cancel it instead")]
@@ -111,7 +112,7 @@ pub enum RecallRefusal {
     #[error("rail {0} does not accept recalls")]
     RailCannot(RailId),
     /// A user can only close a recall that is not about to be answered.
-    #[error("the recall is {}", .0.name())]
+    #[error("the recall {}", state_phrase(.0.name()))]
     NotClosable(RecallState),
 }
 
@@ -228,9 +229,10 @@ impl Recall {
             RecallStep::Contradicts => {
                 let source = said.map_or("Corridor", |said| said.source.as_str());
                 let what = format!(
-                    "{source} reports {trigger:?} for recall {}, which is {}",
+                    "{source} reports \"{}\" for recall {}, which {}",
+                    trigger.name(),
                     self.id,
-                    self.state.name()
+                    state_phrase(self.state.name())
                 );
                 let (payment, attempt) = (payment.id, self.attempt);
                 effects.payment.discrepancy = Some(Discrepancy { payment, attempt, what });

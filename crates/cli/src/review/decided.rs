@@ -4,22 +4,23 @@ use std::fmt::Display;
 
 use domain::audit::Entry;
 use domain::ids::TenantId;
+use domain::names::state_phrase;
 
 use super::super::failure::Failure;
 use super::super::store_commands::Opened;
 
-/// The refusal for a case on which no decision is pending. `state` says what it is.
+/// The refusal for a case on which no decision is pending. `state` is the name of its state.
 pub(super) async fn refusal(
     opened: &Opened,
     tenant: TenantId,
     case: impl Display,
-    state: impl Display,
+    state: &str,
 ) -> Failure {
     match opened.store.audit_about(tenant, &case.to_string()).await {
         Ok(entries) => {
             let decision = entries.iter().find_map(words);
             let decision = decision.unwrap_or_else(|| "no decision is pending".to_owned());
-            Failure::Refused(format!("{decision}; it is {state}"))
+            Failure::Refused(format!("{decision}; it {}", state_phrase(state)))
         }
         Err(error) => Failure::of_store(error),
     }

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use domain::approval::DualControl;
 use domain::coin_amount;
 use domain::deposit::Deposit;
+use domain::names::words;
 use domain::payment_request::EscrowHold;
 use domain::user::Scope;
 use serde_json::json;
@@ -104,7 +105,7 @@ async fn show(opened: &Opened, deposit: &Deposit, output: Output) -> Result<(), 
             ("transaction", deposit.id.to_string()),
             ("state", deposit.state.name().to_owned()),
             ("amount", format!("{amount} {coin}")),
-            ("escrow", escrow.unwrap_or("none").replace('_', " ")),
+            ("escrow", words(escrow.unwrap_or("none"))),
             ("escrow on hold since", held_at.unwrap_or_default()),
         ]),
         Output::Json => output::json(&json!({

@@ -6,6 +6,7 @@ use domain::chain::Address;
 use domain::coin_amount;
 use domain::deposit::{Deposit, DepositState, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
+use domain::names::state_phrase;
 use domain::payment_request::Named;
 use domain::risk::Assessment;
 use engine::console::Deed;
@@ -379,8 +380,8 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let deposit = wallets.find_deposit(&caller, id).await?;
     if !verdicts(deposit.state).iter().any(|it| it.value == verdict.name()) {
         return Err(Stop::Refused(format!(
-            "The deposit is {}: no decision is pending.",
-            words(deposit.state.name())
+            "The deposit {}: no decision is pending.",
+            state_phrase(deposit.state.name())
         )));
     }
     as_shown(&visit, deposit.state_at.0)?;

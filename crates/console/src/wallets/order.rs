@@ -5,6 +5,7 @@
 use domain::attempt::{Attempt, AttemptState};
 use domain::exchange::{ExchangeOrder, ExchangeState, Recredit};
 use domain::ids::{ExchangeId, PaymentId};
+use domain::names::state_phrase;
 use domain::rail::RailStatus;
 use engine::console::{Deed, EARLY};
 
@@ -16,7 +17,7 @@ use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{
     Field, FormView, Moment, Section, Story, amount_text, coins, coins_text, instant, known, steps,
-    story_page, words,
+    story_page,
 };
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, case_files, cases};
 use http_api::wallet_v1::render::masked_account;
@@ -130,7 +131,7 @@ fn moments(order: &ExchangeOrder, attempts: &[Attempt]) -> Vec<Moment> {
     }
     if matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled) {
         let why = order.failure.map_or("", |why| why.message());
-        let title = format!("The order is {}", words(order.state.name()));
+        let title = format!("The order {}", state_phrase(order.state.name()));
         moments.push(Moment::new(order.state_at, 7, Tone::Bad, title).detail(why));
     }
     moments
@@ -290,8 +291,8 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
     let became = outcome::finding(&visit, order.payout)?;
     let Some(doubt) = order.open_to(&became) else {
         let is_early = order.state == ExchangeState::Paying && order.attempt.is_some();
-        let known =
-            || format!("The order is {}: its outcome is already known.", words(order.state.name()));
+        let state = state_phrase(order.state.name());
+        let known = || format!("The order {state}: its outcome is already known.");
         return Err(Stop::Refused(if is_early { sentence(EARLY) } else { known() }));
     };
     as_shown(&visit, doubt_shown(doubt))?;

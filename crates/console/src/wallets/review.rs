@@ -4,6 +4,7 @@
 use domain::deposit::Deposit;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, PaymentId};
+use domain::names::state_phrase;
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
@@ -309,10 +310,8 @@ pub(super) async fn resolve_payment(visit: Visit) -> Answer {
     let record = payment(&visit).await?;
     let became = outcome::finding(&visit, record.payment.amount)?;
     let Some(doubt) = record.payment.open_to(&became) else {
-        let state = record.payment.standing.state.name();
-        return Err(Stop::Refused(format!(
-            "The payment is {state}: its outcome is already known."
-        )));
+        let state = state_phrase(record.payment.standing.state.name());
+        return Err(Stop::Refused(format!("The payment {state}: its outcome is already known.")));
     };
     as_shown(&visit, doubt_shown(doubt))?;
     visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await

@@ -2,6 +2,7 @@
 //! a regulator's order requires two (`decisions.md`, "Four eyes").
 
 use domain::ids::WalletId;
+use domain::names::state_phrase;
 use domain::wallet::{
     AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState,
 };
@@ -214,7 +215,7 @@ pub(super) async fn unblock(visit: Visit) -> Answer {
         .filter(|_| wallet.state == WalletState::Blocked)
         .map(|block| block.at);
     let Some(blocked_at) = blocked_at else {
-        return Err(Stop::Refused(format!("The wallet is {}.", wallet.state.name())));
+        return Err(Stop::Refused(format!("The wallet {}.", state_phrase(wallet.state.name()))));
     };
     as_shown(&visit, blocked_at.0)?;
     visit

@@ -6,6 +6,7 @@ use crate::chain::{Address, Call, ChainConfig, ChainNumber, Fees, KeyRole, Plan,
 use crate::decision::JobChange;
 use crate::ids::{ChainTxId, IntentId, TenantId};
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
@@ -21,10 +22,10 @@ const RAISE_EIGHTHS: u128 = 9;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TxRefusal {
     /// The transaction's state does not permit it.
-    #[error("the transaction is {}", .0.name())]
+    #[error("the transaction {}", state_phrase(.0.name()))]
     State(TxState),
     /// An intent's state does not permit it.
-    #[error("the intent is {}", .0.name())]
+    #[error("the intent {}", state_phrase(.0.name()))]
     Intent(IntentState),
     /// The transaction is to be cancelled: nothing else is signed for it.
     #[error("the transaction is to be cancelled")]
@@ -247,7 +248,10 @@ impl ChainTx {
             }
             Move::Alarming(state) => {
                 self.alert(
-                    format!("a {} transaction was reorganised away", self.state.name()),
+                    format!(
+                        "the transaction, which {}, was reorganized away",
+                        state_phrase(self.state.name())
+                    ),
                     &mut effects,
                 );
                 self.mined = None;

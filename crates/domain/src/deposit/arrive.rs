@@ -9,6 +9,7 @@ use crate::chain_tx::{IntentState, Place};
 use crate::currency::StableCoin;
 use crate::decision::Cx;
 use crate::money::Money;
+use crate::names::state_phrase;
 use crate::payment_request::SenderDetails;
 use crate::risk::sandbox;
 use crate::time::Timestamp;
@@ -151,8 +152,8 @@ impl Case {
                 self.enter(DepositState::Suspended, &mut effects, cx);
                 self.withdraw_release(&mut effects, cx);
                 let what = format!(
-                    "a {} deposit was reorganised away: its amount is in suspense",
-                    from.name()
+                    "the deposit, which {}, was reorganized away: its amount is in suspense",
+                    state_phrase(from.name())
                 );
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
@@ -164,8 +165,8 @@ impl Case {
             }
             Step::To(_) | Step::Person => {
                 let what = format!(
-                    "a {} deposit was reorganised away and its amount is no longer available",
-                    from.name()
+                    "the deposit, which {}, was reorganized away, and its amount is not available",
+                    state_phrase(from.name())
                 );
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }

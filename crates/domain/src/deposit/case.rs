@@ -8,6 +8,7 @@ use crate::chain_tx::Intent;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::payment_request::PaymentRequest;
 use crate::time::Span;
 use crate::wallet::{Wallet, WalletState};
@@ -35,7 +36,7 @@ pub struct Case {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DepositRefusal {
     /// The deposit's state does not permit it.
-    #[error("the deposit is {}", state.name())]
+    #[error("the deposit {}", state_phrase(state.name()))]
     State {
         /// The state that is in the way.
         state: DepositState,
@@ -43,7 +44,7 @@ pub enum DepositRefusal {
         shown: Option<DepositStatus>,
     },
     /// The wallet is frozen.
-    #[error("the wallet is {}", .0.name())]
+    #[error("the wallet {}", state_phrase(.0.name()))]
     Frozen(WalletState),
     /// Another deposit in its escrow is on legal hold: nothing leaves the escrow.
     #[error("the escrow is on legal hold")]

@@ -10,6 +10,7 @@ use crate::chain_tx::IntentState;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::screening::{Screened, Verdict};
 use crate::user::is_same_user;
 use crate::wallet_effects::{AlertKind, WalletEffects};
@@ -234,8 +235,8 @@ impl Case {
         }
         if self.deposit.state != DepositState::Refunded {
             let what = format!(
-                "a {} deposit was refunded in {tx}: the books still have its amount",
-                self.deposit.state.name()
+                "the deposit, which {}, was refunded in {tx}: the books still have its amount",
+                state_phrase(self.deposit.state.name())
             );
             self.alert(AlertKind::ChainMismatch, what, &mut effects);
         }

@@ -10,6 +10,7 @@ use crate::coin_amount;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
@@ -174,8 +175,8 @@ impl Case {
         let mut effects = WalletEffects::default();
         let Some(state) = self.next(Trigger::ReleaseDone) else {
             if self.deposit.state != DepositState::Completed {
-                let what =
-                    format!("a {} deposit was released on the chain", self.deposit.state.name());
+                let state = state_phrase(self.deposit.state.name());
+                let what = format!("the deposit, which {state}, was released on the chain");
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
             }
             return effects;

@@ -15,6 +15,7 @@ use crate::ids::{ExchangeId, IntentId, TransferId};
 use crate::job::JobKind;
 use crate::ledger::{Account, TransferKind};
 use crate::money::Money;
+use crate::names::state_phrase;
 use crate::screening::{Screened, Verdict};
 use crate::time::{Span, Timestamp};
 use crate::wallet::{Wallet, WalletState};
@@ -66,7 +67,7 @@ pub struct NewOrder {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {
     /// The wallet is frozen: it exchanges nothing.
-    #[error("the wallet is {}", .0.name())]
+    #[error("the wallet {}", state_phrase(.0.name()))]
     Frozen(WalletState),
     /// The payout would be zero or out of range.
     #[error("the amount cannot be paid out")]
@@ -106,7 +107,7 @@ pub enum OrderRefusal {
         missing: Money,
     },
     /// The order's state does not permit it.
-    #[error("the order is {}", .0.name())]
+    #[error("the order {}", state_phrase(.0.name()))]
     Conflict(ExchangeState),
 }
 
@@ -353,7 +354,10 @@ impl OrderCase {
             if called_off { OrderTrigger::DebitDoneTooLate } else { OrderTrigger::DebitDone };
         let Some(state) = self.next(trigger) else {
             if self.order.state.on(trigger) == OrderStep::Person {
-                let what = format!("the debit of a {} order took effect", self.order.state.name());
+                let what = format!(
+                    "the debit of the order, which {}, took effect",
+                    state_phrase(self.order.state.name())
+                );
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
             }
             return effects;
@@ -430,9 +434,9 @@ impl OrderCase {
                 self.end_unpaid(state, failure, &mut effects, cx);
             }
             OrderStep::Person => {
-                let now = self.order.state.name();
+                let now = state_phrase(self.order.state.name());
                 let what = format!(
-                    "the debit of a {now} order was undone, and failed again: {}",
+                    "the debit of the order, which {now}, was undone, and failed again: {}",
                     reason.name()
                 );
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);

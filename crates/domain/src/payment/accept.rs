@@ -35,7 +35,7 @@ pub enum Refusal {
     #[error("The quote has expired; request a new one")]
     QuoteExpired,
     /// The order does not match its quote.
-    #[error("order does not match its quote: {0:?}")]
+    #[error("the order does not match its quote: {}", crate::fault::listed(.0))]
     Mismatch(Vec<Fault>),
     /// The prefund account cannot cover the debit.
     #[error("The prefund account is too low: {available} available, {needed} needed")]

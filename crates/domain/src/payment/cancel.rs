@@ -10,7 +10,7 @@ pub const CANCELLED: &str = "cancelled before it was sent";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CancelRefusal {
     /// It is not queued any more.
-    #[error("the payment is {}", .0.name())]
+    #[error("the payment {}", crate::names::state_phrase(.0.name()))]
     State(PaymentState),
     /// A rail may have it: only a recall can stop it.
     #[error("the payment was sent to a rail; request a recall instead")]

@@ -7,6 +7,7 @@ use crate::attempt::{Attempt, AttemptState, Heard};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::policy::RailConfig;
 use crate::rail::{Finding, RailId, RailReport, RailStatus};
 use crate::route;
@@ -30,13 +31,13 @@ pub fn inquiry_delay(tries: i32) -> Span {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
     /// The payment is no longer in the required state.
-    #[error("payment is {0:?}")]
+    #[error("the payment {}", state_phrase(.0.name()))]
     State(PaymentState),
     /// An attempt that may have paid prevents another.
     #[error("attempt {0} is not refused")]
     AttemptUnderWay(AttemptId),
     /// The review is undecided, or decided otherwise.
-    #[error("review is {0:?}")]
+    #[error("the review {}", state_phrase(.0.name()))]
     Review(ReviewState),
     /// It was screened on later lists than these.
     #[error("it was screened on later lists")]

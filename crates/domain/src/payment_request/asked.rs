@@ -23,7 +23,7 @@ pub enum AmountAsked {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountRefusal {
     /// It cannot be paid in stablecoins.
-    #[error("{0:?}")]
+    #[error("{0}")]
     Invalid(Fault),
     /// There is currently no rate between the stablecoin and the currency.
     #[error("no rate from {} to {}", .0.currency().code(), .1.code())]

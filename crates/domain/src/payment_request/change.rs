@@ -89,7 +89,7 @@ pub fn create(
 
 /// The request's state does not permit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the payment request is {}", .0.name())]
+#[error("the payment request {}", crate::names::state_phrase(.0.name()))]
 pub struct RequestConflict(pub RequestState);
 
 /// When a payment arrived, by its block's timestamp.

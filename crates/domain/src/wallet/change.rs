@@ -10,6 +10,7 @@ use crate::chain::vault::{self, VaultKind};
 use crate::decision::JobChange;
 use crate::ids::{TenantId, WalletId};
 use crate::job::JobKind;
+use crate::names::state_phrase;
 use crate::ports::Controller;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::WalletEffects;
@@ -35,10 +36,10 @@ pub enum WalletRefusal {
     #[error("a blacklist order takes effect on {0}")]
     Ordered(Date),
     /// The wallet's state does not permit it.
-    #[error("the wallet is {}", .0.name())]
+    #[error("the wallet {}", state_phrase(.0.name()))]
     Conflict(WalletState),
     /// The wallet is frozen and may not request anything.
-    #[error("the wallet is {}", .0.name())]
+    #[error("the wallet {}", state_phrase(.0.name()))]
     Frozen(WalletState),
 }
 

@@ -11,6 +11,7 @@ use domain::deposit::DepositState;
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderRefusal};
 use domain::ids::{ApprovalId, TenantId};
 use domain::money::Money;
+use domain::names::state_phrase;
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::policy::fields::{self, Field};
 use domain::rail::{Finding, RailStatus};
@@ -59,7 +60,11 @@ fn shown_amount(minor: i64, coin: StableCoin) -> String {
 }
 
 fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Result<(), Denied> {
-    if wanted.contains(&state) { Ok(()) } else { Err(Denied::Refused(format!("it is {name} now"))) }
+    if wanted.contains(&state) {
+        Ok(())
+    } else {
+        Err(Denied::Refused(format!("it {} by now", state_phrase(name))))
+    }
 }
 
 /// A proposal applies to the state that its maker reviewed.
@@ -261,7 +266,10 @@ impl Console {
             Deed::LiftHold { deposit, held_since } => {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
                 if !deposit.has_hold_to_lift() {
-                    return Err(Denied::Refused(format!("it is {} now", deposit.state.name())));
+                    return Err(Denied::Refused(format!(
+                        "it {} by now",
+                        state_phrase(deposit.state.name())
+                    )));
                 }
                 must_be_as_seen(deposit.state_at == *held_since)?;
                 let amount = shown_amount(deposit.minor, deposit.coin);
@@ -281,8 +289,9 @@ impl Console {
                     store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
                 let state = record.payment.standing.state;
                 let open = record.payment.open_to(became);
-                let open =
-                    open.ok_or_else(|| Denied::Refused(format!("it is {} now", state.name())))?;
+                let open = open.ok_or_else(|| {
+                    Denied::Refused(format!("it {} by now", state_phrase(state.name())))
+                })?;
                 must_be_as_seen(open == *doubt)?;
                 payment_changes(&record.payment, *doubt, became)
             }
@@ -292,7 +301,7 @@ impl Console {
                 let why = if early {
                     EARLY.to_owned()
                 } else {
-                    format!("it is {} now", order.state.status().name())
+                    format!("it {} by now", state_phrase(order.state.status().name()))
                 };
                 let open = order.open_to(became).ok_or(Denied::Refused(why))?;
                 must_be_as_seen(open == *doubt)?;

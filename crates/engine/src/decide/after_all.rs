@@ -5,6 +5,7 @@ use domain::chain::{IntentKind, Plan, TxHash};
 use domain::chain_tx::{Intent, IntentState};
 use domain::decision::Cx;
 use domain::ids::{ChainTxId, TenantId};
+use domain::names::{state_phrase, words};
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use store::working_set::WorkingSet;
 
@@ -154,9 +155,10 @@ fn rivals(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, intent: &Intent) -
 }
 
 fn told(intent: &Intent, consequence: &str) -> WalletEffects {
-    let (kind, state) = (intent.kind().name(), intent.state.name());
+    let (kind, state) = (words(intent.kind().name()), state_phrase(intent.state.name()));
     let what = format!(
-        "a {kind} that was {state} took effect after all: a reorganization restored it{consequence}"
+        "the intent to {kind}, which {state}, took effect after all: a reorganization restored \
+         it{consequence}"
     );
     let alerts = vec![Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what }];
     WalletEffects { alerts, ..WalletEffects::default() }

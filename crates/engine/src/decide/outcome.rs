@@ -7,6 +7,7 @@ use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::{IntentId, TenantId};
+use domain::names::{state_phrase, words};
 use domain::sponsor;
 use domain::sweep::SweepState;
 use domain::wallet::WalletState;
@@ -320,7 +321,7 @@ pub(super) fn fail(
         // Senders can cause it at will; their page says what to do.
         (Subject::Sponsored(_), true) => {}
         (Subject::Hold(..) | Subject::Other, true) => {
-            let what = format!("{} was given up: {why}", kind.name());
+            let what = format!("the intent to {} was given up: {why}", words(kind.name()));
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
         }
     }
@@ -347,7 +348,8 @@ pub(super) fn finish(
     let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
     let mut effects = WalletEffects::default();
     if !intent.done(cx.now) {
-        let what = format!("{} took effect although it was {}", kind.name(), intent.state.name());
+        let (kind, state) = (words(kind.name()), state_phrase(intent.state.name()));
+        let what = format!("the intent to {kind}, which {state}, took effect");
         effects.alerts.push(Alert { kind: AlertKind::ChainMismatch, subject: id.0, what });
     }
     ws.intents.put((tenant, id), intent);

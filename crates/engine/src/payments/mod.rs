@@ -79,7 +79,7 @@ pub struct Reply<T> {
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
     /// Violations of field rules: all at once.
-    #[error("invalid fields: {0:?}")]
+    #[error("{}", domain::fault::listed(.0))]
     Invalid(Vec<Fault>),
     /// The corridor is switched off for all tenants.
     #[error("no payments to {} at present", .0.alpha3())]

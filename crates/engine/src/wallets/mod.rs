@@ -65,7 +65,7 @@ pub enum Denied {
     #[error("the blockchain is not in use at present")]
     ChainNotInUse,
     /// A field's value is not allowed.
-    #[error("invalid field: {0:?}")]
+    #[error("{0}")]
     Invalid(Fault),
     /// The record that a field names does not exist or belongs to another tenant.
     #[error("{0} not found")]

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use domain::chain::ChainNumber;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::{Job, JobKind};
+use domain::names::words;
 use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
@@ -129,7 +130,7 @@ impl Workers {
             }
             for kind in WALLET_JOBS {
                 tasks.push((
-                    kind.name().replace('_', " "),
+                    words(kind.name()),
                     Box::pin(work_off(self.clone(), kind, stop.clone())),
                 ));
             }

@@ -10,6 +10,7 @@ use domain::country::Country;
 use domain::iban;
 use domain::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use domain::money::Money;
+use domain::names::words;
 use domain::ports::Rail as _;
 use domain::rail::{
     BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, NameForm, RailReport,
@@ -445,7 +446,7 @@ impl Probe {
             AccountAnswer::NotFound => Ok(()),
             AccountAnswer::NotSupported => warned("not supported: leave verify_account = \"off\""),
             AccountAnswer::Unavailable(why) => failed(why),
-            other => failed(format!("its result is {}", other.name())),
+            other => failed(format!("its result is \"{}\"", words(other.name()))),
         }
     }
 
