@@ -79,7 +79,7 @@ pub enum DepositRefusal {
     #[error("another user has to approve the refund")]
     SamePerson,
     /// The proposal is not on the chain yet.
-    #[error("the refund is not proposed yet")]
+    #[error("the proposed refund is not on the chain yet, which takes some blocks: try again then")]
     NotProposed,
     /// The stablecoin has no contract in the configuration.
     #[error("the token is not configured")]

@@ -61,6 +61,8 @@ fn a_refund_takes_two_users_and_both_halves_on_the_chain() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::NotProposed));
+    let said = DepositRefusal::NotProposed.to_string();
+    assert!(said.starts_with("the proposed refund is not on the chain yet"), "{said}");
     world.does(|case, _, cx| case.refund_proposed(cx));
     assert_eq!(approve(&mut world, "ann"), Err(DepositRefusal::SamePerson));
     approve(&mut world, "bob").expect("another user");
