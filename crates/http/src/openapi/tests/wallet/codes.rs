@@ -85,6 +85,22 @@ fn each_status_shows_an_error_as_it_is_written() {
 }
 
 #[test]
+fn every_detail_of_an_error_is_documented() {
+    let known = &wallet_document()["components"]["schemas"]["ErrorDetails"]["properties"];
+    let mut details = BTreeSet::new();
+    for file in ["gate", "log", "refusals"] {
+        let path = format!("{}/src/wallet_v1/{file}.rs", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("a source file");
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for call in [".with(", ".number("] {
+            details.extend(text.split(call).skip(1).filter_map(literal).map(str::to_owned));
+        }
+    }
+    assert!(details.contains("head"), "{details:?}");
+    details.iter().for_each(|name| assert!(known[name].is_object(), "{name}"));
+}
+
+#[test]
 fn the_rules_of_fields_are_those_of_the_source() {
     let mut rules = BTreeSet::new();
     let texts = wire();
