@@ -52,7 +52,10 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     let answered = AssertUnwindSafe(answering).catch_unwind().instrument(span.clone()).await;
     let mut response = answered.unwrap_or_else(|_| {
         span.in_scope(|| tracing::error!("a request panicked"));
-        Problem::internal().respond(&id)
+        match is_wallets {
+            true => WalletProblem::internal().respond(&id, WallClock.now()),
+            false => Problem::internal().respond(&id),
+        }
     });
     let status = response.status();
     // For the trace only: log lines within the request are already written.

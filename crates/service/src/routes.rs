@@ -86,9 +86,10 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         if parts.config.takes_callbacks() {
             router = router.merge(callback_routes(parts));
         }
-        if parts.config.wallets.enabled {
-            router = router.merge(wallet_routes(parts));
-        }
+        router = router.merge(match parts.config.wallets.enabled {
+            true => wallet_routes(parts),
+            false => wallet_v1::router_without_wallets(&parts.payments.world().wall_clock),
+        });
         for side in parts.chains {
             if let Some(chain) = side.embedded.clone() {
                 router = router.merge(chain_api::router(&side.path, chain));

@@ -377,4 +377,4 @@ fn unreadable(error: &Unreadable) -> WalletProblem {
 
 #[cfg(test)]
 #[path = "gate_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -29,7 +29,8 @@ const URL: &str = "https://api.example.com";
 const NOW: Timestamp = Timestamp(1_800_000_020_000_000);
 const BANK: TenantId = TenantId(Uuid::from_u128(7));
 
-struct Standing;
+/// A clock that stands still.
+pub(in crate::wallet_v1) struct Standing;
 
 impl Clock for Standing {
     fn now(&self) -> Timestamp {

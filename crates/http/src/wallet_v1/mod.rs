@@ -15,6 +15,6 @@ mod routes;
 mod wallet;
 
 pub use gate::{Gate, Settings, Sources};
-pub use routes::{Api, router};
+pub use routes::{Api, router, router_without_wallets};
 #[cfg(test)]
 pub(crate) mod samples;

@@ -9,6 +9,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::routing::{any, get, post};
 use domain::ids::TenantId;
+use domain::ports::Clock;
 use engine::command::Idempotency;
 use engine::payments::KeptAnswer;
 use engine::wallets::Wallets;
@@ -16,11 +17,14 @@ use http::{Request, StatusCode};
 use tracing::Instrument as _;
 
 use super::gate::{Admitted, Answer, Gate};
+use super::limits::{Group, GroupLimits};
 use super::operations::{self, Operation};
 use super::refusals::RETRY_AFTER_S;
 use super::render::Links;
 use super::{exchange, log, refusals, request, review, wallet};
+use crate::address_windows::shown;
 use crate::problem::WalletProblem;
+use crate::request_id::RequestId;
 
 /// State shared by the operations.
 pub struct Api {
@@ -134,6 +138,23 @@ pub fn router(api: Arc<Api>) -> Router {
         .with_state(api)
 }
 
+/// v1's answer to every path under `/v1/sdk` of an installation without the wallet service.
+pub fn router_without_wallets(clock: &Arc<dyn Clock>) -> Router {
+    let clock = clock.clone();
+    let absent = move |id: RequestId, request: Request<Body>| {
+        let now = clock.now();
+        let limit = GroupLimits::default().of(Group::of_path(request.uri().path()));
+        let problem = WalletProblem::not_found("The wallet service is not enabled");
+        let mut response = problem.respond(&id, now);
+        shown(limit, limit, now).write(response.headers_mut());
+        std::future::ready(response)
+    };
+    Router::new()
+        .route("/v1/sdk", any(absent.clone()))
+        .route("/v1/sdk/", any(absent.clone()))
+        .route("/v1/sdk/{*path}", any(absent))
+}
+
 /// Adds an operation at its path.
 fn mount<S, F>(
     router: Router<Arc<Api>>,
@@ -180,4 +201,28 @@ async fn no_such_method(
         &request,
         WalletProblem::new(StatusCode::METHOD_NOT_ALLOWED, "INVALID_REQUEST", message),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use tower::ServiceExt as _;
+
+    use super::*;
+    use crate::wallet_v1::gate::tests::Standing;
+
+    #[tokio::test]
+    async fn without_wallets_v1_answers_in_its_own_form() {
+        let clock: Arc<dyn Clock> = Arc::new(Standing);
+        for path in ["/v1/sdk", "/v1/sdk/", "/v1/sdk/wallets/x"] {
+            let request = Request::post(path).body(Body::empty()).expect("a request");
+            let response =
+                router_without_wallets(&clock).oneshot(request).await.expect("infallible");
+            assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
+            assert!(response.headers().contains_key("x-ratelimit-limit"), "{path}");
+            let body = axum::body::to_bytes(response.into_body(), 4_096).await.expect("a body");
+            let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(body["error"], "NOT_FOUND", "{body}");
+            assert_eq!(body["message"], "The wallet service is not enabled", "{body}");
+        }
+    }
 }
