@@ -119,7 +119,7 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
     let View::Status { notice, .. } = view else { return Ok(None) };
     match notice {
         RequestException::Overpaid => words.say("notice-overpaid").map(Some),
-        RequestException::Late => words.say("notice-late").map(Some),
+        RequestException::Late => words.say(late(arrived)).map(Some),
         // The reason for a rejection is disclosed to the bank, never to the sender.
         RequestException::None
         | RequestException::Partial
@@ -127,6 +127,17 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
         | RequestException::Held
         | RequestException::Rejected
         | RequestException::Refunded => Ok(None),
+    }
+}
+
+/// What the notice says of the visitor's late payments: what becomes of a refused one is said beside
+/// it.
+fn late(arrived: &[Incoming]) -> &'static str {
+    let late = || arrived.iter().filter(|it| it.is_own && it.deviation == RequestException::Late);
+    match (late().all(|it| it.progress == Progress::Done), late().all(Incoming::is_over)) {
+        (true, _) => "notice-late-done",
+        (false, true) => "notice-late-over",
+        (false, false) => "notice-late",
     }
 }
 

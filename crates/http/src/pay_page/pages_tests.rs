@@ -822,3 +822,23 @@ fn one_on_legal_hold_is_asked_about_in_the_very_same_words() {
         }
     }
 }
+
+/// A late payment that was accepted is not looked into; what happens to a refused one is said once.
+#[test]
+fn a_late_payment_says_whether_it_was_accepted() {
+    let expired =
+        PaymentRequest { state: RequestState::Expired, expires_at: T0, late: true, ..request() };
+    let says = |state| {
+        let view = view(&expired, &[deposit(state)], true);
+        String::from_utf8(live::status(&view, Words(Language::English)).expect("written"))
+    };
+    for (state, sentence) in [
+        (DepositState::Screening, "arrived after this link expired. We are looking into it."),
+        (DepositState::InReview, "arrived after this link expired. We are looking into it."),
+        (DepositState::Completed, "arrived after this link expired. It was accepted."),
+        (DepositState::Rejected, "arrived after this link expired.<"),
+    ] {
+        let page = says(state).expect("UTF-8");
+        assert!(page.contains(sentence), "{state:?}: {page}");
+    }
+}
