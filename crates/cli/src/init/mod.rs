@@ -202,7 +202,7 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
         format!("export CORRIDOR_DATA_DIR={}", data_dir.display()),
         "corridor config check && corridor migrate".to_owned(),
         format!(
-            "corridor tenants create --tag {tag} --name NAME && corridor users create NAME --role admin --all-tenants --by NAME --why REASON"
+            "corridor tenants create --tag {tag} --name NAME && corridor users create NAME --role admin --all-tenants"
         ),
         format!("install {shown}/{} and start it, then: corridor doctor --deep", files::UNIT),
     ]
