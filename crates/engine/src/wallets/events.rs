@@ -90,12 +90,13 @@ impl Wallets {
     ) -> Result<Reply<DeliveryRecord>, Denied> {
         let by = Box::new(by.into());
         let record = self.own_delivery(caller, event).await?;
-        self.has_endpoint_in_use(caller).await?;
-        let action = Action::Delivery(
-            DeliveryRef::of(&record.delivery),
-            DeliveryAction::Replay { by, idempotency },
-        );
-        match self.run(caller.tenant, action).await.map_err(not_found_as(FIELD))? {
+        let key = idempotency.clone();
+        let prepared = self.has_endpoint_in_use(caller).await.map(|()| {
+            let replay = DeliveryAction::Replay { by, idempotency };
+            Action::Delivery(DeliveryRef::of(&record.delivery), replay)
+        });
+        let outcome = self.run_or_replay(caller.tenant, prepared, key).await;
+        match outcome.map_err(not_found_as(FIELD))? {
             Outcome::Delivery(delivery) => Ok(Reply {
                 made: DeliveryRecord { delivery: *delivery, ..record },
                 replayed: false,

@@ -6,6 +6,8 @@ use domain::ports::Clock as _;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use domain::webhook::DeliveryResult;
+use engine::command::{Idempotency, Refused};
+use engine::payments::IdempotencyKey;
 use engine::wallets::{DeliveredEvent, DeliveryFilter, Denied, Page};
 use uuid::Uuid;
 
@@ -138,6 +140,33 @@ fn gone_disables_the_endpoint_and_the_rest_waits_for_a_replay() {
         redeliver_all(&world).await;
         world.work().await;
         assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
+    });
+}
+
+#[test]
+fn a_repeated_request_to_redeliver_is_answered_while_webhooks_are_off() {
+    with(Setup::default(), async |world| {
+        two_events(&world).await;
+        world.work().await;
+        let event = world.events().await[0].id;
+        let key = IdempotencyKey { scope: "redeliver".to_owned(), key: "k".to_owned() };
+        let once = Idempotency { key, body_hash: [1; 32] };
+        let redeliver = async |idempotency| {
+            world.wallets.redeliver(&world.caller(), event, "test", Some(idempotency)).await
+        };
+        assert!(!redeliver(once.clone()).await.expect("delivered before").replayed);
+        world.work().await;
+        world.bank.say(&[DeliveryResult::Gone]);
+        world.wallets.redeliver(&world.caller(), event, "test", None).await.expect("in use");
+        world.work().await;
+        let off = world.store.webhook(TENANT).await.expect("readable").expect("there").disabled;
+        assert!(off.is_some(), "the endpoint is gone");
+        assert!(redeliver(once.clone()).await.expect("answered before").replayed);
+        let other = redeliver(Idempotency { body_hash: [2; 32], ..once.clone() }).await;
+        assert!(matches!(other, Err(Denied::Refused(Refused::IdempotencyMismatch))), "{other:?}");
+        let key = IdempotencyKey { key: "new".to_owned(), ..once.key };
+        let new = redeliver(Idempotency { key, body_hash: [1; 32] }).await;
+        assert!(matches!(new, Err(Denied::WebhooksOff)), "{new:?}");
     });
 }
 
