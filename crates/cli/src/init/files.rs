@@ -292,6 +292,8 @@ fn unit(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<String, Failur
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::super::answers::{Debtor, DebtorAddress};
     use super::*;
     use config::Config;
@@ -341,6 +343,17 @@ mod tests {
                 treasury: ADDRESS.to_owned(),
             }),
         }
+    }
+
+    #[test]
+    fn the_next_steps_are_commands_without_options_that_may_be_left_out() {
+        let dir = Path::new("/etc/corridor");
+        let steps = super::super::next_steps(dir, Path::new("/var/lib/corridor"), &answers(true));
+        let mut commands = steps.iter().flat_map(|step| step.split(" && "));
+        let create = commands.find(|step| step.starts_with("corridor users create"));
+        let create = create.expect("the first user");
+        assert!(crate::Cli::try_parse_from(create.split(' ')).is_ok(), "{create}");
+        assert!(!create.contains("--by") && !create.contains("--why"), "{create}");
     }
 
     /// The configuration that the files are read as.
