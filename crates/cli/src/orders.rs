@@ -23,7 +23,7 @@ pub enum TxCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tx get b7f6c8a0-2e4d-4c43-8f5e-0d8f1e2a3b31")]
 pub struct GetTxArgs {
-    /// Transaction id, as in events
+    /// Transaction id, as in events, or `last` for the newest transaction
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -141,7 +141,7 @@ pub struct ListArgs {
 /// Options of `orders get` and `orders cancel`.
 #[derive(Args, Debug)]
 pub struct OrderArgs {
-    /// Order id
+    /// Order id, or `last` for the newest order
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]

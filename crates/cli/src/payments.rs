@@ -175,8 +175,8 @@ fn status(text: &str) -> Result<PaymentState, String> {
 pub struct ListArgs {
     #[command(flatten)]
     filter: Filter,
-    /// Maximum number of results (0 to 1000)
-    #[arg(long, default_value_t = 20)]
+    /// Maximum number of results (1 to 1000)
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
     /// Number of results to skip
     #[arg(long, default_value_t = 0)]

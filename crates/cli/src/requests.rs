@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::api::{self, ApiArgs, WalletApiArgs};
 use super::failure::Failure;
 use super::table::{amount as money, id, state, text, time};
-use super::wallet_api::{OfWallet, PageArgs, REQUESTS, Wire, amount, code};
+use super::wallet_api::{LAST, OfWallet, PageArgs, REQUESTS, Wire, amount, code};
 use super::{Context, ids, sandbox_call};
 
 /// `requests …`
@@ -22,7 +22,7 @@ pub enum RequestsCommand {
     List(ListArgs),
     /// Show a payment request and its progress
     #[command(
-        after_help = "Example:\n  corridor requests get 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21"
+        after_help = "Examples:\n  corridor requests get 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21\n  corridor requests get last"
     )]
     Get(RequestArgs),
     /// Cancel a payment request
@@ -90,7 +90,7 @@ pub struct ListArgs {
 /// Options of `requests get` and `requests cancel`.
 #[derive(Args, Debug)]
 pub struct RequestArgs {
-    /// Payment request id
+    /// Payment request id, or `last` for the newest request
     #[arg(value_name = "ID")]
     request: String,
     #[command(flatten)]
@@ -113,7 +113,7 @@ impl RequestArgs {
 
 Sandbox only. The simulated sender pays sandbox links automatically after some seconds; this command pays at once, or again.")]
 pub struct PayArgs {
-    /// Payment request id
+    /// Payment request id, or `last` for the newest request
     #[arg(value_name = "ID")]
     request: String,
     /// Amount [default: the requested amount, with the outcome that its cents select]
@@ -128,7 +128,7 @@ pub struct PayArgs {
 
 impl PayArgs {
     fn id(&self, context: &Context) -> Result<String, Failure> {
-        if !ids::is_start(&self.request) {
+        if !ids::is_start(&self.request) && self.request != LAST {
             return Ok(self.request.clone());
         }
         Wire::open(&WalletApiArgs::default(), context)?.id(&REQUESTS, &self.request, None)

@@ -88,6 +88,7 @@ fn clock_ahead(data_dir: &client::DataDir) -> Option<i64> {
 fn clock(ahead_s: i64) -> String {
     match ahead_s {
         0 => "on time".to_owned(),
+        seconds @ ..60 => format!("{seconds} s ahead"),
         seconds @ ..3_600 => format!("{} min ahead", seconds / 60),
         seconds => format!("{} h ahead", seconds / 3_600),
     }
@@ -100,6 +101,7 @@ mod tests {
     #[test]
     fn the_clock_is_on_time_or_ahead() {
         assert_eq!(clock(0), "on time");
+        assert_eq!(clock(59), "59 s ahead");
         assert_eq!(
             (clock(1_860), clock(90_000)),
             ("31 min ahead".to_owned(), "25 h ahead".to_owned())

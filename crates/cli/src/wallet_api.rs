@@ -17,6 +17,9 @@ const PAGE: usize = 100;
 /// Maximum number of pages that are searched for an object.
 const PAGES_MAX: usize = 20;
 
+/// Stands for the newest object of a wallet.
+pub const LAST: &str = "last";
+
 /// A list of a wallet's objects.
 pub struct List {
     /// What an object is called.
@@ -46,8 +49,8 @@ pub const ORDERS: List = List { what: "order", path: "/orders", member: "orders"
 /// Where the beginning of an id is looked up.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OfWallet {
-    /// Wallet whose latest objects an id of 6 or more characters is looked up in [default: the
-    /// running sandbox's wallet]
+    /// Wallet whose latest objects an id of 6 or more characters, or `last`, is looked up in
+    /// [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     pub wallet: Option<String>,
 }
@@ -133,12 +136,16 @@ impl Wire {
     }
 
     /// The id that this text is, or is the beginning of among the latest objects of the wallet
-    /// (`None`: the sandbox's).
+    /// (`None`: the sandbox's); `last` is the newest.
     pub fn id(&self, list: &List, text: &str, wallet: Option<&str>) -> Result<String, Failure> {
-        if !ids::is_start(text) {
+        if !ids::is_start(text) && text != LAST {
             return Ok(text.to_owned());
         }
         let wallet = self.wallet(wallet)?;
+        if text == LAST {
+            let query = [("wallet_id", wallet.clone()), ("limit", "1".to_owned())];
+            return newest(list, &self.get(list.path, &query)?, &wallet);
+        }
         let known = self.latest(list, &wallet)?;
         let known = known.iter().map(|object| member(object, list.id));
         ids::one_of(text, list.what, known)
@@ -166,6 +173,19 @@ impl Wire {
     }
 }
 
+/// The refusal of `last` for a wallet without objects.
+pub fn none_yet(list: &List, wallet: &str) -> Failure {
+    Failure::Refused(format!("last: wallet {wallet} has no {} yet", list.what))
+}
+
+/// The id of the newest object, which a page begins with.
+fn newest(list: &List, body: &str, wallet: &str) -> Result<String, Failure> {
+    let entries = entries(body, list.member)?;
+    let first = entries.first().ok_or_else(|| none_yet(list, wallet))?;
+    let newest: Value = document::read(first.get())?;
+    Ok(member(&newest, list.id))
+}
+
 /// The objects of one page, as received.
 pub fn entries(body: &str, list: &str) -> Result<Vec<Box<RawValue>>, Failure> {
     let page: document::Members = document::read(body)?;
@@ -181,9 +201,19 @@ fn remark_pages(body: &str) -> Result<(), Failure> {
         (number("page"), number("total_pages"), number("total_count"))
         && of > 1
     {
-        output::remark(&format!("page {at} of 0 to {}, {count} in all", of.saturating_sub(1)));
+        output::remark(&position(at, of, count));
     }
     Ok(())
+}
+
+/// Which of several pages is shown. Their numbers start at 0.
+fn position(at: u64, of: u64, count: u64) -> String {
+    match at + 1 < of {
+        true => {
+            format!("Page {at}, the last is {}; {count} in all. More: --page {}", of - 1, at + 1)
+        }
+        false => format!("Page {at}, the last is {}; {count} in all.", of - 1),
+    }
 }
 
 /// Several members of an answer in one cell, for example `amount.value amount.currency`.
@@ -255,6 +285,20 @@ mod tests {
             cell(&json!({ "amount": { "type": "flexible" } }), "amount.value amount.currency"),
             ""
         );
+    }
+
+    #[test]
+    fn last_is_the_newest_object_of_the_wallet() {
+        let id = newest(&ORDERS, r#"{"orders":[{"order_id":"o2"},{"order_id":"o1"}]}"#, "w");
+        assert_eq!(id.expect("the newest"), "o2");
+        let none = newest(&REQUESTS, r#"{"payment_requests":[]}"#, "w").expect_err("none yet");
+        assert_eq!(none.to_string(), "last: wallet w has no payment request yet");
+    }
+
+    #[test]
+    fn a_page_names_the_next_one() {
+        assert_eq!(position(0, 4, 7), "Page 0, the last is 3; 7 in all. More: --page 1");
+        assert_eq!(position(3, 4, 7), "Page 3, the last is 3; 7 in all.");
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub enum UrlFault {
     /// Plain HTTP, or another scheme.
     #[error("must begin with https://")]
     NotHttps,
+    /// Another scheme, where plain HTTP is accepted.
+    #[error("must begin with http:// or https://")]
+    NotHttp,
     /// No host, or a fragment.
     #[error("must be https://host[:port][/path][?query] and nothing else")]
     NotPlain,
@@ -61,6 +64,7 @@ impl Reach {
         let mut url = Url::parse(base).map_err(|error| UrlFault::Unreadable(error.to_string()))?;
         match (url.scheme(), self) {
             ("https", _) | ("http", Reach::Sandbox) => {}
+            (_, Reach::Sandbox) => return Err(UrlFault::NotHttp),
             _ => return Err(UrlFault::NotHttps),
         }
         if !url.username().is_empty() || url.password().is_some() {
@@ -177,6 +181,7 @@ mod tests {
         ] {
             assert_eq!(refusal(Reach::Internet, base), UrlFault::NotHttps, "{base}");
         }
+        assert_eq!(refusal(Reach::Sandbox, "ftp://127.0.0.1:9000"), UrlFault::NotHttp);
         for base in
             ["https://user@bank.example", "https://u:p@bank.example", "https://:p@bank.example?x=1"]
         {
@@ -226,6 +231,7 @@ mod tests {
             Ok(_) => "Public".to_owned(),
             Err(UrlFault::Inward { why, .. }) => format!("{why:?}"),
             Err(UrlFault::NotHttps) => "NotHttps".to_owned(),
+            Err(UrlFault::NotHttp) => "NotHttp".to_owned(),
             Err(UrlFault::NotPlain) => "NotPlain".to_owned(),
             Err(UrlFault::Credentials) => "Credentials".to_owned(),
             Err(UrlFault::Unreadable(_)) => "Unreadable".to_owned(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::api::WalletApiArgs;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::wallet_api::{REQUESTS, Wire};
+use super::super::wallet_api::{LAST, REQUESTS, Wire, none_yet};
 use super::super::{Context, ids};
 
 /// Light modules around the code (the standard's quiet zone).
@@ -56,7 +56,7 @@ fn find(args: &QrArgs, wire: &Wire) -> Result<String, Failure> {
     };
     let id = |request: &Value| text(request, REQUESTS.id);
     let found = match args.request.as_str() {
-        "last" => latest.first(),
+        LAST => latest.first(),
         start if ids::is_start(start) => {
             let found = ids::one_of(start, REQUESTS.what, latest.iter().map(id))?;
             latest.iter().find(|request| id(request) == found)
@@ -64,6 +64,9 @@ fn find(args: &QrArgs, wire: &Wire) -> Result<String, Failure> {
         whole => latest.iter().find(|request| id(request) == whole),
     };
     found.map(|request| text(request, "payment_link")).ok_or_else(|| {
+        if args.request == LAST {
+            return none_yet(&REQUESTS, &wallet);
+        }
         Failure::Refused(format!(
             "request {:?} does not belong to wallet {wallet}; use --wallet, or pass the link",
             args.request
