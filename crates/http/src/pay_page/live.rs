@@ -130,7 +130,7 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
     }
 }
 
-/// What the notice says of the visitor's late payments: what becomes of a refused one is said beside
+/// The notice about the visitor's late payments; the line of a refused one states what happens to
 /// it.
 fn late(arrived: &[Incoming]) -> &'static str {
     let late = || arrived.iter().filter(|it| it.is_own && it.deviation == RequestException::Late);

@@ -823,7 +823,7 @@ fn one_on_legal_hold_is_asked_about_in_the_very_same_words() {
     }
 }
 
-/// A late payment that was accepted is not looked into; what happens to a refused one is said once.
+/// A late payment that was accepted is not looked into; what happens to a refused one is stated once.
 #[test]
 fn a_late_payment_says_whether_it_was_accepted() {
     let expired =
