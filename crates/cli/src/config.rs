@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use super::{Context, doctor, pair, run_async};
 use config::{self, Config, Merged, REFERENCE, Sources};
+use service::installation;
 use service::preflight::{self, Finding, Level};
 
 /// `--config`, `--set`, `--database-url`
@@ -53,7 +54,8 @@ impl ConfigArgs {
 /// `config …`
 #[derive(Subcommand, Debug)]
 pub enum ConfigCommand {
-    /// Find what `serve` would refuse: values, the rules of production, files, rates, lists, rails
+    /// Find what `serve` would refuse: values, the rules of production, files, the database, rates,
+    /// lists, rails
     Check(CheckArgs),
     /// Print the effective configuration, secrets masked
     Print(PrintArgs),
@@ -136,7 +138,13 @@ fn loaded(config: &Config, context: &Context) -> Result<Vec<Finding>, Failure> {
     let data_dir = context.data_dir()?;
     run_async(async {
         let store = doctor::existing_store(config, data_dir.path()).await;
-        Ok(preflight::look(config, data_dir.path(), store.as_ref(), false).await)
+        let mut findings = preflight::look(config, data_dir.path(), store.as_ref(), false).await;
+        if store.is_none()
+            && let Some(why) = installation::unreachable(config, data_dir.path()).await
+        {
+            findings.push(Finding::new("database", Level::Wrong, why));
+        }
+        Ok(findings)
     })
 }
 

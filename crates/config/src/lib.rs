@@ -55,6 +55,7 @@ pub use sections::{
     Payments, RailEntry, RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry,
     Transport,
 };
+pub use validate::clash;
 pub use variables::is_known as is_known_variable;
 
 /// Maximum lifetime of a payment token outside production, in seconds (`decisions.md`, "JWT").

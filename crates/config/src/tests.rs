@@ -305,6 +305,19 @@ fn wrong_values_name_key_origin_and_rule() {
 }
 
 #[test]
+fn two_listeners_do_not_share_a_port() {
+    for (listen, ops) in [
+        ("127.0.0.1:8480", "127.0.0.1:8480"),
+        ("0.0.0.0:8480", "127.0.0.1:8480"),
+        ("127.0.0.1:8480", "[::]:8480"),
+    ] {
+        let message = refused(&format!("http.listen = {listen:?}\nhttp.ops_listen = {ops:?}"), &[]);
+        assert!(message.contains("a port other than http.listen"), "{ops}: {message}");
+    }
+    load("http.ops_listen = \"127.0.0.1:9480\"", &[], &[]).expect("another port");
+}
+
+#[test]
 fn all_faults_are_reported_at_once() {
     let error =
         load("[store]\nreaders = 0\n[engine]\nlease_max = 0", &[], &[]).expect_err("two faults");

@@ -2,6 +2,7 @@
 //! sources. All faults are reported at once.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 use adapters::outbound::is_on_this_machine;
 use adapters::rails::connector::callback_secrets;
@@ -81,6 +82,13 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     faults.0
 }
 
+/// Whether one machine cannot listen on both.
+pub fn clash(one: SocketAddr, other: SocketAddr) -> bool {
+    let is_same_ip =
+        one.ip() == other.ip() || [one, other].iter().any(|it| it.ip().is_unspecified());
+    one.port() == other.port() && one.port() != 0 && is_same_ip
+}
+
 fn http_and_store(config: &Config, faults: &mut Faults) {
     let http = &config.http;
     faults.within("http.header_timeout_s", http.header_timeout_s, 1, 300);
@@ -96,7 +104,7 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     );
     faults.check(
         "http.ops_listen",
-        http.ops_listen.is_empty() || config.ops_listen().is_some_and(|it| it != http.listen),
+        http.ops_listen.is_empty() || config.ops_listen().is_some_and(|it| !clash(it, http.listen)),
         "must be an address with a port other than http.listen, or \"\"",
     );
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);

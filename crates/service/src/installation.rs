@@ -60,6 +60,22 @@ pub async fn is_sealed(config: &Config, data_dir: &Path) -> anyhow::Result<bool>
     Ok(store.is_sealed().await?)
 }
 
+/// Why the configured database cannot be opened or created; it need not have been migrated. Needs no
+/// key.
+pub async fn unreachable(config: &Config, data_dir: &Path) -> Option<String> {
+    match missing_directory(config, data_dir) {
+        Some(missing) => Some(missing),
+        None => is_sealed(config, data_dir).await.err().map(|error| format!("{error:#}")),
+    }
+}
+
+/// The directory of a SQLite database that nothing creates: a start creates the data directory only.
+pub fn missing_directory(config: &Config, data_dir: &Path) -> Option<String> {
+    let StoreLocation::Sqlite(path) = config.store_location(data_dir) else { return None };
+    let dir = path.parent().filter(|dir| *dir != data_dir && !dir.exists())?;
+    Some(format!("store.url: the directory {} does not exist: create it", dir.display()))
+}
+
 /// Whether there is nothing in a file, or no file.
 fn is_empty(path: &Path) -> bool {
     std::fs::metadata(path).map_or_else(
@@ -185,6 +201,21 @@ mod tests {
         std::fs::remove_file(&log).expect("removed");
         let store = open_store(&config(), dir.path()).await.expect("as a new one");
         store.migrate().await.expect("migrated");
+    }
+
+    #[tokio::test]
+    async fn a_database_that_cannot_be_opened_is_named() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let of = |url: &str| crate::preflight::tests::config(&[("store.url", url)]);
+        let new = dir.path().join("created at first start");
+        assert_eq!(unreachable(&of("sqlite:corridor.db"), &new).await, None);
+        let missing = unreachable(&of("sqlite:no/where.db"), dir.path()).await.expect("named");
+        assert!(missing.contains("no does not exist: create it"), "{missing}");
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = closed.local_addr().expect("an address").port();
+        drop(closed);
+        let url = format!("postgres://corridor@127.0.0.1:{port}/corridor");
+        assert!(unreachable(&of(&url), dir.path()).await.is_some(), "nothing listens there");
     }
 
     #[tokio::test]

@@ -28,7 +28,7 @@ use super::{Context, run_async};
 use client::{Client, ClientError, Credentials, DataDir, http_client, sandbox_base_url};
 use config::{self, Config, KeySource, OfChain, StoreLocation};
 use service::clock::WallClock;
-use service::installation::{has_key, is_begun, is_sealed};
+use service::installation::{has_key, is_begun, is_sealed, missing_directory};
 pub use service::preflight::{Finding, Level};
 use service::{chain, open_store, preflight, world};
 
@@ -227,6 +227,9 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
 /// Whether the database is reachable, has this version's schema, and belongs to this key.
 fn database(config: &Config, data_dir: &Path) -> Finding {
     const NAME: &str = "database";
+    if let Some(missing) = missing_directory(config, data_dir) {
+        return Finding::new(NAME, Level::Wrong, missing);
+    }
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
         && (!path.exists() || is_begun(config, data_dir, &path))
     {

@@ -81,6 +81,7 @@ pub async fn look(
 ) -> Vec<Finding> {
     let start::Loaded { mut findings, rates } = start::start(config, store).await;
     findings.extend(chains::chains(config, store).await);
+    findings.extend(relays::listeners(config));
     findings.extend(relays::lags(config, store).await);
     if deep {
         findings.extend(relays::brokers(config).await);
@@ -96,7 +97,7 @@ fn now() -> Timestamp {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use config::{Config, Sources};
 
     /// The defaults with these keys. Installs the TLS provider that every client needs.

@@ -9,6 +9,26 @@ use super::{Finding, Level, now};
 
 const NAME: &str = "relays";
 
+/// A warning per pair of listeners that cannot run on one machine: relays may be on machines of their
+/// own.
+pub(super) fn listeners(config: &Config) -> Vec<Finding> {
+    let relays =
+        config.relay.iter().map(|(name, entry)| (format!("relay.{name}.listen"), entry.listen));
+    let mut known = vec![("http.listen".to_owned(), config.http.listen)];
+    known.extend(config.ops_listen().map(|at| ("http.ops_listen".to_owned(), at)));
+    let mut findings = Vec::new();
+    for (key, at) in relays {
+        let rival = known.iter().find(|(_, other)| config::clash(at, *other));
+        findings.extend(rival.map(|(other, _)| {
+            let detail =
+                format!("{key} has the port of {other} ({at}): on one machine, give it another");
+            Finding::new("listeners", Level::Warning, detail)
+        }));
+        known.push((key, at));
+    }
+    findings
+}
+
 /// A finding per relay that is configured or has sent events.
 pub(super) async fn lags(config: &Config, store: Option<&Store>) -> Vec<Finding> {
     let cursors = match store {
@@ -55,4 +75,30 @@ pub(super) async fn brokers(config: &Config) -> Vec<Finding> {
         findings.push(Finding::of("relay brokers", checked, found));
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listeners;
+    use crate::preflight::tests::config;
+
+    #[test]
+    fn relays_with_the_port_of_another_listener_are_named() {
+        let config = config(&[
+            ("relay.one.servers", "[\"nats://127.0.0.1:4222\"]"),
+            ("relay.two.servers", "[\"nats://127.0.0.1:4222\"]"),
+            ("relay.three.servers", "[\"nats://127.0.0.1:4222\"]"),
+            ("relay.three.listen", "127.0.0.1:8480"),
+        ]);
+        let found: Vec<String> = listeners(&config).into_iter().map(|it| it.detail).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].starts_with("relay.three.listen has the port of http.listen"),
+            "{found:?}"
+        );
+        assert!(
+            found[1].starts_with("relay.two.listen has the port of relay.one.listen"),
+            "{found:?}"
+        );
+    }
 }
