@@ -10,6 +10,8 @@ use service::environment::WrongDatabase;
 use service::installation::NotInstalled;
 use store::StoreError;
 
+use super::output;
+
 /// Why a command failed. Scripts rely on the exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -98,7 +100,7 @@ impl Failure {
         if !matches!(self, Failure::OutputClosed) {
             let message = self.to_string();
             let prefix = if message.starts_with("configuration: ") { "" } else { "error: " };
-            eprintln!("{prefix}{message}");
+            output::error(prefix, &message);
         }
         ExitCode::from(self.exit_code())
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::local_time;
-use super::table::{self, Column, Look, Table, wrapped};
+use super::table::{self, Column, Look, Table};
 
 /// The width without a terminal and without `COLUMNS`.
 const USUAL_WIDTH: usize = 80;
@@ -62,6 +62,19 @@ pub fn line(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
+/// Writes a sentence to stdout; a terminal gets it wrapped, `hang` columns from the left.
+pub fn sentence(text: &str, hang: usize) -> Result<(), Failure> {
+    line(&fitted(text, hang, &Term::stdout()))
+}
+
+/// The text as this terminal shows it; for a file or a pipe as it is.
+fn fitted(text: &str, hang: usize, to: &Term) -> String {
+    match to.size_checked() {
+        Some((_, width @ 1..)) => table::reflowed(text, hang, width.into()),
+        _ => text.to_owned(),
+    }
+}
+
 /// Writes text to stdout unchanged.
 pub fn raw(text: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
@@ -80,10 +93,14 @@ pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, noun: &str
 
 /// Writes a remark to stderr, where scripts ignore it.
 pub fn remark(text: &str) {
-    eprintln!("{text}");
+    eprintln!("{}", fitted(text, 0, &Term::stderr()));
 }
 
-/// Writes a JSON value on one line.
+/// Writes an error to stderr; its further lines begin below its text.
+pub fn error(prefix: &str, message: &str) {
+    eprintln!("{}", fitted(&format!("{prefix}{message}"), prefix.len(), &Term::stderr()));
+}
+
 /// What a change did: a sentence on stderr, or one JSON object.
 pub fn done(output: Output, sentence: &str, document: &Value) -> Result<(), Failure> {
     match output {
@@ -93,6 +110,7 @@ pub fn done(output: Output, sentence: &str, document: &Value) -> Result<(), Fail
     Ok(())
 }
 
+/// Writes a JSON value on one line.
 pub fn json(value: &Value) -> Result<(), Failure> {
     line(&value.to_string())
 }
@@ -112,9 +130,7 @@ pub fn rows<C: Into<Column> + Copy>(columns: &[C], rows: Vec<Vec<String>>) -> Re
     let (text, dropped) = table.show(&look);
     line(&text)?;
     if !dropped.is_empty() {
-        remark(
-            &wrapped(&format!("Not shown: {} (--wide)", dropped.join(", ")), width()).join("\n"),
-        );
+        remark(&format!("Not shown: {} (--wide)", dropped.join(", ")));
     }
     Ok(())
 }
@@ -126,7 +142,7 @@ pub fn rows_or<C: Into<Column> + Copy>(
     none: &str,
 ) -> Result<(), Failure> {
     if rows.is_empty() {
-        remark(&wrapped(none, width()).join("\n"));
+        remark(none);
         return Ok(());
     }
     self::rows(columns, rows)

@@ -47,6 +47,9 @@ pub struct PayArgs {
     api: ApiArgs,
 }
 
+/// Indent of the exchange below a quote's id.
+const QUOTE_HANG: usize = 6;
+
 fn quote_id(text: &str) -> Result<String, String> {
     let is_id = text == "last" || uuid::Uuid::try_parse(text).is_ok();
     let rule = || "must be the id of a quote, as `corridor quote` prints it, or `last`".to_owned();
@@ -74,7 +77,8 @@ async fn pay(
     if args.sum.is_some() {
         data_dir.remember_quote(&last)?;
         if output == Output::Table {
-            output::line(&format!("quote {}  {}", quote.id, story::exchange(&quote)))?;
+            let exchange = story::exchange(&quote);
+            output::sentence(&format!("quote {}  {exchange}", quote.id), QUOTE_HANG)?;
         }
     }
     let body = args.order.document(&last, &quote, client.credentials().is_test())?;
@@ -136,7 +140,7 @@ async fn find_quote(
     if args.quote == "last" {
         let none = || {
             Failure::Usage(format!(
-                "--quote last: no quote requested from {base_url} yet; run `corridor quote` first"
+                "no quote requested from {base_url} yet\n       quote and pay at once: corridor pay 500 AED --to PAK"
             ))
         };
         return remembered.ok_or_else(none);

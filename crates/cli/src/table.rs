@@ -304,7 +304,7 @@ impl Table {
 }
 
 /// The names and values of one object, one per line, with long values wrapped; empty ones are
-/// omitted.
+/// omitted. An id or address that does not fit beside its name has a line of its own.
 pub fn members(members: &[(&str, String)], width: Option<usize>) -> String {
     let shown = members.iter().filter(|(_, value)| !value.is_empty());
     let indent = shown.clone().map(|(name, _)| name.len()).max().unwrap_or(0) + GAP.len();
@@ -316,11 +316,19 @@ pub fn members(members: &[(&str, String)], width: Option<usize>) -> String {
             None => vec![value],
         };
         let is_state = names_state(name);
-        parts.into_iter().enumerate().map(move |(at, part)| {
+        let is_wide =
+            |part: &String| measure_text_width(part) + indent > width.unwrap_or(usize::MAX);
+        if let [whole] = &parts[..]
+            && is_wide(whole)
+        {
+            return vec![(*name).to_owned(), format!("{GAP}{whole}")];
+        }
+        let lines = parts.into_iter().enumerate().map(move |(at, part)| {
             let part = if is_state { Tone::of_state(&part).paint(&part) } else { part };
             let name = if at == 0 { name } else { &"" };
             format!("{name:indent$}{part}")
-        })
+        });
+        lines.collect::<Vec<_>>()
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -403,6 +411,31 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The text with the lines that are wider wrapped at words. What follows in another line begins
+/// where its line does, `hang` columns later in an unindented one.
+pub fn reflowed(text: &str, hang: usize, width: usize) -> String {
+    let mut lines = Vec::new();
+    for whole in text.lines() {
+        let own = whole.len() - whole.trim_start_matches(' ').len();
+        let indent = if own == 0 { hang } else { own };
+        let mut parts = whole.split(' ');
+        let mut line = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let fits = measure_text_width(&line) + 1 + measure_text_width(part) <= width;
+            // Runs of spaces are empty parts, and stay.
+            if fits || line.trim_start().is_empty() {
+                line.push(' ');
+            } else {
+                let full = std::mem::replace(&mut line, " ".repeat(indent));
+                lines.push(full.trim_end().to_owned());
+            }
+            line.push_str(part);
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
 }
 
 #[cfg(test)]
@@ -530,6 +563,25 @@ mod tests {
         ] {
             assert_eq!(with_short_ids(&text), short);
         }
+    }
+
+    #[test]
+    fn an_address_that_does_not_fit_beside_its_name_has_its_own_line() {
+        let link = format!("http://127.0.0.1:8480/pay/{}", "ab".repeat(20));
+        let text = members(&[("beneficiary gets", link.clone()), ("to", "A".to_owned())], Some(70));
+        assert_eq!(text, format!("beneficiary gets\n  {link}\nto                A"));
+    }
+
+    #[test]
+    fn a_sentence_is_wrapped_below_its_beginning() {
+        assert_eq!(reflowed("error: short", 7, 20), "error: short");
+        assert_eq!(reflowed("10:00  failed   closed", 3, 20), "10:00  failed\n   closed");
+        let long =
+            "error: no service has reported in time\n       start one: corridor serve --role all";
+        assert_eq!(
+            reflowed(long, 7, 30),
+            "error: no service has reported\n       in time\n       start one: corridor\n       serve --role all"
+        );
     }
 
     #[test]

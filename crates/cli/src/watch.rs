@@ -17,6 +17,8 @@ use client::{Client, Event, EventStream, PaymentRecord, PaymentResponse, Seen};
 
 /// Poll interval while no stream is available.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Where a line's message begins: behind the time and the status.
+const MESSAGE_AT: usize = 22;
 /// Stream silence about the payment after which its record is polled anyway.
 const QUIET: Duration = Duration::from_secs(2);
 
@@ -152,7 +154,7 @@ fn print(id: &str, seen: &Seen, output: Output) -> Result<(), Failure> {
         reference.unwrap_or_default(),
         message.unwrap_or_default()
     );
-    output::line(line.trim_end())
+    output::sentence(line.trim_end(), MESSAGE_AT)
 }
 
 fn verdict(id: &str, seen: &Seen) -> Result<(), Failure> {

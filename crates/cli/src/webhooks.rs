@@ -4,9 +4,9 @@
 use clap::{Args, Subcommand, ValueEnum};
 use domain::approval::DualControl;
 use domain::audit::Deed;
-use domain::ids::TenantId;
+use domain::ids::{EventId, TenantId};
 use domain::ports::Clock as _;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::user::Scope;
 use domain::wallet_event::{Subscriptions, WalletEventKind};
 use domain::webhook::shown_url;
@@ -18,6 +18,7 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use super::people::{Two, person};
 use super::store_commands::{Opened, open};
+use super::table::{id, text, time};
 use super::tenants::TenantArgs;
 use super::{Context, run_async, webhook_secret};
 use service::clock::WallClock;
@@ -319,7 +320,7 @@ async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets()?;
     let denied = |denied: engine::wallets::Denied| Failure::Refused(denied.to_string());
-    let since = domain::time::Timestamp(args.since.as_microsecond());
+    let since = Timestamp(args.since.as_microsecond());
     let lost = wallets.service.lost_since(&caller, since).await.map_err(denied)?;
     if !args.dry_run {
         wallets.service.recover(&caller, &lost, &opened.by).await.map_err(denied)?;
@@ -336,8 +337,12 @@ async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
             "more": lost.more,
         })),
         Output::Table => {
-            for (at, id, kind) in &all {
-                output::line(&format!("{at} {id} {kind}"))?;
+            if !all.is_empty() {
+                let columns = [time("created"), id("event"), text("type")];
+                let row = |(at, id, kind): &(Timestamp, EventId, &str)| {
+                    vec![at.to_string(), id.to_string(), (*kind).to_owned()]
+                };
+                output::rows(&columns, all.iter().map(row).collect())?;
             }
             let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
             let more = if lost.more { "; more remain" } else { "" };

@@ -235,11 +235,12 @@ pub fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
             "deliveries": lost.iter().map(|delivery| delivery.delivery_id.as_str()).collect::<Vec<_>>(),
         })),
         Output::Table => {
-            for delivery in &lost {
-                output::line(&format!(
-                    "{} {} {}",
-                    delivery.created_at, delivery.delivery_id, delivery.event_type
-                ))?;
+            if !lost.is_empty() {
+                let columns = [time("created"), id("delivery"), text("event")];
+                let row = |it: &Delivery| {
+                    vec![it.created_at.clone(), it.delivery_id.clone(), it.event_type.clone()]
+                };
+                output::rows(&columns, lost.iter().map(row).collect())?;
             }
             let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
             output::remark(&format!("{} {what}", output::counted(lost.len(), "delivery")));

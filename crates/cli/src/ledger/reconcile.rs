@@ -4,6 +4,7 @@
 
 use clap::Args;
 use domain::bank_statement::RailBreak;
+use domain::names::words;
 use domain::ports::Clock as _;
 use domain::time::{Span, Timestamp};
 use engine::reconcile::{self, Break, NAMED_MAX, Report};
@@ -15,11 +16,15 @@ use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::{Opened, open};
+use super::super::table::{text, time};
 use super::super::tenants::StoreArgs;
 use service::clock::WallClock;
 
 /// Poll interval for the report.
 const LOOK_EVERY: Span = Span::millis(200);
+
+/// Indent of a discrepancy's further lines.
+const HANG: usize = 2;
 
 /// Options of `ledger reconcile`.
 #[derive(Args, Debug)]
@@ -117,32 +122,31 @@ fn show(report: &Report, statements: &Statements, output: Output) -> Result<(), 
 }
 
 fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
-    output::line(&format!(
-        "{}: {} on the chain, {} at rails, {} with statements, {}",
-        report.at,
-        output::counted(report.vaults, "balance"),
-        output::counted(report.rails, "account"),
-        output::counted(statements.covered.len(), "account"),
-        output::counted(report.found + statements.found, "discrepancy")
-    ))?;
-    for it in &statements.covered {
-        output::line(&format!(
-            "statements of {} in {}: {} to {}",
-            it.rail,
-            it.currency.code(),
-            it.from,
-            it.to
-        ))?;
+    output::members(&[
+        ("at", report.at.to_string()),
+        ("on the chain", output::counted(report.vaults, "balance")),
+        ("at rails", output::counted(report.rails, "account")),
+        ("with statements", output::counted(statements.covered.len(), "account")),
+        ("found", output::counted(report.found + statements.found, "discrepancy")),
+    ])?;
+    if !statements.covered.is_empty() {
+        let columns = [text("rail"), text("currency"), time("statements from"), time("until")];
+        let row = |it: &Covered| {
+            vec![
+                it.rail.to_string(),
+                it.currency.code().to_owned(),
+                it.from.to_string(),
+                it.to.to_string(),
+            ]
+        };
+        output::rows(&columns, statements.covered.iter().map(row).collect())?;
     }
     for it in &report.breaks {
-        output::line(&format!("DISCREPANCY: {}: {it}", statements.tag(it)))?;
+        output::sentence(&format!("DISCREPANCY: {}: {it}", statements.tag(it)), HANG)?;
     }
     for (tag, since, it) in &statements.breaks {
-        output::line(&format!(
-            "DISCREPANCY: {tag}: {} since {since}: {}",
-            it.kind.name(),
-            it.what
-        ))?;
+        let kind = words(it.kind.name());
+        output::sentence(&format!("DISCREPANCY: {tag}: {kind} since {since}: {}", it.what), HANG)?;
     }
     Ok(())
 }

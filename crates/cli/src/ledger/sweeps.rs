@@ -38,15 +38,14 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
     };
     match context.output {
         Output::Table => {
-            for (chain, coin, pools) in &pools {
-                let [unswept, owed, swept] =
-                    [pools.unswept.balance().minor, pools.owed(), pools.treasury.balance().minor]
-                        .map(coin_amount::show);
-                let code = coin.currency().code();
-                output::line(&format!(
-                    "{code} on {chain}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"
-                ))?;
-            }
+            let columns = [
+                text("coin"),
+                text("blockchain"),
+                amount("in the controller"),
+                amount("of it owed"),
+                amount("in the treasury"),
+            ];
+            output::rows(&columns, pools.iter().map(pool_row).collect())?;
             let columns = [
                 time("started"),
                 text("coin"),
@@ -77,6 +76,12 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
             sweeps.iter().try_for_each(|sweep| output::json(&shown(sweep, &name_of(sweep))))
         }
     }
+}
+
+fn pool_row((chain, coin, pools): &(&str, StableCoin, Pools)) -> Vec<String> {
+    let amounts = [pools.unswept.balance().minor, pools.owed(), pools.treasury.balance().minor];
+    let names = [coin.currency().code(), chain].map(str::to_owned);
+    names.into_iter().chain(amounts.map(coin_amount::show)).collect()
 }
 
 fn row(sweep: &Sweep, chain: String) -> Vec<String> {
