@@ -81,11 +81,15 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
     }
     let arrived = view.arrived();
     let is_back = |incoming: &Incoming| incoming.progress == Progress::GivenBack;
+    let is_of_others = view.is_of_others();
     Some(match (view.step(), view.has_failed()) {
         // A refund is possible or under way.
         (_, true) if view.is_followed() => ("status-not", "over"),
         (_, true) if arrived.iter().all(is_back) => ("status-back", "good"),
         (_, true) => ("status-over", "over"),
+        (5, false) if is_of_others => ("status-paid", "good"),
+        // The lines state what others sent.
+        _ if is_of_others => return None,
         (5, false) => ("status-done", "good"),
         _ if arrived.iter().any(|it| it.is_own && it.is_other_token_held()) => {
             ("status-other", "stop")

@@ -756,6 +756,36 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
 }
 
 #[test]
+fn a_sender_who_paid_nothing_gets_no_receipt_of_what_others_paid() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let of_another = |state| one(&deposit(state), &paid, None).expect("shown").of_another();
+    let shown = |arrived| {
+        let view = View::of(&paid, arrived, true, true, T0);
+        (written(&paid, &view, None, Way::Exchange, Language::English), view)
+    };
+    let (html, view) = shown(vec![of_another(DepositState::Completed)]);
+    assert!(html.contains("This request has been paid"), "{html}");
+    let (tx, english) = (deposit(DepositState::Completed).tx.to_string(), Language::English);
+    for secret in ["Thank you", "class=\"card receipt\"", "Check code", &tx] {
+        assert!(!html.contains(secret), "{secret} in {html}");
+    }
+    let (here, frame) = (here(english), frame(&paid, english));
+    let page = |view: &View| receipt::page(&here, view, &frame, "Ethereum").expect("written");
+    assert_eq!(page(&view), None, "their check code confirms nothing");
+    for state in [DepositState::Seen, DepositState::Screening] {
+        let (html, _) = shown(vec![of_another(state)]);
+        assert!(html.contains("Payments so far") && !html.contains("our payment is on"), "{html}");
+        assert!(!html.contains("received your payment"), "{html}");
+    }
+    let own = one(&deposit(DepositState::Completed), &paid, None).expect("shown");
+    let (html, both) = shown(vec![own, of_another(DepositState::Completed)]);
+    assert!(html.contains("Thank you") && html.contains(&tx), "{html}");
+    let receipt = page(&both).expect("a receipt");
+    assert_eq!(receipt.matches("25.50 USDC</bdi></dd>").count(), 1, "their own: {receipt}");
+    assert_ne!(shown(vec![own]).1.shape(), view.shape());
+}
+
+#[test]
 fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let refused = view(&paid, &[deposit(DepositState::Rejected)], true);

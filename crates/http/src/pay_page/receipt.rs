@@ -41,7 +41,8 @@ struct ReceiptPage<'a> {
     receipt: Markup,
 }
 
-/// The page behind a receipt's link; `None` while no payment has reached the recipient.
+/// The page behind a receipt's link; `None` while no payment of its sender has reached
+/// the recipient.
 pub fn page(
     here: &Here,
     view: &View,
@@ -55,10 +56,10 @@ pub fn page(
     ReceiptPage { base: Base::of(here, None, Some(frame)), frame, receipt }.render().map(Some)
 }
 
-/// The receipt of the payments that reached the recipient; empty if there are none. `known`:
-/// whether the visitor is the sender; only the sender sees transactions.
+/// The receipt of the visitor's payments that reached the recipient; empty if there are none.
+/// `known`: whether the visitor is the sender; only the sender sees transactions.
 pub fn receipt(view: &View, frame: &Frame, network: &str, known: bool) -> askama::Result<Markup> {
-    let done = |incoming: &&Incoming| incoming.progress == Progress::Done;
+    let done = |incoming: &&Incoming| incoming.is_own && incoming.progress == Progress::Done;
     let entry = |incoming: &Incoming| Entry {
         amount: incoming.amount(),
         at: instant(incoming.paid_at),

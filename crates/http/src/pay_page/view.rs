@@ -307,7 +307,9 @@ impl View {
             View::Status { arrived, back, .. } => {
                 let followed =
                     if self.is_followed() == self.is_waiting() { "" } else { "-followed" };
-                format!("status-{}-{}{}{followed}", self.step(), arrived.len(), back.shape())
+                let others = if self.is_of_others() { "-others" } else { "" };
+                let (step, count) = (self.step(), arrived.len());
+                format!("status-{step}-{count}{}{others}{followed}", back.shape())
             }
         }
     }
@@ -347,6 +349,11 @@ impl View {
             | View::Send { arrived, .. }
             | View::Status { arrived, .. } => arrived,
         }
+    }
+
+    /// Whether all payments are certainly of other senders.
+    pub fn is_of_others(&self) -> bool {
+        !self.arrived().iter().any(|incoming| incoming.is_own)
     }
 
     /// What has arrived of the requested amount while more is to be sent.

@@ -105,6 +105,7 @@ status-way = دفعتك في الطريق
 status-received = وصلتنا دفعتك
 status-other = يرجى عدم الإرسال مرة أخرى
 status-done = شكراً، تمت دفعتك
+status-paid = طلب الدفع هذا مدفوع بالفعل
 status-not = لم تكتمل دفعتك
 status-back = أُعيد إليك مالك
 status-over = لم يبق ما تفعله

@@ -103,6 +103,7 @@ status-way = Your payment is on its way
 status-received = We have received your payment
 status-other = Please do not send again
 status-done = Thank you, your payment is complete
+status-paid = This request has been paid
 status-not = Your payment was not completed
 status-back = Your money was sent back
 status-over = No further action is needed

@@ -105,6 +105,7 @@ status-way = Papunta na ang bayad mo
 status-received = Natanggap na namin ang bayad mo
 status-other = Huwag nang magpadala ulit
 status-done = Salamat, tapos na ang bayad mo
+status-paid = Bayad na ang hiling na ito
 status-not = Hindi natapos ang bayad mo
 status-back = Ibinalik na ang pera mo
 status-over = Wala ka nang kailangang gawin
