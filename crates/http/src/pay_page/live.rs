@@ -5,7 +5,7 @@ use askama::Template;
 use domain::payment_request::RequestException;
 use domain::sponsor::SponsoredState;
 
-use super::view::{self, Incoming, Progress, View};
+use super::view::{self, Incoming, Part, Progress, View};
 use super::words::{Markup, Words};
 use crate::write;
 
@@ -66,12 +66,14 @@ struct Live {
 
 /// Renders the updating part of a view.
 pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
-    let more = !matches!(view, View::Status { .. });
+    let is_status = matches!(view, View::Status { .. });
+    let more = !is_status || view.part().is_some();
     let lines = view.arrived().iter().map(|incoming| Line::of(incoming, more, words));
     let lines = lines.collect::<askama::Result<Vec<Line>>>()?;
-    let headline =
-        headline(view).map(|(key, class)| words.say(key).map(|said| (said, class))).transpose()?;
-    let part = view.part().map(|part| (part.have, part.whole));
+    let headline = headline(view)
+        .map(|(key, class)| say_of(view.part(), key, words).map(|said| (said, class)))
+        .transpose()?;
+    let part = view.part().filter(|_| !is_status).map(|part| (part.have, part.whole));
     Live { t: words, headline, notice: notice(view, words)?, part, lines }.render().map(Markup)
 }
 
@@ -87,16 +89,24 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
         (_, true) if view.is_followed() => ("status-not", "over"),
         (_, true) if arrived.iter().all(is_back) => ("status-back", "good"),
         (_, true) => ("status-over", "over"),
-        (5, false) if is_of_others => ("status-paid", "good"),
-        // The lines state what others sent.
-        _ if is_of_others => return None,
-        (5, false) => ("status-done", "good"),
+        (5, false) if view.part().is_none() && is_of_others => ("status-paid", "good"),
+        (5, false) if view.part().is_none() => ("status-done", "good"),
         _ if arrived.iter().any(|it| it.is_own && it.is_other_token_held()) => {
             ("status-other", "stop")
         }
+        (5, _) => ("status-part", "over"),
+        // The lines state what others sent.
+        _ if is_of_others => return None,
         (4, _) => ("status-received", "now"),
         _ => ("status-way", "now"),
     })
+}
+
+/// A message that may state what has arrived of the requested amount.
+fn say_of(part: Option<Part>, key: &str, words: Words) -> askama::Result<Markup> {
+    let Some(part) = part else { return words.say(key) };
+    let [have, whole] = [part.have, part.whole].map(|minor| view::amount(part.coin, minor));
+    words.with(key, &[("have", &have), ("amount", &whole)])
 }
 
 /// What is unusual about the payments. Only a visitor who may have made them is addressed.
@@ -115,12 +125,9 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
         Some(SponsoredState::Failed) => return words.say("notice-unsent").map(Some),
         None => {}
     }
-    if let Some(part) = view.part() {
-        let amounts = [part.have, part.whole].map(|minor| view::amount(part.coin, minor));
-        let values = [("have", amounts[0].as_str()), ("amount", amounts[1].as_str())];
-        return words.with("notice-partial", &values).map(Some);
-    }
-    let View::Status { notice, .. } = view else { return Ok(None) };
+    let View::Status { notice, .. } = view else {
+        return view.part().map(|part| say_of(Some(part), "notice-partial", words)).transpose();
+    };
     match notice {
         RequestException::Overpaid => words.say("notice-overpaid").map(Some),
         RequestException::Late => words.say(late(arrived)).map(Some),

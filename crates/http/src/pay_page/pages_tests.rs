@@ -756,6 +756,34 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
 }
 
 #[test]
+fn a_part_payment_of_a_closed_link_is_not_called_complete() {
+    let part = PaymentRequest { received: Received { usdc: 10_000_000, usdt: 0 }, ..request() };
+    let sent = Deposit { minor: 10_000_000, ..deposit(DepositState::Completed) };
+    let says = "<bdi>10.00 USDC</bdi> of <bdi>25.50 USDC</bdi> has arrived. This link is closed.";
+    let expired = PaymentRequest { state: RequestState::Expired, ..part.clone() };
+    let cancelled = PaymentRequest { state: RequestState::Cancelled, ..part.clone() };
+    for (request, taken) in [(&expired, true), (&cancelled, true), (&part, false)] {
+        let own = one(&sent, request, None).expect("shown");
+        for (incoming, known) in [(own, true), (own, false), (own.of_another(), true)] {
+            let view = View::of(request, vec![incoming], taken, known, T0);
+            let html = written(request, &view, None, Way::Exchange, Language::English);
+            assert!(html.contains(says) && html.contains("This part has arrived."), "{html}");
+            for wrong in ["complete", "has been paid", "send the rest", "Done. The money"] {
+                assert!(!html.contains(wrong), "{wrong} in {html}");
+            }
+            let receipt = "class=\"card receipt\"";
+            assert_eq!(html.contains(receipt), incoming.is_own, "of what arrived: {html}");
+            let status = live::status(&view, Words(Language::English)).expect("written");
+            assert!(String::from_utf8_lossy(&status).contains("This link is closed."));
+        }
+    }
+    let refused = Deposit { coin: StableCoin::Usdt, ..deposit(DepositState::Rejected) };
+    let view = view(&part, &[sent, refused], true);
+    let open = written(&part, &view, None, Way::Exchange, Language::English);
+    assert!(open.contains("Please do not send again") && !open.contains("closed"), "{open}");
+}
+
+#[test]
 fn a_sender_who_paid_nothing_gets_no_receipt_of_what_others_paid() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let of_another = |state| one(&deposit(state), &paid, None).expect("shown").of_another();

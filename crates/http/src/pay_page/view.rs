@@ -225,6 +225,7 @@ pub enum View {
     Status {
         /// Payments received so far; never empty.
         arrived: Vec<Incoming>,
+        part: Option<Part>,
         /// What is unusual about the visitor's payments.
         notice: RequestException,
         /// The state of the refund question.
@@ -250,14 +251,12 @@ impl View {
         };
         let notice = notice(&arrived, known);
         let back = Back::of(&arrived, known);
+        let part = part(request);
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
-            (true, _) => View::Status { arrived, notice, back },
-            (false, true) => {
-                let (part, sponsored) = (part(request, &offers), None);
-                View::Send { part, offers, arrived, back, sponsored }
-            }
-            (false, false) => View::Details { part: part(request, &offers), arrived },
+            (true, _) => View::Status { arrived, part, notice, back },
+            (false, true) => View::Send { offers, arrived, part, back, sponsored: None },
+            (false, false) => View::Details { arrived, part },
         }
     }
 
@@ -356,11 +355,13 @@ impl View {
         !self.arrived().iter().any(|incoming| incoming.is_own)
     }
 
-    /// What has arrived of the requested amount while more is to be sent.
+    /// What has arrived of the requested amount, if it is not complete.
     pub const fn part(&self) -> Option<Part> {
         match self {
-            View::Details { part, .. } | View::Send { part, .. } => *part,
-            View::Closed | View::Status { .. } => None,
+            View::Details { part, .. } | View::Send { part, .. } | View::Status { part, .. } => {
+                *part
+            }
+            View::Closed => None,
         }
     }
 
@@ -444,9 +445,9 @@ fn offers(request: &PaymentRequest) -> Vec<Offer> {
     StableCoin::ALL.into_iter().filter_map(offer).collect()
 }
 
-/// What has arrived of the requested amount, if more is to be sent.
-fn part(request: &PaymentRequest, offers: &[Offer]) -> Option<Part> {
-    let Offer { coin, minor } = *offers.first()?;
+/// What has arrived of the requested amount, if it is not complete.
+fn part(request: &PaymentRequest) -> Option<Part> {
+    let Offer { coin, minor } = *offers(request).first()?;
     let whole = request.asked.outstanding(&Received::default(), coin)?;
     let have = whole - minor?;
     (have > 0).then_some(Part { coin, have, whole })

@@ -106,6 +106,7 @@ status-received = وصلتنا دفعتك
 status-other = يرجى عدم الإرسال مرة أخرى
 status-done = شكراً، تمت دفعتك
 status-paid = طلب الدفع هذا مدفوع بالفعل
+status-part = وصل { $have } من { $amount }. هذا الرابط مغلق الآن.
 status-not = لم تكتمل دفعتك
 status-back = أُعيد إليك مالك
 status-over = لم يبق ما تفعله

@@ -104,6 +104,7 @@ status-received = We have received your payment
 status-other = Please do not send again
 status-done = Thank you, your payment is complete
 status-paid = This request has been paid
+status-part = { $have } of { $amount } has arrived. This link is closed.
 status-not = Your payment was not completed
 status-back = Your money was sent back
 status-over = No further action is needed

@@ -106,6 +106,7 @@ status-received = Natanggap na namin ang bayad mo
 status-other = Huwag nang magpadala ulit
 status-done = Salamat, tapos na ang bayad mo
 status-paid = Bayad na ang hiling na ito
+status-part = Dumating na ang { $have } sa { $amount }. Sarado na ang link na ito.
 status-not = Hindi natapos ang bayad mo
 status-back = Ibinalik na ang pera mo
 status-over = Wala ka nang kailangang gawin

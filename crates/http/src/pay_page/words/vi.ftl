@@ -106,6 +106,7 @@ status-received = Chúng tôi đã nhận khoản tiền của bạn
 status-other = Vui lòng không gửi lại
 status-done = Cảm ơn, bạn đã thanh toán xong
 status-paid = Yêu cầu này đã được thanh toán
+status-part = Đã đến { $have } trên { $amount }. Liên kết này đã đóng.
 status-not = Khoản thanh toán của bạn chưa hoàn tất
 status-back = Tiền của bạn đã được gửi trả lại
 status-over = Bạn không cần làm gì thêm
