@@ -41,8 +41,8 @@ struct ReceiptPage<'a> {
     receipt: Markup,
 }
 
-/// The page behind a receipt's link; `None` while no payment of its sender has reached
-/// the recipient.
+/// The page behind a receipt's link; `None` while no payment of its sender has reached the
+/// recipient.
 pub fn page(
     here: &Here,
     view: &View,
