@@ -303,6 +303,7 @@ async fn each_senders_receipt_has_their_own_payments(on: On) {
     let wallet = bank.wallet("receipts").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
     let link = Link::of(&bank, &request);
+    let bystander = link.introduced().await;
     let mut senders = Vec::new();
     // Each pays to the address of the latest submission.
     for amount in ["10.00", "15.00"] {
@@ -322,6 +323,9 @@ async fn each_senders_receipt_has_their_own_payments(on: On) {
         let shown = text(&Link { bank: &bank, path }.get("").send().await);
         assert!(shown.contains(own) && !shown.contains(other), "{own}: {shown}");
     }
+    // A sender who paid nothing has no receipt.
+    let page = text(&link.get(&bystander).send().await);
+    assert!(page.contains("This request has been paid") && !page.contains("Check code"), "{page}");
     // A visitor with the link alone sees all payments, and so does the receipt that they share.
     let path = receipt_path(&text(&link.get("").send().await));
     let shown = text(&Link { bank: &bank, path }.get("").send().await);
