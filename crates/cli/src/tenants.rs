@@ -1,10 +1,11 @@
 //! `corridor tenants …` and `corridor keys …`: API access, written to the store and its audit log.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use domain::audit::Deed;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
+use domain::ledger::Funding;
 use domain::policy::fields::Field;
 use domain::user::{Role, Scope};
 use engine::payments::Reply;
@@ -31,6 +32,8 @@ pub enum TenantsCommand {
     List(StoreArgs),
     /// Credit a tenant's prefund account
     TopUp(TopUpArgs),
+    /// Debit a tenant's prefund account: what was paid back to the tenant, or topped up in error
+    Withdraw(WithdrawArgs),
     /// Show and change a tenant's policy and limits
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
@@ -127,6 +130,25 @@ pub struct TopUpArgs {
     sum: SumArgs,
 }
 
+/// Options of `tenants withdraw`.
+#[derive(Args, Debug)]
+#[command(
+    group = ArgGroup::new("person").args(["by"]).required(true),
+    after_help = "Example:
+  corridor tenants withdraw --tenant demobank --coin USDT --amount 2500 --reference 0x41d0…7a --by ayesha \
+    --why 'paid back on request'
+
+Nothing is sent: the command books what left, or what a top-up booked too much. It takes what is available and not reserved for
+payments. A reference is booked once, as with top-up. --by is a user with the role treasury or admin."
+)]
+pub struct WithdrawArgs {
+    /// Reference of the money that was paid back, or of the correction
+    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    reference: String,
+    #[command(flatten)]
+    sum: SumArgs,
+}
+
 /// Options of `tenants fund-controller`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
@@ -196,7 +218,12 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
             TenantsCommand::List(args) => {
                 list_tenants(&open(args, context).await?.store, context).await
             }
-            TenantsCommand::TopUp(args) => top_up(args, context).await,
+            TenantsCommand::TopUp(args) => {
+                fund(Funding::TopUp, &args.sum, args.reference.as_deref(), context).await
+            }
+            TenantsCommand::Withdraw(args) => {
+                fund(Funding::Withdrawal, &args.sum, Some(&args.reference), context).await
+            }
             TenantsCommand::Brand(command) => brand::run(command, context).await,
             TenantsCommand::Policy(command) => policy::run(command, context).await,
             TenantsCommand::FundController(args) => fund_controller(args, context).await,
@@ -312,8 +339,12 @@ impl SumArgs {
     }
 }
 
-async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
-    let TopUpArgs { sum, reference } = args;
+async fn fund(
+    funding: Funding,
+    sum: &SumArgs,
+    reference: Option<&str>,
+    context: &Context,
+) -> Result<(), Failure> {
     let minor = sum.minor()?;
     let opened = open(&sum.tenant.store, context).await?;
     let tenant = opened.tenant(&sum.tenant.tenant).await?;
@@ -328,10 +359,16 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
         payments.finish().await;
         return sum.booked(&tenant, "paid into the prefund of", context);
     };
-    let booked = payments.service.top_up_once(tenant.id, sum.coin, minor, reference, by).await;
+    let money = (sum.coin, minor);
+    let booked = payments.service.fund_once(tenant.id, funding, money, reference, by).await;
     let Reply { made, replayed } = booked.map_err(Failure::of_payments)?;
     payments.finish().await;
-    let words = if replayed { "was already paid into" } else { "paid into" };
+    let words = match (funding, replayed) {
+        (Funding::TopUp, false) => "paid into",
+        (Funding::TopUp, true) => "was already paid into",
+        (Funding::Withdrawal, false) => "withdrawn from",
+        (Funding::Withdrawal, true) => "was already withdrawn from",
+    };
     let (amount, coin) = (coin_amount::show(made.amount.minor), made.amount.currency.code());
     let sentence = format!(
         "{amount} {coin} {words} the prefund of {}, reference {reference}, at {}",

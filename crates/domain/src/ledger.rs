@@ -272,10 +272,25 @@ pub struct Transfer {
     pub at: Timestamp,
 }
 
-/// Subject of the top-up that books the money with this reference: derived, so that there is only
+names! {
+    /// What moves stablecoins between a tenant and its prefund account.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Funding: "Reason of its transfer." {
+        /// The tenant paid in.
+        TopUp = "prefund.top_up",
+        /// The tenant was paid out, or a top-up was booked in error.
+        Withdrawal = "prefund.withdrawal",
+    }
+}
+
+/// Subject of the transfer that books the money with this reference: derived, so that there is only
 /// one. Has the form of a version 4 UUID. Transfers' own ids are in the order of booking.
-pub fn top_up_subject(tenant: TenantId, reference: &str) -> uuid::Uuid {
-    let word = vault::hash(&[b"corridor.top_up", tenant.0.as_bytes(), reference.as_bytes()]);
+pub fn funding_subject(funding: Funding, tenant: TenantId, reference: &str) -> uuid::Uuid {
+    let domain: &[u8] = match funding {
+        Funding::TopUp => b"corridor.top_up",
+        Funding::Withdrawal => b"corridor.withdrawal",
+    };
+    let word = vault::hash(&[domain, tenant.0.as_bytes(), reference.as_bytes()]);
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&word.0[..16]);
     uuid::Builder::from_random_bytes(bytes).into_uuid()

@@ -13,7 +13,7 @@ use domain::delivery::Delivery;
 use domain::deposit::{Deposit, DepositRefusal};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, RecallId, TenantId, WalletId};
-use domain::ledger::top_up_subject;
+use domain::ledger::{Funding, funding_subject};
 use domain::money::Money;
 use domain::payment::accept::{Refusal, Submission};
 use domain::payment::cancel::CancelRefusal;
@@ -129,12 +129,13 @@ pub enum Action {
     },
     /// Close quotes that have expired.
     ExpireQuotes(Vec<QuoteId>),
-    /// Credit stablecoins to the prefund account.
-    TopUp {
+    /// Credit stablecoins to the prefund account, or debit them.
+    Fund {
+        funding: Funding,
         coin: StableCoin,
         /// Amount in minor units (10^-6).
         minor: i64,
-        /// Reference of the money that was received: booked once. `None` = not to be recognized.
+        /// Reference of the money that moved: booked once. `None` = not to be recognized.
         reference: Option<String>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
@@ -451,9 +452,9 @@ impl Action {
                 need.quotes.extend(quotes.iter().map(|id| (tenant, *id)));
                 need.open_quotes.extend(Country::ALL.map(|country| (tenant, country)));
             }
-            Action::TopUp { reference, .. } => {
-                let subject = |it: &String| (tenant, top_up_subject(tenant, it));
-                need.top_ups.extend(reference.iter().map(subject));
+            Action::Fund { funding, reference, .. } => {
+                let subject = |it: &String| (tenant, funding_subject(*funding, tenant, it));
+                need.fundings.extend(reference.iter().map(subject));
             }
             Action::FundController { .. } => {}
             Action::Payment(payment, action) => {
@@ -546,7 +547,7 @@ impl Command {
         match &self.action {
             Action::CreateQuote { .. }
             | Action::AcceptPayment { .. }
-            | Action::TopUp { .. }
+            | Action::Fund { .. }
             | Action::FundController { .. }
             | Action::MakeUpFor { .. }
             | Action::Provision(_) => true,

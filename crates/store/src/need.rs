@@ -94,8 +94,8 @@ need! {
     signers: (ChainNumber, Address),
     /// Gas of a chain's sponsored transfers, by number of the UTC day.
     sponsored_gas: (ChainNumber, i64),
-    /// Top-ups of a prefund that may be booked, by [`domain::ledger::top_up_subject`].
-    top_ups: Uuid,
+    /// What may move a prefund, by [`domain::ledger::funding_subject`].
+    fundings: Uuid,
     /// Accounts of one request or wallet; all others are loaded with their tenant.
     accounts: AccountCode,
     /// Delivery positions of aggregates, by the aggregates' ids.

@@ -46,6 +46,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("payment.resolve", "recorded the outcome of {}: {state}"),
     ("payment.screened", "screened {} again"),
     ("prefund.top_up", "topped up the prefund by {paid_in} {coin}[, reference {reference}]"),
+    ("prefund.withdrawal", "withdrew {paid_out} {coin} from the prefund[, reference {reference}]"),
     ("recall.close", "closed the recall of {}"),
     ("refund.address", "entered a refund address for {}"),
     ("refund.approve", "approved the refund of {} to {refund_to}"),

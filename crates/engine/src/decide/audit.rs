@@ -6,7 +6,7 @@ use domain::chain::ChainNumber;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
-use domain::ledger::AccountCode;
+use domain::ledger::{AccountCode, Funding};
 use domain::rail::{Finding, RailStatus};
 use domain::screening::Screened;
 use domain::sponsor::SponsorOrder;
@@ -56,7 +56,7 @@ impl Noting {
 /// The action and its subject.
 fn note(command: &Command) -> Option<Note> {
     Some(match &command.action {
-        Action::TopUp { .. } => Note::new("prefund.top_up", "tenant", command.tenant),
+        Action::Fund { funding, .. } => Note::new(funding.name(), "tenant", command.tenant),
         Action::FundController { .. } => Note::new("controller.fund", "tenant", command.tenant),
         Action::Payment(id, action) => {
             let name = match action {
@@ -132,7 +132,7 @@ fn note(command: &Command) -> Option<Note> {
 fn facts(ws: &WorkingSet, command: &Command) -> Facts {
     let tenant = command.tenant;
     match &command.action {
-        Action::TopUp { coin, .. } => prefund(ws, tenant, *coin),
+        Action::Fund { coin, .. } => prefund(ws, tenant, *coin),
         Action::FundController { chain, coin, .. } => unswept(ws, tenant, *chain, *coin),
         Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
             Some(payment) => {
@@ -161,8 +161,12 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
 /// Details of the action itself, in addition to the state after it.
 fn added(facts: Facts, action: &Action) -> Facts {
     match action {
-        Action::TopUp { minor, reference, .. } => {
-            let facts = facts.text("paid_in", coin_amount::show(*minor));
+        Action::Fund { funding, minor, reference, .. } => {
+            let way = match funding {
+                Funding::TopUp => "paid_in",
+                Funding::Withdrawal => "paid_out",
+            };
+            let facts = facts.text(way, coin_amount::show(*minor));
             facts.opt_text("reference", reference.clone())
         }
         Action::FundController { minor, .. } => facts.text("paid_in", coin_amount::show(*minor)),

@@ -7,6 +7,7 @@ use domain::attempt::{Attempt, AttemptState};
 use domain::bank::BankDirectory;
 use domain::decision::{Cx, IdSource};
 use domain::ids::TenantId;
+use domain::money::Money;
 use domain::payment::Effects;
 use domain::policy::Corridors;
 use domain::rail::InquiryAnswer;
@@ -105,8 +106,9 @@ fn act(
             payment::accept(ws, tenant, submission, idempotency.as_ref(), rules, cx)
         }
         Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, cx),
-        Action::TopUp { coin, minor, reference, .. } => {
-            payment::top_up(ws, tenant, *coin, *minor, reference.as_deref(), cx)
+        Action::Fund { funding, coin, minor, reference, .. } => {
+            let amount = Money::new(*minor, coin.currency());
+            payment::fund(ws, tenant, *funding, (*coin, amount), reference.as_deref(), cx)
         }
         Action::FundController { chain, coin, minor, .. } => {
             sweep::fund(ws, tenant, (*chain, *coin), *minor, cx)

@@ -7,7 +7,7 @@ use domain::decision::{Cx, JobChange};
 use domain::fault::Fault;
 use domain::ids::{AttemptId, PaymentId, TenantId, TransferId};
 use domain::job::{Job, JobKind};
-use domain::ledger::{self, AccountCode, Transfer, TransferKind};
+use domain::ledger::{self, AccountCode, Funding, Transfer, TransferKind};
 use domain::money::Money;
 use domain::order::{Order, same_account, same_branch};
 use domain::payment::accept::{self, Submission};
@@ -78,37 +78,41 @@ pub(crate) fn bound_faults(quote: &Quote, order: &Order, banks: &BankDirectory) 
     faults
 }
 
-pub(super) fn top_up(
+pub(super) fn fund(
     ws: &mut WorkingSet,
     tenant: TenantId,
-    coin: StableCoin,
-    minor: i64,
+    funding: Funding,
+    (coin, amount): (StableCoin, Money),
     reference: Option<&str>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let amount = Money::new(minor, coin.currency());
-    let subject = reference.map(|reference| ledger::top_up_subject(tenant, reference));
+    let subject = reference.map(|it| ledger::funding_subject(funding, tenant, it));
     if let Some((reference, subject)) = reference.zip(subject) {
-        match ws.top_ups.get(&(tenant, subject)).copied() {
+        match ws.fundings.get(&(tenant, subject)).copied() {
             Some((booked, _)) if booked == amount => return Ok(Outcome::Unchanged),
             Some((booked, at)) => {
                 let reference = reference.to_owned();
                 return Err(Refused::ReferenceUsed { reference, booked, at });
             }
-            None => ws.top_ups.put((tenant, subject), (amount, cx.now)),
+            None => ws.fundings.put((tenant, subject), (amount, cx.now)),
         }
     }
     let id = TransferId(cx.ids.next());
+    let (outside, prefund) = (AccountCode::External(coin), AccountCode::Prefund(coin));
+    let (debit, credit) = match funding {
+        Funding::TopUp => (outside, prefund),
+        Funding::Withdrawal => (prefund, outside),
+    };
     let transfer = Transfer {
         id,
         tenant,
-        debit: AccountCode::External(coin),
-        credit: AccountCode::Prefund(coin),
+        debit,
+        credit,
         amount,
         kind: TransferKind::Posted,
         pending: None,
         set: id,
-        reason: "prefund.top_up",
+        reason: funding.name(),
         subject,
         at: cx.now,
     };

@@ -13,7 +13,7 @@ use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId, RecallId, TenantId};
-use domain::ledger::top_up_subject;
+use domain::ledger::{Funding, funding_subject};
 use domain::order::{Order, UncheckedOrder};
 use domain::payment::Payment;
 use domain::payment::accept::{Refusal, Submission};
@@ -389,24 +389,24 @@ impl Payments {
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
         let by = Box::new(by.into());
-        let action = Action::TopUp { coin, minor, reference: None, by };
+        let action = Action::Fund { funding: Funding::TopUp, coin, minor, reference: None, by };
         self.run_for(tenant, action).await.map(drop)
     }
 
-    /// Same for money with a reference, which is booked once: returns the booking, and whether it
-    /// is an earlier one.
-    pub async fn top_up_once(
+    /// Books money with a reference once: returns the booking, and whether it is an earlier one.
+    pub async fn fund_once(
         &self,
         tenant: TenantId,
-        coin: domain::currency::StableCoin,
-        minor: i64,
+        funding: Funding,
+        (coin, minor): (domain::currency::StableCoin, i64),
         reference: &str,
         by: impl Into<Deed>,
     ) -> Result<Reply<StoredTransfer>, Denied> {
-        let (by, subject) = (Box::new(by.into()), top_up_subject(tenant, reference));
-        let action = Action::TopUp { coin, minor, reference: Some(reference.to_owned()), by };
+        let (by, subject) = (Box::new(by.into()), funding_subject(funding, tenant, reference));
+        let action =
+            Action::Fund { funding, coin, minor, reference: Some(reference.to_owned()), by };
         let replayed = matches!(self.run_for(tenant, action).await?, Outcome::Unchanged);
-        let made = self.store.top_up(tenant, subject).await?;
+        let made = self.store.funding(tenant, subject).await?;
         Ok(Reply { made: made.ok_or(Denied::Refused(Refused::NotFound))?, replayed })
     }
 

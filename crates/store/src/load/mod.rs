@@ -108,11 +108,11 @@ pub(crate) static IDEMPOTENCY: Stmt = Stmt::by_keys(
      JOIN idempotency i ON i.tenant = k.tenant AND i.scope = k.scope AND i.idem_key = k.idem_key",
 );
 
-static TOP_UPS: Stmt = Stmt::by_keys(
-    "load.top_ups",
+static FUNDINGS: Stmt = Stmt::by_keys(
+    "load.fundings",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{transfer t}} FROM {{keys}} JOIN transfer t ON t.tenant = k.tenant AND t.subject = k.id \
-     AND t.reason = 'prefund.top_up'",
+     AND t.reason IN ('prefund.top_up', 'prefund.withdrawal')",
 );
 
 static AUDIT_HEADS: Stmt = Stmt::by_keys(
@@ -139,7 +139,7 @@ pub(crate) static ALL: &[&[&Stmt]] = &[
         &EXTERNAL_IDS,
         &ACCOUNTS,
     ],
-    &[&RECALLS, &RECALL_JOBS, &SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &TOP_UPS, &AUDIT_HEADS, &ROLES],
+    &[&RECALLS, &RECALL_JOBS, &SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &FUNDINGS, &AUDIT_HEADS, &ROLES],
     wallets::ALL,
 ];
 
@@ -238,10 +238,10 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Result<Vec<Load>, StoreError> {
     load.add(&OPEN_QUOTES, need.open_quotes.iter().copied(), into!(open_quotes))?;
     let idempotency = need.idempotency.iter().map(|(tenant, key)| (*tenant, &key.scope, &key.key));
     load.add(&IDEMPOTENCY, idempotency, into!(idempotency))?;
-    load.add(&TOP_UPS, need.top_ups.iter().copied(), |ws, fields, keys| {
+    load.add(&FUNDINGS, need.fundings.iter().copied(), |ws, fields, keys| {
         let it = StoredTransfer::get(fields, keys)?;
         if let Some(subject) = it.subject {
-            ws.top_ups.load((it.tenant, subject), (it.amount, it.at));
+            ws.fundings.load((it.tenant, subject), (it.amount, it.at));
         }
         Ok(())
     })?;

@@ -24,9 +24,10 @@ static NEXT: Stmt = Stmt::written(
     "ledger.next",
     "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id > $3 ORDER BY t.id LIMIT $2",
 );
-static TOP_UP: Stmt = Stmt::written(
-    "ledger.top_up",
-    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.subject = $2 AND t.reason = 'prefund.top_up'",
+static FUNDING: Stmt = Stmt::written(
+    "ledger.funding",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.subject = $2 \
+     AND t.reason IN ('prefund.top_up', 'prefund.withdrawal')",
 );
 // A post_pending ends its reservation and is final; a void_pending only ends it.
 static DEBITS: Stmt = Stmt::written(
@@ -62,7 +63,7 @@ static BALANCES: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ACCOUNTS, &FIRST, &NEXT, &TOP_UP, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
+    &[&ACCOUNTS, &FIRST, &NEXT, &FUNDING, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
 
 /// An inconsistency in a tenant's books.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,13 +119,13 @@ impl Store {
         }
     }
 
-    /// The top-up with this [`domain::ledger::top_up_subject`].
-    pub async fn top_up(
+    /// The transfer with this [`domain::ledger::funding_subject`].
+    pub async fn funding(
         &self,
         tenant: TenantId,
         subject: uuid::Uuid,
     ) -> Result<Option<StoredTransfer>, StoreError> {
-        self.one(&TOP_UP, (tenant, subject)).await
+        self.one(&FUNDING, (tenant, subject)).await
     }
 
     /// Recomputes every balance of a tenant from its transfers and reports each difference, all as

@@ -137,9 +137,9 @@ working_set! {
     jobs: Table<(TenantId, Uuid), JobRow>,
     orders: Log<(TenantId, PaymentId, Order)>,
     transfers: Log<Transfer>,
-    /// The top-ups with a reference, by [`domain::ledger::top_up_subject`]: what was booked, and
+    /// What moved a prefund, with a reference, by [`domain::ledger::funding_subject`]: the amount, and
     /// when. Derived from the transfers: writers of a new one must write both.
-    top_ups: Table<(TenantId, Uuid), (Money, Timestamp)>,
+    fundings: Table<(TenantId, Uuid), (Money, Timestamp)>,
     events: Log<Event>,
     discrepancies: Log<(TenantId, Discrepancy)>,
     wallets: Table<(TenantId, WalletId), Wallet>,

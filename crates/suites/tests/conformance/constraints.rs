@@ -93,7 +93,7 @@ pub async fn a_reservation_ends_once(world: World) {
     refused(&world, "UPDATE transfer SET credit = debit", CHECK).await;
 }
 
-pub async fn a_reference_of_a_top_up_is_booked_once(world: World) {
+pub async fn a_reference_of_prefunding_is_booked_once(world: World) {
     world.tenant("demobank", 1_000_000_000).await;
     let columns = "tenant, id, debit, credit, amount, currency, kind, set_id, reason, subject, at";
     let (subject, id) = (other(&world), other(&world));

@@ -145,7 +145,7 @@ conformance! {
         an_external_id_is_taken_once
         only_a_rejected_attempt_frees_its_slot
         a_reservation_ends_once
-        a_reference_of_a_top_up_is_booked_once
+        a_reference_of_prefunding_is_booked_once
         money_that_is_held_never_goes_below_zero
         versions_and_numbers_of_events_are_unique
         unknown_values_are_refused

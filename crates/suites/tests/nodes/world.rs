@@ -10,7 +10,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::ids::{BatchId, PaymentId, QuoteId, TenantId, TransferId};
-use domain::ledger::AccountCode;
+use domain::ledger::{AccountCode, Funding};
 use domain::money::Money;
 use domain::order::{Order, example};
 use domain::payment::Payment;
@@ -198,7 +198,9 @@ impl World {
 
     pub async fn top_up_for(&self, node: &Node, minor: i64, reference: Option<&str>) -> Outcome {
         let (reference, by) = (reference.map(str::to_owned), Box::new("test".into()));
-        let outcome = node.run(Action::TopUp { coin: USDT, minor, reference, by }).await;
+        let outcome = node
+            .run(Action::Fund { funding: Funding::TopUp, coin: USDT, minor, reference, by })
+            .await;
         outcome.expect("decided")
     }
 

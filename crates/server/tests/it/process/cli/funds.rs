@@ -51,6 +51,39 @@ fn a_reference_is_booked_once() {
 }
 
 #[test]
+fn what_is_withdrawn_was_available_and_is_booked_once() {
+    let installation = installed();
+    installation.top_up("ayesha", "demobank", "USDT", "1000");
+    let command = |amount: &'static str, reference: &'static str| {
+        let money = ["--coin", "USDT", "--amount", amount, "--reference", reference];
+        [&["tenants", "withdraw"][..], &money].concat()
+    };
+    let by = |amount, reference| {
+        [&command(amount, reference)[..], &["--by", "ayesha", "--why", "typed a zero too many"]]
+            .concat()
+    };
+    assert_eq!(installation.run(&command("900", "X1")).code, 2, "someone answers for it");
+    let first = installation.json(&by("900", "X1")).remove(0);
+    assert_eq!((&first["repeated"], &first["amount"]), (&json!(false), &json!("900.00")));
+    let again = installation.json(&by("900", "X1")).remove(0);
+    assert_eq!((&again["repeated"], &again["transfer_id"]), (&json!(true), &first["transfer_id"]));
+    for (args, words) in [
+        (by("1", "X1"), "X1 was booked with 900.00 USDT at"),
+        (by("100.000001", "X2"), "prefund:USDT has 100.00 USDT available, 100.000001 USDT needed"),
+    ] {
+        let refused = installation.run(&args);
+        assert!(refused.code == 1 && refused.stderr.contains(words), "{refused:?}");
+    }
+    let notes = noted(&installation, "prefund.withdrawal");
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert_eq!(notes[0]["after"]["paid_out"], "900.00");
+    let accounts = installation.json(&["ledger", "trial-balance"]);
+    let prefund = accounts.iter().find(|it| it["account"] == "prefund:USDT").expect("booked");
+    assert_eq!(prefund["balance"], "100");
+    assert_eq!(installation.run(&["ledger", "verify"]).code, 0);
+}
+
+#[test]
 fn tokens_for_the_controller_name_who_booked_them() {
     let installation = installed();
     let fund = ["tenants", "fund-controller", "--coin", "USDC", "--amount", "250"];
