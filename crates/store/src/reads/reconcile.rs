@@ -174,18 +174,20 @@ impl Store {
         let found: Vec<Account> = self.many(&ACCOUNTS, (tenant, &after, most(limit))).await?;
         let vaults = found.into_iter().filter_map(|account| Some((vault(&account.code)?, account)));
         let accounts: Vec<((bool, Id, StableCoin), Account)> = vaults.collect();
-        let ids = |escrows: bool| {
-            let of_kind = accounts.iter().filter(move |((escrow, ..), _)| *escrow == escrows);
-            of_kind.map(|((_, id, _), _)| (tenant, *id))
+        // A vault of several coins has several accounts.
+        let ids = |escrows: bool| -> BTreeSet<(TenantId, Id)> {
+            let of_kind = accounts.iter().filter(|((escrow, ..), _)| *escrow == escrows);
+            of_kind.map(|((_, id, _), _)| (tenant, *id)).collect()
         };
         let mut others: HashMap<Id, Vec<Address>> = HashMap::new();
-        let submissions: Vec<(Id, Address)> = self.many_by(&SUBMISSIONS, ids(true)).await?;
+        let submissions: Vec<(Id, Address)> =
+            self.many_by(&SUBMISSIONS, ids(true).into_iter()).await?;
         for (request, address) in submissions {
             others.entry(request).or_default().push(address);
         }
         type Row = (Id, Address, ChainNumber);
-        let mut found: Vec<Row> = self.many_by(&WALLETS, ids(false)).await?;
-        found.extend(self.many_by::<Row>(&ESCROWS, ids(true)).await?);
+        let mut found: Vec<Row> = self.many_by(&WALLETS, ids(false).into_iter()).await?;
+        found.extend(self.many_by::<Row>(&ESCROWS, ids(true).into_iter()).await?);
         let addresses: HashMap<Id, (Address, ChainNumber)> =
             found.into_iter().map(|(id, address, chain)| (id, (address, chain))).collect();
         let mut vaults = Vec::with_capacity(accounts.len());

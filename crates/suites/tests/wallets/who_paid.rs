@@ -2,6 +2,7 @@
 //! stranger with the link nor dust affects others' payments.
 
 use domain::chain::Address;
+use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState};
 use domain::payment_request::{PaymentRequest, SUBMISSIONS_MAX, SenderDetails, SenderInfo};
 use domain::ports::Clock as _;
@@ -301,6 +302,26 @@ fn payments_to_several_addresses_of_a_request_add_up() {
         let escrow = books.iter().find(|it| it.address == request.escrow).expect("there");
         assert_eq!(escrow.others, [one.escrow.expect("has one"), two.escrow.expect("has one")]);
         assert_eq!(escrow.account.balance().minor, 25 * COIN);
+    });
+}
+
+/// A sender's escrow that holds both coins has two accounts, and counts once for each.
+#[test]
+fn both_coins_in_a_senders_escrow_count_once() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let one = says(&world, &request, "Imran", "Aslam").await;
+        paid(&world, &request, Some(&one), PAYER, 10 * COIN).await;
+        let vault = world.vault(&request, Some(&one));
+        let found = world.found_at(vault, PAYER, StableCoin::Usdt, 5 * COIN).await;
+        world.counted(found).await;
+        world.work().await;
+        let books = world.store.vault_books(TENANT, None, 9).await.expect("readable");
+        let escrow = books.iter().filter(|it| it.address == request.escrow);
+        let held: Vec<_> = escrow.map(|it| (it.coin, it.others.as_slice(), it.logged)).collect();
+        let own = [one.escrow.expect("has one")];
+        assert_eq!(held, [(USDC, &own[..], 10 * COIN), (StableCoin::Usdt, &own, 5 * COIN)]);
     });
 }
 
