@@ -208,6 +208,17 @@ impl AttemptState {
     }
 }
 
+/// Effect of the answer that a message was not sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotSent {
+    /// The attempt is refused.
+    Refused,
+    /// Another outcome is known.
+    Known,
+    /// The bank has reported the attempt: the answer proves nothing.
+    Contradicts(String),
+}
+
 /// Effect of a report on an attempt, before anything changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -313,8 +324,16 @@ impl Attempt {
         Some(format!("{source} {does} the payout as {reference}, and it was {was} before: {first}"))
     }
 
+    /// A report that changes no state: the bank has the instruction all the same.
+    pub fn note_known(&mut self, report: &RailReport) {
+        if self.state == AttemptState::Sending {
+            self.source.get_or_insert_with(|| report.source.clone());
+        }
+        self.note_booking(report);
+    }
+
     /// Remembers the bank's first booking of the payout in this kind of message.
-    pub fn note_booking(&mut self, report: &RailReport) {
+    fn note_booking(&mut self, report: &RailReport) {
         let Some(booking) = booking_of(report) else { return };
         match &mut self.booking {
             Some(known) if of_its_kind(known, &booking).is_some() => {}
@@ -467,17 +486,26 @@ impl Attempt {
         sending
     }
 
-    /// The message certainly never left, so the attempt is refused. `false` means that another
-    /// outcome is already known.
-    pub fn not_sent(&mut self, why: &str, now: Timestamp) -> bool {
-        let sending = self.state == AttemptState::Sending;
-        if sending {
-            self.state = AttemptState::Refused;
-            self.state_at = now;
-            self.reason = Some(NOT_SENT.to_owned());
-            self.info = Some(why.to_owned());
+    /// The message certainly never left, so the attempt is refused, unless another outcome is known.
+    pub fn not_sent(&mut self, why: &str, now: Timestamp) -> NotSent {
+        use AttemptState::{Cancelled, Failed, Refused};
+        let is_settled_otherwise = matches!(self.state, Refused | Failed | Cancelled);
+        // Of a repetition it says nothing about the first message.
+        if let Some(source) =
+            self.source.as_ref().filter(|_| !is_settled_otherwise && !self.sent_again)
+        {
+            return NotSent::Contradicts(format!(
+                "{source} reports it, and the answer to its submission says that it was not sent: {why}"
+            ));
         }
-        sending
+        if self.state != AttemptState::Sending {
+            return NotSent::Known;
+        }
+        self.state = AttemptState::Refused;
+        self.state_at = now;
+        self.reason = Some(NOT_SENT.to_owned());
+        self.info = Some(why.to_owned());
+        NotSent::Refused
     }
 
     /// An inquiry brought no news: from now on the message may have been sent. Returns the start of
@@ -496,11 +524,16 @@ impl Attempt {
         *unclear_since.get_or_insert(silent_since)
     }
 
+    /// Whether it was refused because its message certainly never left.
+    pub fn was_not_sent(&self) -> bool {
+        self.state == AttemptState::Refused && self.reason.as_deref() == Some(NOT_SENT)
+    }
+
     /// Whether the reason of the refusal permits another rail.
     pub fn is_retryable(&self, rail: Option<&RailConfig>) -> bool {
         let allows =
             |reason: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(reason));
-        self.reason.as_deref().is_some_and(|reason| reason == NOT_SENT || allows(reason))
+        self.was_not_sent() || self.reason.as_deref().is_some_and(allows)
     }
 
     /// The rail's reason code and explanation, if any.

@@ -242,7 +242,8 @@ fn asked(visit: &Visit, case: &Case, deeds: &[Entry]) -> Vec<Moment> {
 /// An order sent to a rail, and its last report.
 fn tried(case: &Case, attempt: &Attempt, moments: &mut Vec<Moment>) {
     let rail = &attempt.rail;
-    let sent = format!("Sent to {rail}, attempt {}", attempt.number);
+    let word = if attempt.was_not_sent() { "Not sent" } else { "Sent" };
+    let sent = format!("{word} to {rail}, attempt {}", attempt.number);
     moments.push(Moment::new(attempt.created_at, 5, Tone::Busy, sent));
     let ids =
         format!("{}, InstrId {}, UETR {}", attempt.amount, attempt.id.instruction_id(), attempt.id);
@@ -251,6 +252,9 @@ fn tried(case: &Case, attempt: &Attempt, moments: &mut Vec<Moment>) {
         AttemptState::Sending => return,
         AttemptState::Accepted => (format!("{rail} accepted it"), Tone::Busy),
         AttemptState::Settled => (format!("{rail} reported it as paid"), Tone::Good),
+        AttemptState::Refused if attempt.was_not_sent() => {
+            (format!("It did not reach {rail}"), Tone::Warn)
+        }
         AttemptState::Refused => (format!("{rail} rejected it"), Tone::Bad),
         AttemptState::Failed => (format!("{rail} did not pay it"), Tone::Bad),
         AttemptState::Returned => (format!("{rail} returned it"), Tone::Bad),

@@ -4,7 +4,7 @@ use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
 use super::{ExchangeState, Fate, OrderFailure, Recredit, holder_match};
-use crate::attempt::{Attempt, AttemptState, Heard};
+use crate::attempt::{Attempt, AttemptState, Heard, NotSent};
 use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
 use crate::decision::{Cx, JobChange};
@@ -190,7 +190,7 @@ impl OrderCase {
         if self.order.attempt != Some(attempt.id) {
             return;
         }
-        attempt.note_booking(report);
+        attempt.note_known(report);
         if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
             self.order.clear_doubt();
         }
@@ -288,7 +288,8 @@ impl OrderCase {
     /// swept before.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`], [`OrderRefusal::Frozen`], [`OrderRefusal::Unfunded`]
+    /// [`OrderRefusal::Recredited`], [`OrderRefusal::Conflict`], [`OrderRefusal::Frozen`],
+    /// [`OrderRefusal::Unfunded`]
     pub fn recredit(
         &mut self,
         pools: &Pools,
@@ -324,10 +325,14 @@ impl OrderCase {
 
     /// The message certainly never left: the attempt is refused, and another may follow.
     pub fn not_sent(&mut self, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
-        if attempt.not_sent(why, cx.now) {
-            self.moved(attempt, Trigger::Refused, None, cx)
-        } else {
-            WalletEffects::default()
+        match attempt.not_sent(why, cx.now) {
+            NotSent::Refused => self.moved(attempt, Trigger::Refused, None, cx),
+            NotSent::Known => WalletEffects::default(),
+            NotSent::Contradicts(what) => {
+                let mut effects = self.unclear(attempt, why, cx);
+                self.alert(AlertKind::Payout, what, &mut effects);
+                effects
+            }
         }
     }
 

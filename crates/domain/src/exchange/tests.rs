@@ -530,6 +530,17 @@ fn each_attempt_of_an_unlocked_order_takes_the_rate_of_its_time() {
     assert_eq!(locked.attempt.as_ref().map(|it| it.amount), Some(pkr(2_771_075)));
 }
 
+/// An attempt that the bank has reported was sent, whatever the answer to its submission says.
+#[test]
+fn not_sent_is_not_believed_of_what_the_bank_has_reported() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Received, None);
+    let mut attempt = world.attempt.clone().expect("in progress");
+    world.does(|case, cx| case.not_sent(&mut attempt, "no", cx));
+    assert_eq!(attempt.state, AttemptState::Indeterminate);
+    assert_eq!((world.state(), world.alerts), (ExchangeState::Paying, 1));
+}
+
 /// What is unclear may have left at its rate.
 #[test]
 fn an_unclear_attempt_keeps_its_rate() {

@@ -3,7 +3,7 @@
 use super::{
     Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept,
 };
-use crate::attempt::{Attempt, AttemptState, Heard};
+use crate::attempt::{Attempt, AttemptState, Heard, NotSent};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
 use crate::job::JobKind;
@@ -130,7 +130,7 @@ fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> E
     if payment.attempt != Some(attempt.id) {
         return effects;
     }
-    attempt.note_booking(report);
+    attempt.note_known(report);
     if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
         payment.unclear_since = None;
     }
@@ -222,10 +222,14 @@ pub fn not_sent(
     why: &str,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    if !attempt.not_sent(why, cx.now) {
-        return Effects::default();
+    match attempt.not_sent(why, cx.now) {
+        NotSent::Refused => moved(payment, attempt, Trigger::Refused, None, cx),
+        NotSent::Known => Effects::default(),
+        NotSent::Contradicts(what) => Effects {
+            job: unclear(payment, attempt, why, cx).job,
+            ..discrepancy(payment, attempt, what)
+        },
     }
-    moved(payment, attempt, Trigger::Refused, None, cx)
 }
 
 /// An inquiry brought no news. Beyond the rail's window the payment becomes `unknown`; inquiries

@@ -106,6 +106,10 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
             "It is unknown whether {} accepted it: the rail is being queried, and nothing is sent again before it answers.",
             attempt.rail
         ),
+        Some((attempt, AttemptState::Refused)) if attempt.was_not_sent() => format!(
+            "It could not be sent over {}; it is tried again, or over another rail.",
+            attempt.rail
+        ),
         Some((attempt, AttemptState::Refused)) => format!(
             "{} rejected it ({}); another rail is being selected.",
             attempt.rail,
@@ -116,7 +120,7 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
                 "No rail can accept it now; the next attempt is at {}{}.",
                 shown(job.run_at),
                 if job.tries > 0 {
-                    format!(" after {} attempts", job.tries)
+                    format!(" after {} attempt{}", job.tries, if job.tries == 1 { "" } else { "s" })
                 } else {
                     String::new()
                 }

@@ -187,6 +187,32 @@ fn not_sent_is_accepted_for_the_first_message_only() {
     assert_eq!(asked.attempt.state, AttemptState::Indeterminate);
 }
 
+#[test]
+fn not_sent_is_not_believed_of_what_the_bank_has_reported() {
+    let not_sent = |case: &mut Case| {
+        case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "no", cx))
+    };
+    for said in [RailStatus::Received, RailStatus::Accepted, RailStatus::Settled] {
+        let mut case = Case::sending();
+        case.hear(&say(said.clone()));
+        let before = case.payment.standing.state;
+        let effects = not_sent(&mut case);
+        let what = effects.discrepancy.expect("a contradiction").what;
+        assert!(what.ends_with("says that it was not sent: no"), "{what}");
+        assert_eq!(case.payment.standing.state, before, "{said:?}");
+        let asks = Some(JobChange::Set(JobKind::Inquire, monday() + report::inquiry_delay(0)));
+        let (state, job) = match said {
+            RailStatus::Received => (AttemptState::Indeterminate, asks),
+            RailStatus::Accepted => (AttemptState::Accepted, None),
+            _ => (AttemptState::Settled, None),
+        };
+        assert_eq!((case.attempt.state, effects.job), (state, job), "{said:?}");
+    }
+    // Of a rejection it says nothing new.
+    let mut case = Case::after(&[RailStatus::Rejected]);
+    assert_eq!(not_sent(&mut case), Effects::default());
+}
+
 /// Sandbox 0007: the same report again.
 #[test]
 fn duplicates_change_nothing() {
