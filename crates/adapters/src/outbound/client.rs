@@ -10,7 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use domain::time::Timestamp;
 use reqwest::dns::Resolve;
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{ClientBuilder, Method, NoProxy, Response, StatusCode, Url, redirect, retry};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -21,7 +22,7 @@ use super::files::{self, Stamp};
 use super::oauth::{Token, Tokens};
 use super::pauses::{self, Pauses};
 use super::secrets::Secrets;
-use super::settings::{Authentication, Proxy, Settings, SetupError, USER_AGENT};
+use super::settings::{Authentication, IDENTITY, Proxy, Settings, SetupError, USER_AGENT};
 use super::signing::Signer;
 
 /// Idle timeout of connections: shorter than that of most servers, so that few requests meet a
@@ -403,6 +404,9 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
         _ => None,
     };
     let mut builder = plain()
+        .default_headers(
+            [(ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY))].into_iter().collect(),
+        )
         .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
         .connect_timeout(settings.connect_timeout)
         .pool_idle_timeout(IDLE_CONNECTION);

@@ -27,6 +27,7 @@ pub use client::{Answer, BodyFault, Client, Request, guarded};
 pub use fault::{Fault, causes};
 pub use files::authorities;
 pub use servers::Servers;
+pub(crate) use settings::IDENTITY;
 pub use settings::{
     Authentication, ClientAuthentication, Encoding, Grant, Identity, JwsAlgorithm, OAuth2, Proxy,
     Settings, SetupError, Signing,

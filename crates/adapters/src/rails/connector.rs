@@ -160,7 +160,7 @@ impl ConnectorRail {
 
     async fn ask_about_account(&self, question: &AccountQuestion) -> AccountAnswer {
         let body = outgoing::account(self.character_set, question);
-        let request = post(&self.account_checks, &body);
+        let request = post(&self.account_checks, &body).repeatable();
         let answer = match self.client.send(request).await {
             Ok(answer) => answer,
             Err(fault) => return AccountAnswer::Unavailable(fault.to_string()),

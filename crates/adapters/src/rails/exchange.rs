@@ -1,12 +1,12 @@
 //! HTTP exchanges with a bank, whatever their format: what an answer, or its absence, proves about a
 //! message. Never repeats one.
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{StatusCode, Url};
 
-use super::MAX_MESSAGE_BYTES;
 use super::answers::Delivery;
-use crate::outbound::{Answer, BodyFault, Client, Request};
+use super::{MAX_MESSAGE_BYTES, iso};
+use crate::outbound::{Answer, BodyFault, Client, IDENTITY, Request};
 
 const IDEMPOTENCY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// Maximum length of a cursor.
@@ -54,8 +54,18 @@ pub(super) async fn delivered(answer: Answer) -> Delivery {
     }
 }
 
+/// The body of an answer. Corridor asks for none that is coded (compressed).
+pub(super) async fn body(answer: Answer) -> Result<Vec<u8>, BodyFault> {
+    let coding = answer.headers().get(CONTENT_ENCODING).filter(|coding| *coding != IDENTITY);
+    if let Some(coding) = coding {
+        let coding = iso::quoted(&String::from_utf8_lossy(coding.as_bytes()));
+        return Err(BodyFault::Broken(format!("Content-Encoding {coding} was not asked for")));
+    }
+    answer.body(MAX_MESSAGE_BYTES).await
+}
+
 pub(super) async fn answered(answer: Answer) -> Delivery {
-    match answer.body(MAX_MESSAGE_BYTES).await {
+    match body(answer).await {
         Ok(bytes) => Delivery::Answered(bytes),
         Err(fault) => Delivery::Unclear(described(fault)),
     }

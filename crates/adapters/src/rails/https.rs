@@ -10,9 +10,8 @@ use reqwest::header::HeaderValue;
 use reqwest::{StatusCode, Url};
 
 use super::answers::Delivery;
-use super::exchange;
 use super::reports::{self, Statement, Unreadable};
-use super::{HttpsConfig, MAX_MESSAGE_BYTES, Message, SetupError};
+use super::{HttpsConfig, Message, SetupError, exchange, iso};
 use crate::outbound::{BodyFault, Client, Request};
 
 const XML: HeaderValue = HeaderValue::from_static("application/xml");
@@ -76,8 +75,7 @@ impl HttpsTransport {
     pub(super) async fn inquire(&self, message: Message) -> Delivery {
         let request = Request::post(self.inquiries.clone(), XML, message.xml).repeatable();
         match self.client.send(request).await {
-            Ok(answer) if answer.status() == StatusCode::OK => exchange::answered(answer).await,
-            Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
+            Ok(answer) => exchange::delivered(answer).await,
             Err(fault) => Delivery::Unclear(fault.to_string()),
         }
     }
@@ -96,24 +94,27 @@ impl HttpsTransport {
             other => return Err(format!("HTTP {other}")),
         }
         let cursor = exchange::cursor_of(answer.headers(), CURSOR_HEADER)?;
-        let mut page = Reports { cursor: Some(cursor), ..Reports::default() };
+        let named =
+            |why: &str| format!("the message before cursor {}: {why}", iso::quoted(&cursor));
+        let mut page = Reports::default();
         // A message that cannot be parsed never will be: it is reported, and the following ones are
         // fetched.
-        match answer.body(MAX_MESSAGE_BYTES).await {
+        match exchange::body(answer).await {
             // A statement of a busy day takes a fifth of a second to read.
             Ok(bytes) => match read_apart(bytes).await? {
                 Ok(statement) => {
                     page.reports = statement.entries;
                     page.statements = statement.statements;
-                    page.unreadable = statement.complaints;
+                    page.unreadable = statement.complaints.iter().map(|why| named(why)).collect();
                 }
-                Err(error) => page.unreadable.push(error.to_string()),
+                Err(error) => page.unreadable.push(named(&error.to_string())),
             },
             Err(BodyFault::TooLarge) => {
-                page.unreadable.push(exchange::described(BodyFault::TooLarge))
+                page.unreadable.push(named(&exchange::described(BodyFault::TooLarge)));
             }
             Err(broken) => return Err(exchange::described(broken)),
         }
+        page.cursor = Some(cursor);
         Ok(page)
     }
 }

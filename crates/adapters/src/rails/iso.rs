@@ -95,9 +95,11 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
 }
 
-/// A reference or an id; a placeholder counts as missing.
+/// A reference or an id; a placeholder, and a text with bytes that are none of its encoding, count as
+/// missing.
 pub(super) fn provided(text: Option<&str>) -> Option<String> {
-    text.filter(|text| !rail_ids::is_placeholder(text)).map(reference)
+    let is_whole = |text: &&str| !text.contains(char::REPLACEMENT_CHARACTER);
+    text.filter(is_whole).filter(|text| !rail_ids::is_placeholder(text)).map(reference)
 }
 
 /// A bank's code or reference, printable and bounded.

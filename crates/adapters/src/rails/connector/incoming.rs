@@ -35,7 +35,20 @@ pub(super) const STATUSES: [(&str, RailStatus); 10] = [
     ("recall_pending", RailStatus::Recall(RecallAnswer::Pending)),
 ];
 
+/// Reads an object; a fault names its member.
+fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let why = error.into_inner();
+        if path == "." { why.to_string() } else { format!("{path}: {why}") }
+    });
+    read.and_then(|it| json.end().map(|()| it).map_err(|error| error.to_string()))
+        .map_err(|why| iso::reference(&why))
+}
+
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 struct ReportBody {
     status: String,
     instruction_id: Option<String>,
@@ -50,6 +63,7 @@ struct ReportBody {
 
 /// An amount: its value is text, because a JSON number passes through binary floats in many programs.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 struct AmountBody {
     value: String,
     currency: String,
@@ -63,7 +77,7 @@ impl AmountBody {
 
 impl ReportBody {
     fn parse(bytes: &[u8]) -> Result<ReportBody, String> {
-        serde_json::from_slice(bytes).map_err(|error| iso::reference(&error.to_string()))
+        parse(bytes)
     }
 
     fn ids(&self) -> ReportIds {
@@ -205,6 +219,7 @@ pub(super) fn callback(id: &str, bytes: &[u8]) -> Result<Reports, String> {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 struct PageBody<'a> {
     #[serde(borrow)]
     reports: Vec<&'a RawValue>,
@@ -231,6 +246,7 @@ pub(super) fn page(bytes: &[u8]) -> Result<Reports, String> {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 struct AccountBody {
     result: String,
     name: Option<String>,
@@ -238,9 +254,9 @@ struct AccountBody {
 
 /// The answer to a question about an account.
 pub(super) fn account(bytes: &[u8]) -> AccountAnswer {
-    let body: AccountBody = match serde_json::from_slice(bytes) {
+    let body: AccountBody = match parse(bytes) {
         Ok(body) => body,
-        Err(error) => return AccountAnswer::Unavailable(iso::reference(&error.to_string())),
+        Err(why) => return AccountAnswer::Unavailable(why),
     };
     match body.result.as_str() {
         "match" => AccountAnswer::Match,
@@ -252,5 +268,29 @@ pub(super) fn account(bytes: &[u8]) -> AccountAnswer {
         "not_found" => AccountAnswer::NotFound,
         "not_supported" => AccountAnswer::NotSupported,
         other => AccountAnswer::Unavailable(format!("unknown result {}", iso::quoted(other))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_its_member() {
+        for (text, fault) in [
+            (
+                r#"{"status":"paid","bank_reference":12345}"#,
+                "bank_reference: invalid type: integer `12345`",
+            ),
+            (
+                r#"{"status":"paid","amount":{"value":7.5,"currency":"PKR"}}"#,
+                "amount.value: invalid type: floating",
+            ),
+            ("[]", "invalid type: sequence, expected an object"),
+            (r#"{"status":"paid"} x"#, "trailing characters"),
+        ] {
+            let why = ReportBody::parse(text.as_bytes()).expect_err(text);
+            assert!(why.starts_with(fault), "{why}");
+        }
     }
 }
