@@ -57,8 +57,8 @@ names! {
         RateSource = "rate_source",
         /// A sanction list cannot be refreshed: its source cannot be read, or is refused.
         SanctionList = "sanction_list",
-        /// The reports of a rail cannot be fetched.
-        RailReports = "rail_reports",
+        /// Payments over a rail fail, or its reports cannot be fetched.
+        RailFaults = "rail_faults",
     }
 }
 

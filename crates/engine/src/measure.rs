@@ -22,6 +22,11 @@ pub(crate) fn alert(alert: &Alert) {
     metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
 }
 
+/// Counts a failed call to a rail.
+pub(crate) fn rail_fault(rail: &RailId) {
+    metrics::counter!("corridor_rail_faults_total", "rail" => rail.to_string()).increment(1);
+}
+
 /// Records a signer's gas balance.
 pub(crate) fn gas(chain: &str, role: KeyRole, signer: Address, wei: u128) {
     let microether = u32::try_from(wei / 1_000_000_000_000).unwrap_or(u32::MAX);

@@ -36,7 +36,7 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         | AlertKind::Relay
         | AlertKind::RateSource
         | AlertKind::SanctionList
-        | AlertKind::RailReports => return Ok(Cell::id(alert.subject)),
+        | AlertKind::RailFaults => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

@@ -264,7 +264,14 @@ impl Acting<'_> {
         cx: &mut Cx<'_>,
     ) -> WalletEffects {
         let effects = match answer {
-            Submission::Reported(report) => return self.heard(attempt, report, cx),
+            Submission::Reported(report) => {
+                let mut effects = self.heard(attempt, report, cx);
+                if let Some(attempt) = self.attempt.as_ref().filter(|_| effects.jobs.is_empty()) {
+                    // It decides nothing.
+                    effects.merge(self.case.taken(attempt, cx));
+                }
+                return effects;
+            }
             Submission::Taken => self.case.taken(&attempt, cx),
             Submission::NotSent(why) => self.case.not_sent(&mut attempt, why, cx),
             Submission::Indeterminate(why) => self.case.unclear(&mut attempt, why, cx),

@@ -279,7 +279,14 @@ impl Case<'_> {
     ) -> Effects {
         use domain::rail::Submission;
         match answer {
-            Submission::Reported(report) => self.reported(attempt, report, cx),
+            Submission::Reported(said) => {
+                let mut effects = self.reported(attempt, said, cx);
+                // It decides nothing.
+                if effects.job.is_none() {
+                    effects.job = report::taken(attempt, cx).job;
+                }
+                effects
+            }
             Submission::Taken => report::taken(attempt, cx),
             Submission::NotSent(why) => report::not_sent(&mut self.payment, attempt, why, cx),
             Submission::Indeterminate(why) => report::unclear(&mut self.payment, attempt, why, cx),

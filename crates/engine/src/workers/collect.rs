@@ -8,16 +8,16 @@ use domain::ports::Rail;
 use domain::rail::{self, About, BankReport, RailFault, RailReport, RailStatus, Reports, Said};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
-use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
 use store::StrayReport;
 
+use super::silence::Silence;
 use super::{Stop, Workers};
-use crate::alerts;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
 use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
+use crate::measure;
 
 /// Retry delay after a rail or the lease acquisition failed.
 const RETRY: Span = Span::secs(2);
@@ -28,33 +28,10 @@ const RENEWALS_PER_LEASE: i64 = 4;
 /// Maximum number of reports applied concurrently.
 const APPLIED_AT_ONCE: usize = 256;
 
-/// How long a rail's reports may not be fetched before operators are alerted.
-const SILENT_MAX: Span = Span::mins(5);
-
 /// Why a page of reports is not fetched and stored.
 enum Missed {
     ByRail,
     ByStore,
-}
-
-/// For how long a rail's reports could not be fetched.
-#[derive(Debug, Default)]
-struct Silence {
-    since: Option<Timestamp>,
-    /// Whether an alert about it is open; unknown after a start.
-    is_alerted: Option<bool>,
-}
-
-impl Silence {
-    /// Whether to raise an alert (`true`) or to end it now.
-    fn alert(&mut self, answered: bool, now: Timestamp) -> Option<bool> {
-        if answered {
-            self.since = None;
-        }
-        let silent = !answered && now - *self.since.get_or_insert(now) >= SILENT_MAX;
-        let changes = (answered || silent) && self.is_alerted != Some(silent);
-        changes.then(|| *self.is_alerted.insert(silent))
-    }
 }
 
 /// The result of processing a report.
@@ -164,14 +141,11 @@ impl Workers {
             && self.store_place(rail, &mut place).await
     }
 
-    /// Operators learn of a rail that stays silent: returns and statements of its bank do not arrive.
+    /// Operators learn of a rail whose returns and statements do not arrive.
     async fn heard(&self, rail: &dyn Rail, answered: bool, place: &mut Place) {
-        let Some(raise) = place.silence.alert(answered, self.clock().now()) else { return };
-        let what = format!("the reports of the rail {} cannot be fetched", rail.id());
-        match raise {
-            true => alerts::raise_everywhere(&self.store, AlertKind::RailReports, &what).await,
-            false => alerts::end_everywhere(&self.store, AlertKind::RailReports, &what).await,
-        }
+        let alert = place.silence.alert(answered, self.clock().now());
+        let what = || format!("the reports of the rail {} cannot be fetched", rail.id());
+        self.alert_of_rail(alert, what).await;
     }
 
     async fn collect_page(&self, rail: &dyn Rail, place: &mut Place) -> Result<(), Missed> {
@@ -186,8 +160,7 @@ impl Workers {
         }
         let failed = |fault: RailFault| {
             tracing::warn!(%fault, "rail report fetch failed, will retry");
-            metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string())
-                .increment(1);
+            measure::rail_fault(rail.id());
             Missed::ByRail
         };
         let cursor = place.cursor.as_ref().and_then(Option::as_deref);
@@ -197,6 +170,11 @@ impl Workers {
             return Err(Missed::ByStore);
         }
         rail.confirm_stored().await.map_err(failed)?;
+        if page.cursor.as_deref().is_some_and(|next| Some(next) == cursor) {
+            let reason =
+                "its page ends where it begins: what follows would never be fetched".to_owned();
+            return Err(failed(RailFault { rail: rail.id().clone(), reason }));
+        }
         let now = self.clock().now();
         let stored = match page.cursor {
             Some(cursor) => {
@@ -351,23 +329,5 @@ impl Workers {
                 None
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rail_that_stays_silent_has_one_alert_which_ends_with_its_answer() {
-        let mut silence = Silence::default();
-        let mut alert =
-            |answered, minutes| silence.alert(answered, Timestamp(0) + Span::mins(minutes));
-        assert_eq!(alert(true, 0), Some(false), "an earlier process may have raised one");
-        assert_eq!(alert(true, 1), None);
-        assert_eq!([alert(false, 2), alert(false, 6)], [None, None]);
-        assert_eq!([alert(true, 6), alert(false, 7)], [None, None], "a gap ends it");
-        assert_eq!([alert(false, 12), alert(false, 13)], [Some(true), None]);
-        assert_eq!([alert(true, 14), alert(true, 15)], [Some(false), None]);
     }
 }

@@ -139,11 +139,11 @@ impl Workers {
             }
         };
         failpoint::reach(Failpoint::AfterInquiry);
-        if answers.iter().all(|answer| matches!(answer, InquiryAnswer::NoAnswer(_))) {
-            self.world.health.failed(rail, self.clock().now());
-        } else {
-            self.world.health.answered(rail);
-        }
+        let why = answers.iter().map(|answer| match answer {
+            InquiryAnswer::NoAnswer(why) => Some(why.as_str()),
+            _ => None,
+        });
+        self.answered_call(rail, "inquiry", why).await;
         answers
     }
 

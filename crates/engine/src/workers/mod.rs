@@ -39,6 +39,7 @@ mod room;
 mod screen;
 mod send;
 mod shares;
+mod silence;
 mod submit;
 mod sweep;
 mod transmit;
@@ -84,6 +85,7 @@ pub struct Workers {
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
+    silences: silence::Silences,
 }
 
 impl Workers {
@@ -93,9 +95,18 @@ impl Workers {
         let most = world.tuning.calls_in_flight;
         let (shares, calls) = (shares::Shares::new(most), calls::Calls::new(most));
         let unsent = unsent::Unsent::default();
-        let workers =
-            Workers { store, engine, world, owner, lanes, shares, calls, usual_fees, unsent };
-        Arc::new(workers)
+        Arc::new(Workers {
+            store,
+            engine,
+            world,
+            owner,
+            lanes,
+            shares,
+            calls,
+            usual_fees,
+            unsent,
+            silences: silence::Silences::default(),
+        })
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.

@@ -416,14 +416,11 @@ impl Workers {
             None => not_sent(instructions, "the rail is not connected"),
         };
         failpoint::reach(Failpoint::AfterCall);
-        let failed = |answer: &Submission| {
-            matches!(answer, Submission::NotSent(_) | Submission::Indeterminate(_))
-        };
-        if answers.iter().all(failed) {
-            self.world.health.failed(rail, self.clock().now());
-        } else {
-            self.world.health.answered(rail);
-        }
+        let why = answers.iter().map(|answer| match answer {
+            Submission::NotSent(why) | Submission::Indeterminate(why) => Some(why.as_str()),
+            Submission::Reported(_) | Submission::Taken => None,
+        });
+        self.answered_call(rail, "submission", why).await;
         let telling = instructions.iter().zip(answers).enumerate().map(|(at, (sent, answer))| {
             self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer))
         });

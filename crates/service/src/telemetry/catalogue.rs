@@ -131,7 +131,7 @@ const ALERTS: Values = Values::Known(&[
     "relay",
     "rate_source",
     "sanction_list",
-    "rail_reports",
+    "rail_faults",
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);

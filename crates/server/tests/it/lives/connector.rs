@@ -2,6 +2,7 @@
 //! with the faults of both; and callbacks, which are believed as far as a report of their rail.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use adapters::rails::connector::callback_secrets;
 use adapters::webhooks;
@@ -11,6 +12,7 @@ use domain::country::Country;
 use domain::ids::PaymentId;
 use domain::ports::Clock as _;
 use domain::time::Span;
+use domain::wallet_effects::AlertKind;
 use http_api::rail_callbacks::REFUSED_PER_MINUTE;
 use reqwest::Method;
 use service::clock::WallClock;
@@ -27,6 +29,8 @@ on_both_stores! {
     a_recall_over_the_sample_connector_stops_what_is_not_paid
     a_callback_is_believed_about_its_own_rail_alone
     a_callback_may_come_before_the_answer
+    a_rail_whose_calls_fail_has_an_alert_until_it_answers
+    reports_that_end_where_they_begin_are_a_fault_of_the_rail
 }
 
 const PAK: Country = Country::Pak;
@@ -357,5 +361,49 @@ async fn a_callback_may_come_before_the_answer(on: On) {
     gate.notify_waiters();
     let record: Json = bank.reaches(PAK, &id, "succeeded").await;
     assert_eq!(record["response"]["status"].text(), "succeeded");
+    bank.finish().await;
+}
+
+/// A connector that answers everything with this status and body.
+async fn answering(status: Arc<AtomicU16>, body: &'static str) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let router = Router::new().fallback(move || {
+        let status = status.load(Ordering::SeqCst);
+        async move { (StatusCode::from_u16(status).expect("a status"), body) }
+    });
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    url
+}
+
+/// Whether there is an alert about a rail's faults, a minute later.
+async fn is_alerted(bank: &Bank, what: &str) -> bool {
+    bank.advance(Span::mins(1)).await;
+    let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("read");
+    alerts.iter().any(|(_, alert)| alert.kind == AlertKind::RailFaults && alert.what == what)
+}
+
+async fn a_rail_whose_calls_fail_has_an_alert_until_it_answers(on: On) {
+    let status = Arc::new(AtomicU16::new(500));
+    let url = answering(status.clone(), "").await;
+    let setup = Setup::new().set("rails_enabled", &format!("[\"{RAIL}\"]"));
+    let bank = Bank::alone(on, connected(setup, RAIL, &url, CALLBACK_SECRET)).await;
+    bank.paid(PAK, |order| order).await;
+    let what = format!("payments over the rail {RAIL} fail");
+    is_so("an alert", || is_alerted(&bank, &what)).await;
+    status.store(202, Ordering::SeqCst);
+    is_so("it ends", || async { !is_alerted(&bank, &what).await }).await;
+    bank.finish().await;
+}
+
+async fn reports_that_end_where_they_begin_are_a_fault_of_the_rail(on: On) {
+    let page = "{\"reports\":[],\"cursor\":\"7\"}";
+    let url = answering(Arc::new(AtomicU16::new(200)), page).await;
+    let setup = Setup::new().set("rails_enabled", &format!("[\"{RAIL}\"]"));
+    let setup = connected(setup, RAIL, &url, CALLBACK_SECRET);
+    let setup = setup.set(&format!("rails.{RAIL}.poll_reports"), "true");
+    let bank = Bank::alone(on, setup).await;
+    let what = format!("the reports of the rail {RAIL} cannot be fetched");
+    is_so("an alert", || is_alerted(&bank, &what)).await;
     bank.finish().await;
 }

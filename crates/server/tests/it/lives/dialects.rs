@@ -530,7 +530,7 @@ async fn a_rail_that_cannot_be_read_has_an_alert_until_it_can(on: On) {
     fs::rename(&place, &aside).expect("moved");
     fs::write(&place, "no directory").expect("written");
     let is_alerted = || async {
-        let alerts = desk.alerts_of(AlertKind::RailReports).await;
+        let alerts = desk.alerts_of(AlertKind::RailFaults).await;
         let what = "the reports of the rail pak-raast cannot be fetched";
         assert!(alerts.iter().all(|alert| alert == what), "{alerts:?}");
         !alerts.is_empty()
