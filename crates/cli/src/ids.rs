@@ -11,7 +11,7 @@ const LISTED_MAX: usize = 5;
 /// Number of the newest ids that an error names.
 const NEWEST: usize = 3;
 /// Indent of an error's further lines, below its text.
-const INDENT: &str = "\n       ";
+pub const INDENT: &str = "\n       ";
 
 /// Whether the text is the beginning of an id, and not a whole one.
 pub fn is_start(text: &str) -> bool {

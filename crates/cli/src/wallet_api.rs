@@ -76,7 +76,16 @@ impl Wire {
             Failure::Usage("wallet id required (only a running sandbox has a default)".to_owned())
         };
         match named {
-            Some(text) if ids::is_start(text) => ids::one_of(text, "wallet", self.sandbox_wallet()),
+            // No list has the wallets of all customers.
+            Some(text) if ids::is_start(text) => {
+                let own = self.sandbox_wallet();
+                own.filter(|own| ids::one_of(text, "wallet", [own.clone()]).is_ok()).ok_or_else(|| {
+                    Failure::Usage(format!(
+                        "{text} is the beginning of a wallet id: give the whole id (only that of the \
+                         sandbox's own wallet may be shortened)"
+                    ))
+                })
+            }
             Some(id) => Ok(id.to_owned()),
             None => self.sandbox_wallet().ok_or_else(none),
         }
@@ -148,7 +157,13 @@ impl Wire {
         }
         let known = self.latest(list, &wallet)?;
         let known = known.iter().map(|object| member(object, list.id));
-        ids::one_of(text, list.what, known)
+        ids::one_of(text, list.what, known).map_err(|failure| match failure {
+            Failure::Refused(why) => Failure::Refused(format!(
+                "{why}{}these are of wallet {wallet}; --wallet names another one",
+                ids::INDENT
+            )),
+            other => other,
+        })
     }
 
     /// A wallet's latest objects, newest first.

@@ -25,7 +25,7 @@ const RESULTS_MAX: usize = 50;
 /// Roles that may search for a person.
 pub(crate) const FIND_PEOPLE: [Role; 5] =
     [Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Auditor];
-const HELP: &str = "Search for an id, reference, address or transaction (6 or more characters of its beginning are enough), \
+const HELP: &str = "Search for an id, reference, escrow or wallet address, or transaction (6 or more characters of its beginning are enough), \
     or for a payment by what you know: the last 4 digits of the account, the amount (37,910 or 500 AED or about 37,910), \
     the day (2026-11-25), a name, a telephone number. Searches by name and telephone number are recorded.";
 

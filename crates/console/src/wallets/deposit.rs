@@ -111,7 +111,7 @@ fn standing(deposit: &Deposit) -> String {
             return format!("It is frozen in escrow by a legal hold.{score}");
         }
         DepositState::Refunding => "A refund is proposed or being paid.",
-        DepositState::Refunded => "It was refunded to the sender's address.",
+        DepositState::Refunded => "It was refunded.",
         DepositState::Failed => "Its release failed.",
         DepositState::Orphaned => "Its block left the chain: it was never received.",
         DepositState::Dust => "It is too small to be worth its release.",

@@ -106,6 +106,9 @@ pub enum OrderRefusal {
         /// Tokens that the controller lacks, in the order's stablecoin.
         missing: Money,
     },
+    /// The tokens of an order whose payout came back were returned already, or are on their way.
+    #[error("its tokens were returned to the wallet already, or are on their way")]
+    Recredited,
     /// The order's state does not permit it.
     #[error("the order {}", state_phrase(.0.name()))]
     Conflict(ExchangeState),

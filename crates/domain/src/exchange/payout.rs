@@ -296,7 +296,10 @@ impl OrderCase {
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
         if !self.order.awaits_recredit() {
-            return Err(OrderRefusal::Conflict(self.order.state));
+            return Err(match self.order.recredit {
+                Some(Recredit::UnderWay | Recredit::Done) => OrderRefusal::Recredited,
+                _ => OrderRefusal::Conflict(self.order.state),
+            });
         }
         if self.wallet.state == WalletState::Blacklisted {
             return Err(OrderRefusal::Frozen(self.wallet.state));

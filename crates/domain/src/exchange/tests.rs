@@ -694,7 +694,7 @@ fn a_return_after_settlement_goes_to_suspense_and_is_re_credited_by_an_operator(
         world.books.show()
     );
     world.recredits().expect("it was returned");
-    assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    assert_eq!(world.recredits(), Err(OrderRefusal::Recredited));
     world.coins_come_back();
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
     assert_eq!(world.books.account(&AccountCode::FeeIncome(StableCoin::Usdc)).balance().minor, 0);

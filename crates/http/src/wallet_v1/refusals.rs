@@ -225,6 +225,9 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::OlderLists => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::OtherMatch => WalletProblem::conflict("The order's match has changed"),
         OrderRefusal::Listed => WalletProblem::conflict("The order can only be rejected"),
+        OrderRefusal::Recredited => {
+            WalletProblem::conflict("The order's tokens were returned already")
+        }
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
             let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();
