@@ -279,6 +279,10 @@ impl Attempt {
         if let Some(again) = self.booked_again(report) {
             return Heard::Contradicts(again);
         }
+        if self.was_not_sent() && report.status == RailStatus::Received {
+            let source = &report.source;
+            return Heard::Contradicts(format!("{source} reports that it has what was not sent"));
+        }
         let is_refusal = report.status == RailStatus::Rejected;
         let repeats = is_refusal && report.proves_possession(rail);
         // Once no copy can be paid, another refusal says nothing new.
@@ -325,15 +329,14 @@ impl Attempt {
     }
 
     /// A report that changes no state: the bank has the instruction all the same.
-    pub fn note_known(&mut self, report: &RailReport) {
+    pub fn note_heard(&mut self, report: &RailReport) {
         if self.state == AttemptState::Sending {
             self.source.get_or_insert_with(|| report.source.clone());
         }
-        self.note_booking(report);
     }
 
     /// Remembers the bank's first booking of the payout in this kind of message.
-    fn note_booking(&mut self, report: &RailReport) {
+    pub fn note_booking(&mut self, report: &RailReport) {
         let Some(booking) = booking_of(report) else { return };
         match &mut self.booking {
             Some(known) if of_its_kind(known, &booking).is_some() => {}

@@ -157,7 +157,10 @@ impl OrderCase {
     ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match attempt.hear(report, rail) {
-            Heard::Contradicts(what) => self.alert(AlertKind::Payout, what, &mut effects),
+            Heard::Contradicts(what) => {
+                attempt.note_heard(report);
+                self.alert(AlertKind::Payout, what, &mut effects);
+            }
             Heard::Known(charge) => {
                 self.known(attempt, report);
                 effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
@@ -190,7 +193,8 @@ impl OrderCase {
         if self.order.attempt != Some(attempt.id) {
             return;
         }
-        attempt.note_known(report);
+        attempt.note_heard(report);
+        attempt.note_booking(report);
         if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
             self.order.clear_doubt();
         }

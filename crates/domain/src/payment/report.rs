@@ -76,7 +76,10 @@ pub fn apply(
     cx: &mut Cx<'_>,
 ) -> Effects {
     match attempt.hear(report, rail) {
-        Heard::Contradicts(what) => discrepancy(payment, attempt, what),
+        Heard::Contradicts(what) => {
+            attempt.note_heard(report);
+            discrepancy(payment, attempt, what)
+        }
         // The window made it unknown while the attempt stayed accepted: the rail's confirmation is
         // news.
         Heard::Known(_) if revives(payment, report) => {
@@ -130,7 +133,8 @@ fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> E
     if payment.attempt != Some(attempt.id) {
         return effects;
     }
-    attempt.note_known(report);
+    attempt.note_heard(report);
+    attempt.note_booking(report);
     if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
         payment.unclear_since = None;
     }

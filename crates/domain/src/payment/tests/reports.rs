@@ -60,8 +60,11 @@ fn another_amount_is_only_a_discrepancy() {
     for amount in [pkr(3_791_204), pkr(0), Money::new(3_791_205, Currency::Usd)] {
         for status in rail_statuses() {
             let mut case = Case::sending();
-            let before = (case.payment.clone(), case.attempt.clone());
-            let effects = case.hear(&RailReport { amount: Some(amount), ..say(status) });
+            let report = RailReport { amount: Some(amount), ..say(status) };
+            let mut before = (case.payment.clone(), case.attempt.clone());
+            // The bank has the instruction.
+            before.1.source = Some(report.source.clone());
+            let effects = case.hear(&report);
             let filed = effects.discrepancy.clone().expect("a discrepancy");
             assert_eq!((filed.payment, filed.attempt), (PAYMENT, case.attempt.id));
             assert!(
@@ -211,6 +214,17 @@ fn not_sent_is_not_believed_of_what_the_bank_has_reported() {
     // Of a rejection it says nothing new.
     let mut case = Case::after(&[RailStatus::Rejected]);
     assert_eq!(not_sent(&mut case), Effects::default());
+    // A report that contradicts the attempt is one about it.
+    let mut case = Case::sending();
+    let other = RailReport { amount: Some(pkr(1)), ..say(RailStatus::Settled) };
+    assert!(case.hear(&other).discrepancy.is_some());
+    assert!(not_sent(&mut case).discrepancy.is_some());
+    assert_eq!(case.attempt.state, AttemptState::Indeterminate);
+    // So is one that comes afterwards.
+    let mut case = Case::sending();
+    not_sent(&mut case);
+    assert_eq!(case.attempt.state, AttemptState::Refused);
+    assert!(case.hear(&say(RailStatus::Received)).discrepancy.is_some());
 }
 
 /// Sandbox 0007: the same report again.
