@@ -230,8 +230,14 @@ impl Connector {
             let timeline = standing.timeline;
             tokio::select! {
                 biased;
-                proven = self.proven(timeline, primary, by_watch) => return proven,
-                later = later_than(timeline, &mut asking) => {
+                proven = self.proven(timeline, primary, by_watch) => match proven {
+                    Ok(proven) => return Ok(proven),
+                    Err(error) => {
+                        let later = later_than(timeline, &mut asking).await;
+                        (standing, primary) = later.ok_or(error)?;
+                    }
+                },
+                Some(later) = later_than(timeline, &mut asking) => {
                     driver.abort();
                     (standing, primary) = later;
                 }
@@ -341,21 +347,21 @@ impl Connector {
     }
 }
 
-/// The next answer of a primary on a later timeline; waits for ever if none comes.
+/// The next answer of a primary on a later timeline; `None` once all have answered.
 async fn later_than(
     timeline: i64,
     asking: &mut FuturesUnordered<
         impl Future<Output = (String, Result<(Standing, Opened), String>)>,
     >,
-) -> (Standing, Opened) {
+) -> Option<(Standing, Opened)> {
     while let Some((_, answer)) = asking.next().await {
         if let Ok(later) = answer
             && later.0.timeline > timeline
         {
-            return later;
+            return Some(later);
         }
     }
-    std::future::pending().await
+    None
 }
 
 /// Has the primary prove itself again and again as long as the connector is in use. If it does not,
