@@ -432,6 +432,9 @@ impl From<RailReport> for BankReport {
     }
 }
 
+/// Precedes a bank's own words in the reason of a submission. They may name people: not for logs.
+pub const STATED: &str = "it states: ";
+
 /// The attempts that one message rejects and accepts further on, with the message: it proves neither.
 /// A rejection after an acceptance is the bank's last word.
 pub fn contradictory<'a>(
@@ -524,6 +527,13 @@ pub struct Reports {
     pub unreadable: Vec<String>,
     /// Cursor of the next page; `None` if there was nothing new.
     pub cursor: Option<String>,
+}
+
+impl Reports {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.reports.is_empty() && self.statements.is_empty() && self.unreadable.is_empty()
+    }
 }
 
 /// A message that the bank's side sent to us by itself, as received.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 /// The User-Agent of requests, unless the settings have another.
+pub(super) const USER_AGENT: &str = concat!("corridor/", env!("CARGO_PKG_VERSION"));
 /// The only content coding that is asked for: bodies come as they are.
 pub(crate) const IDENTITY: &str = "identity";
-pub(super) const USER_AGENT: &str = concat!("corridor/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -189,7 +189,8 @@ impl ConnectorRail {
                 StatusCode::NO_CONTENT => Ok(Reports::default()),
                 StatusCode::OK => match exchange::answered(answer).await {
                     Delivery::Answered(bytes) => incoming::page(&bytes),
-                    _ => Err("the answer is too large, or broke off".to_owned()),
+                    Delivery::Unclear(why) | Delivery::NotSent(why) => Err(why),
+                    Delivery::Taken => Err("HTTP 202".to_owned()),
                 },
                 status => Err(format!("HTTP {status}")),
             }

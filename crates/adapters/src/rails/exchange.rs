@@ -74,7 +74,7 @@ pub(super) async fn answered(answer: Answer) -> Delivery {
 pub(super) fn described(fault: BodyFault) -> String {
     match fault {
         BodyFault::TooLarge => format!("the answer is larger than {MAX_MESSAGE_BYTES} bytes"),
-        BodyFault::Broken(why) => format!("the answer broke off: {why}"),
+        BodyFault::Broken(why) => format!("the answer cannot be read: {why}"),
     }
 }
 

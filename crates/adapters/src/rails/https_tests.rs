@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::outbound;
+use crate::rails::MAX_MESSAGE_BYTES;
 use crate::rails::profile::{Account, Agent, Profile};
 use crate::rails::scripted::{Bank, http, inquiry, instruction};
 use crate::rails::{IsoRail, OurSide};

@@ -170,7 +170,11 @@ impl Workers {
             return Err(Missed::ByStore);
         }
         rail.confirm_stored().await.map_err(failed)?;
-        if page.cursor.as_deref().is_some_and(|next| Some(next) == cursor) {
+        if !page.is_empty() && page.cursor.as_deref().is_some_and(|next| Some(next) == cursor) {
+            // Otherwise the next fetch would begin before it, and seem to go on.
+            if !self.store_place(rail, place).await {
+                return Err(Missed::ByStore);
+            }
             let reason =
                 "its page ends where it begins: what follows would never be fetched".to_owned();
             return Err(failed(RailFault { rail: rail.id().clone(), reason }));

@@ -3,33 +3,38 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use domain::rail::RailId;
+use domain::rail::{self, RailId};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 
 use super::Workers;
 use crate::{alerts, measure};
 
-/// How long a rail may fail before operators are alerted.
+/// How long a rail may fail before operators are alerted; how often that is repeated, and its end: another
+/// node may have raised or ended the alert, or the write have failed.
 const SILENT_MAX: Span = Span::mins(5);
+/// Failures with a longer time between them are apart.
+const APART: Span = Span::mins(15);
 
 /// For how long something has failed.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
-    since: Option<Timestamp>,
-    /// Whether an alert about it is open; unknown after a start.
-    is_alerted: Option<bool>,
+    /// The first and the last failure.
+    failed: Option<(Timestamp, Timestamp)>,
+    /// Whether an alert about it is open, and when that was written; unknown after a start.
+    alerted: Option<(bool, Timestamp)>,
 }
 
 impl Silence {
     /// Whether to raise an alert (`true`) or to end it now.
     pub(super) fn alert(&mut self, answered: bool, now: Timestamp) -> Option<bool> {
-        if answered {
-            self.since = None;
-        }
-        let silent = !answered && now - *self.since.get_or_insert(now) >= SILENT_MAX;
-        let changes = (answered || silent) && self.is_alerted != Some(silent);
-        changes.then(|| *self.is_alerted.insert(silent))
+        let before = self.failed.take().filter(|(_, last)| !answered && now - *last <= APART);
+        let since = before.map_or(now, |(since, _)| since);
+        self.failed = (!answered).then_some((since, now));
+        let silent = now - since >= SILENT_MAX;
+        let is_known = |(is, at): &(bool, Timestamp)| *is == silent && now - *at < SILENT_MAX;
+        let is_due = (answered || silent) && !self.alerted.as_ref().is_some_and(is_known);
+        is_due.then(|| self.alerted.insert((silent, now)).0)
     }
 }
 
@@ -48,6 +53,8 @@ impl Workers {
         let failed = first.filter(|_| failures.all(|why| why.is_some()));
         match failed {
             Some(why) => {
+                // What a bank writes may name people.
+                let why = why.split(rail::STATED).next().unwrap_or_default();
                 tracing::warn!(%rail, call, why, "call over a rail failed");
                 measure::rail_fault(rail);
                 self.world.health.failed(rail, now);
@@ -84,8 +91,11 @@ mod tests {
         assert_eq!(alert(true, 0), Some(false), "an earlier process may have raised one");
         assert_eq!(alert(true, 1), None);
         assert_eq!([alert(false, 2), alert(false, 6)], [None, None]);
-        assert_eq!([alert(true, 6), alert(false, 7)], [None, None], "a gap ends it");
+        assert_eq!([alert(true, 6), alert(false, 7)], [Some(false), None], "an answer between");
         assert_eq!([alert(false, 12), alert(false, 13)], [Some(true), None]);
-        assert_eq!([alert(true, 14), alert(true, 15)], [Some(false), None]);
+        assert_eq!([alert(false, 17), alert(false, 18)], [Some(true), None], "it is repeated");
+        assert_eq!([alert(true, 19), alert(true, 20)], [Some(false), None]);
+        assert_eq!([alert(false, 21), alert(false, 40)], [None, None], "they are apart");
+        assert_eq!(alert(false, 45), Some(true));
     }
 }

@@ -420,7 +420,9 @@ impl Workers {
             Submission::NotSent(why) | Submission::Indeterminate(why) => Some(why.as_str()),
             Submission::Reported(_) | Submission::Taken => None,
         });
-        self.answered_call(rail, "submission", why).await;
+        if kept {
+            self.answered_call(rail, "submission", why).await;
+        }
         let telling = instructions.iter().zip(answers).enumerate().map(|(at, (sent, answer))| {
             self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer))
         });

@@ -397,7 +397,7 @@ async fn a_rail_whose_calls_fail_has_an_alert_until_it_answers(on: On) {
 }
 
 async fn reports_that_end_where_they_begin_are_a_fault_of_the_rail(on: On) {
-    let page = "{\"reports\":[],\"cursor\":\"7\"}";
+    let page = "{\"reports\":[{}],\"cursor\":\"7\"}";
     let url = answering(Arc::new(AtomicU16::new(200)), page).await;
     let setup = Setup::new().set("rails_enabled", &format!("[\"{RAIL}\"]"));
     let setup = connected(setup, RAIL, &url, CALLBACK_SECRET);
