@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::store_commands::Opened;
 
 /// The acting user and the reason.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct OnePerson {
     /// User who performs the action
     #[arg(long, value_name = "NAME", value_parser = person)]
@@ -69,6 +69,12 @@ impl OnePerson {
     ) -> Result<Deed, Failure> {
         let login = one_of(opened, ("--by", &self.by), scope, roles).await?;
         Ok(opened.by.clone().on_behalf_of(login).because(&self.why))
+    }
+}
+
+impl From<OnePerson> for MaybePerson {
+    fn from(OnePerson { by, why }: OnePerson) -> MaybePerson {
+        MaybePerson { by: Some(by), why: Some(why) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! `corridor tenants …` and `corridor keys …`: API access, written to the store and its audit log.
 
-use clap::{ArgGroup, Args, Subcommand};
-use domain::audit::Deed;
+use clap::{Args, Subcommand};
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -16,7 +15,7 @@ use store::{Store, Tenant};
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::MaybePerson;
+use super::people::{MaybePerson, OnePerson};
 use super::store_commands::{Opened, open};
 use super::table::{id, number, state, text, time};
 use super::{Context, brand, policy, run_async};
@@ -99,7 +98,7 @@ pub struct CreateTenantArgs {
     store: StoreArgs,
 }
 
-/// Tokens of a tenant, and who books them.
+/// Tokens of a tenant.
 #[derive(Args, Debug)]
 struct SumArgs {
     /// Token
@@ -108,8 +107,6 @@ struct SumArgs {
     /// Amount, at most 1000000000 with 6 decimals
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
-    #[command(flatten)]
-    person: MaybePerson,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -127,24 +124,25 @@ pub struct TopUpArgs {
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: Option<String>,
     #[command(flatten)]
+    person: MaybePerson,
+    #[command(flatten)]
     sum: SumArgs,
 }
 
 /// Options of `tenants withdraw`.
 #[derive(Args, Debug)]
-#[command(
-    group = ArgGroup::new("person").args(["by"]).required(true),
-    after_help = "Example:
+#[command(after_help = "Example:
   corridor tenants withdraw --tenant demobank --coin USDT --amount 2500 --reference 0x41d0…7a --by ayesha \
     --why 'paid back on request'
 
 Nothing is sent: the command books what left, or what a top-up booked too much. It takes what is available and not reserved for
-payments. A reference is booked once, as with top-up. --by is a user with the role treasury or admin."
-)]
+payments. A reference is booked once, as with top-up. --by is a user with the role treasury or admin.")]
 pub struct WithdrawArgs {
     /// Reference of the money that was paid back, or of the correction
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: String,
+    #[command(flatten)]
+    person: OnePerson,
     #[command(flatten)]
     sum: SumArgs,
 }
@@ -159,6 +157,8 @@ pub struct FundArgs {
     /// Chain of the controller, as the API names it [default: the first]
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
+    #[command(flatten)]
+    person: MaybePerson,
     #[command(flatten)]
     sum: SumArgs,
 }
@@ -219,10 +219,12 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
                 list_tenants(&open(args, context).await?.store, context).await
             }
             TenantsCommand::TopUp(args) => {
-                fund(Funding::TopUp, &args.sum, args.reference.as_deref(), context).await
+                let reference = args.reference.as_deref();
+                fund(Funding::TopUp, &args.sum, reference, &args.person, context).await
             }
             TenantsCommand::Withdraw(args) => {
-                fund(Funding::Withdrawal, &args.sum, Some(&args.reference), context).await
+                let person = args.person.clone().into();
+                fund(Funding::Withdrawal, &args.sum, Some(&args.reference), &person, context).await
             }
             TenantsCommand::Brand(command) => brand::run(command, context).await,
             TenantsCommand::Policy(command) => policy::run(command, context).await,
@@ -311,6 +313,8 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
     }
 }
 
+/// Roles whose users book money.
+const FUNDERS: [Role; 2] = [Role::Treasury, Role::Admin];
 /// Most coins that one command books, in minor units: a slip of the keyboard must not fill an account
 /// so far that no deposit can follow.
 const AMOUNT_MAX_MINOR: i64 = 1_000_000_000 * 1_000_000;
@@ -332,23 +336,19 @@ impl SumArgs {
             &json!({ "tenant": tag, "coin": coin, "amount": amount.to_string() }),
         )
     }
-
-    async fn deed(&self, opened: &Opened, tenant: &Tenant) -> Result<Deed, Failure> {
-        let roles = [Role::Treasury, Role::Admin];
-        self.person.deed(opened, Scope::Tenant(tenant.id), &roles).await
-    }
 }
 
 async fn fund(
     funding: Funding,
     sum: &SumArgs,
     reference: Option<&str>,
+    person: &MaybePerson,
     context: &Context,
 ) -> Result<(), Failure> {
     let minor = sum.minor()?;
     let opened = open(&sum.tenant.store, context).await?;
     let tenant = opened.tenant(&sum.tenant.tenant).await?;
-    let by = sum.deed(&opened, &tenant).await?;
+    let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
     let payments = opened.payments()?;
     let Some(reference) = reference else {
         payments
@@ -387,12 +387,12 @@ async fn fund(
 }
 
 async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failure> {
-    let FundArgs { sum: args, blockchain } = args;
+    let FundArgs { sum: args, blockchain, person } = args;
     let minor = args.minor()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let chain = opened.chain(blockchain).await?;
-    let by = args.deed(&opened, &tenant).await?;
+    let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
     let payments = opened.payments()?;
     payments
         .service

@@ -10,7 +10,7 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::delivery::DeliveryState;
 use domain::job::JobKind;
-use domain::ledger::{Account, AccountCode};
+use domain::ledger::{Account, AccountCode, Funding};
 use domain::money::Money;
 use domain::time::{Span, Timestamp};
 use engine::office::{Backlog, COUNTED_MAX};
@@ -42,7 +42,7 @@ const OWN_COLOURS: usize = COLOURS.len() - 1;
 /// Millionths of a stablecoin.
 const COIN: u64 = 1_000_000;
 /// Top-ups that are looked through for the latest of each stablecoin.
-const TOP_UPS_MAX: usize = 50;
+const FUNDINGS_MAX: usize = 50;
 
 #[derive(Template)]
 #[template(path = "console/payments/overview.html")]
@@ -398,26 +398,31 @@ fn success_chart(all: &[Figures], days: &[String]) -> Chart {
     }
 }
 
-/// The latest top-ups, newest first.
-async fn top_ups(visit: &Visit) -> Result<Vec<Entry>, Stop> {
-    let action = Some("prefund.top_up".to_owned());
-    let filter = AuditFilter { tenant: Some(visit.tenant_id()?), action, ..AuditFilter::default() };
-    Ok(visit.console().store().audit_entries(&filter, TOP_UPS_MAX).await?)
+/// The latest top-ups and withdrawals, newest first.
+async fn fundings(visit: &Visit) -> Result<Vec<Entry>, Stop> {
+    let mut found = Vec::new();
+    for funding in Funding::ALL {
+        let (tenant, action) = (Some(visit.tenant_id()?), Some(funding.name().to_owned()));
+        let filter = AuditFilter { tenant, action, ..AuditFilter::default() };
+        found.extend(visit.console().store().audit_entries(&filter, FUNDINGS_MAX).await?);
+    }
+    found.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+    Ok(found)
 }
 
-/// The balance of a prefund after its latest top-up, in minor units.
-pub(crate) async fn after_top_up(visit: &Visit, coin: StableCoin) -> Result<Option<i64>, Stop> {
-    let top_ups = top_ups(visit).await?;
-    Ok(top_ups.iter().find_map(|entry| topped_up_to(entry, coin.currency().code())))
+/// The balance of a prefund after its latest top-up or withdrawal, in minor units.
+pub(crate) async fn after_funding(visit: &Visit, coin: StableCoin) -> Result<Option<i64>, Stop> {
+    let fundings = fundings(visit).await?;
+    Ok(fundings.iter().find_map(|entry| funded_to(entry, coin.currency().code())))
 }
 
-/// What of the latest top-up's balance is left.
+/// What is left of the balance after the latest top-up or withdrawal.
 async fn levels(visit: &Visit, prefunds: &[&Account]) -> Result<Vec<Level>, Stop> {
-    let top_ups = top_ups(visit).await?;
+    let fundings = fundings(visit).await?;
     let level = |account: &&Account| {
         let minor = |value: i64| u64::try_from(value).unwrap_or(0);
         let code = account.code.currency().code();
-        let after = top_ups.iter().find_map(|entry| topped_up_to(entry, code)).unwrap_or(0);
+        let after = fundings.iter().find_map(|entry| funded_to(entry, code)).unwrap_or(0);
         Level::new(
             format!("{code} available"),
             minor(account.available().minor),
@@ -429,8 +434,8 @@ async fn levels(visit: &Visit, prefunds: &[&Account]) -> Result<Vec<Level>, Stop
     Ok(prefunds.iter().map(level).collect())
 }
 
-/// The balance after a top-up of this coin.
-fn topped_up_to(entry: &Entry, code: &str) -> Option<i64> {
+/// The balance after a top-up or withdrawal of this coin.
+fn funded_to(entry: &Entry, code: &str) -> Option<i64> {
     let facts: serde_json::Value = serde_json::from_str(entry.note.after.as_deref()?).ok()?;
     let fact = |name: &str| facts.get(name)?.as_str();
     (fact("coin")? == code).then(|| coin_amount::parse(fact("prefund")?)).flatten()

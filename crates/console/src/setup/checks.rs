@@ -22,7 +22,7 @@ use crate::payments::overview;
 use crate::view::age;
 use crate::{Stop, Tone, Visit, audit};
 
-/// The low mark of a prefund, in percent of its balance after the latest top-up.
+/// The low mark of a prefund, in percent of its balance after the latest top-up or withdrawal.
 const LOW_MARK_PERCENT: i64 = 10;
 /// Nodes of the service that keep working if one of them fails.
 const PROCESSES_MIN: usize = 2;
@@ -187,7 +187,7 @@ async fn prefund(visit: &Visit) -> Result<Check, Stop> {
     let accounts = visit.console().store().shared_accounts(visit.tenant_id()?).await?;
     let account = accounts.iter().find(|account| account.code == AccountCode::Prefund(coin));
     let available = account.map_or(Money::new(0, coin.currency()), |it| it.available());
-    let after = overview::after_top_up(visit, coin).await?;
+    let after = overview::after_funding(visit, coin).await?;
     let shown = grouped(&available.to_string());
     let low = after.map(|after| Money::new(after / 100 * LOW_MARK_PERCENT, coin.currency()));
     let found = match low {
@@ -204,7 +204,7 @@ async fn prefund(visit: &Visit) -> Result<Check, Stop> {
             (
                 Standing::Done,
                 format!(
-                    "{shown} available; the low mark is {low}, a tenth of the balance after the latest top-up."
+                    "{shown} available; the low mark is {low}, a tenth of the balance after the latest top-up or withdrawal."
                 ),
             )
         }

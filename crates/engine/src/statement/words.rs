@@ -28,7 +28,7 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
 pub(super) fn purpose(reason: &str) -> &'static str {
     match reason {
         "prefund.top_up" => "Prefunding received",
-        "prefund.withdrawal" => "Prefunding paid back",
+        "prefund.withdrawal" => "Prefunding withdrawn",
         "payment.reserve" => "Payment in transit",
         "payment.post" => "Payment",
         "payment.fx" => "Payment: exchange",

@@ -69,7 +69,10 @@ fn what_is_withdrawn_was_available_and_is_booked_once() {
     assert_eq!((&again["repeated"], &again["transfer_id"]), (&json!(true), &first["transfer_id"]));
     for (args, words) in [
         (by("1", "X1"), "X1 was booked with 900.00 USDT at"),
-        (by("100.000001", "X2"), "prefund:USDT has 100.00 USDT available, 100.000001 USDT needed"),
+        (
+            by("100.000001", "X2"),
+            "prefund:USDT has 100.000000 USDT available, 100.000001 USDT needed",
+        ),
     ] {
         let refused = installation.run(&args);
         assert!(refused.code == 1 && refused.stderr.contains(words), "{refused:?}");
