@@ -204,13 +204,16 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
             BreakKind::Amount,
             format!("{back} was returned, the payout amount is {amount}"),
         ),
-        (paid, []) if paid.contains(&amount) => Net::Wrong(
-            BreakKind::Twice,
-            match paid.iter().find(|paid| **paid != amount) {
-                None => format!("{amount} is booked {} times", paid.len()),
-                Some(other) => format!("{amount} is booked, and {other} besides"),
-            },
-        ),
+        (paid, []) if paid.contains(&amount) => Net::Wrong(BreakKind::Twice, {
+            let (whole, others): (Vec<&Money>, Vec<&Money>) =
+                paid.iter().partition(|paid| **paid == amount);
+            let times = match whole.len() {
+                1 => String::new(),
+                count => format!(" {count} times"),
+            };
+            let besides = others.first().map(|other| format!(", and {other} besides"));
+            format!("{amount} is booked{times}{}", besides.unwrap_or_default())
+        }),
         ([paid, ..], [back, ..]) if *paid == amount => {
             Net::Wrong(BreakKind::Amount, format!("{amount} is booked, and {back} is credited"))
         }

@@ -66,6 +66,7 @@ fn discrepancies_name_the_bookings_that_they_are_about() {
         (vec![out(101)], "1.01 PKR is booked, the payout amount is 1.00 PKR"),
         (vec![out(100), out(100)], "1.00 PKR is booked 2 times"),
         (vec![out(100), out(7)], "1.00 PKR is booked, and 0.07 PKR besides"),
+        (vec![out(100), out(100), out(7)], "1.00 PKR is booked 2 times, and 0.07 PKR besides"),
         (vec![out(100), back(90)], "1.00 PKR is booked, and 0.90 PKR is credited"),
         (vec![back(90)], "0.90 PKR was returned, the payout amount is 1.00 PKR"),
     ] {
