@@ -84,8 +84,11 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
 
 /// Whether one machine cannot listen on both.
 pub fn clash(one: SocketAddr, other: SocketAddr) -> bool {
-    let is_same_ip =
-        one.ip() == other.ip() || [one, other].iter().any(|it| it.ip().is_unspecified());
+    // `[::]` takes the addresses of both families.
+    let takes = |one: SocketAddr, other: SocketAddr| {
+        one.ip().is_unspecified() && (one.is_ipv6() || other.is_ipv4())
+    };
+    let is_same_ip = one.ip() == other.ip() || takes(one, other) || takes(other, one);
     one.port() == other.port() && one.port() != 0 && is_same_ip
 }
 
