@@ -56,7 +56,12 @@ impl Noting {
 /// The action and its subject.
 fn note(command: &Command) -> Option<Note> {
     Some(match &command.action {
-        Action::Fund { funding, .. } => Note::new(funding.name(), "tenant", command.tenant),
+        Action::Fund { funding: Funding::TopUp, .. } => {
+            Note::new("prefund.top_up", "tenant", command.tenant)
+        }
+        Action::Fund { funding: Funding::Withdrawal, .. } => {
+            Note::new("prefund.withdrawal", "tenant", command.tenant)
+        }
         Action::FundController { .. } => Note::new("controller.fund", "tenant", command.tenant),
         Action::Payment(id, action) => {
             let name = match action {

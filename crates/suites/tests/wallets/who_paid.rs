@@ -319,7 +319,8 @@ fn both_coins_in_a_senders_escrow_count_once() {
         world.work().await;
         let books = world.store.vault_books(TENANT, None, 9).await.expect("readable");
         let escrow = books.iter().filter(|it| it.address == request.escrow);
-        let held: Vec<_> = escrow.map(|it| (it.coin, it.others.as_slice(), it.logged)).collect();
+        let held = escrow.map(|it| (it.coin, it.others.as_slice(), it.account.balance().minor));
+        let held: Vec<_> = held.collect();
         let own = [one.escrow.expect("has one")];
         assert_eq!(held, [(USDC, &own[..], 10 * COIN), (StableCoin::Usdt, &own, 5 * COIN)]);
     });
