@@ -10,9 +10,11 @@ use domain::wallet_effects::AlertKind;
 use super::Workers;
 use crate::{alerts, measure};
 
-/// How long a rail may fail before operators are alerted; how often that is repeated, and its end: another
-/// node may have raised or ended the alert, or the write have failed.
+/// How long a rail may fail before operators are alerted, and how often that is repeated: another node
+/// may have ended the alert, or the write have failed.
 const SILENT_MAX: Span = Span::mins(5);
+/// How often the end is repeated: another node may have raised the alert.
+const ENDS_EVERY: Span = Span::hours(1);
 /// Failures with a longer time between them are apart.
 const APART: Span = Span::mins(15);
 
@@ -32,7 +34,8 @@ impl Silence {
         let since = before.map_or(now, |(since, _)| since);
         self.failed = (!answered).then_some((since, now));
         let silent = now - since >= SILENT_MAX;
-        let is_known = |(is, at): &(bool, Timestamp)| *is == silent && now - *at < SILENT_MAX;
+        let every = if silent { SILENT_MAX } else { ENDS_EVERY };
+        let is_known = |(is, at): &(bool, Timestamp)| *is == silent && now - *at < every;
         let is_due = (answered || silent) && !self.alerted.as_ref().is_some_and(is_known);
         is_due.then(|| self.alerted.insert((silent, now)).0)
     }
