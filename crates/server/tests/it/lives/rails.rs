@@ -72,10 +72,13 @@ async fn another_refusal_ends_the_payment(on: On) {
     assert_eq!(tried(&bank, &id).await, ["pak-raast"]);
 }
 
-/// A local port without a listener.
+/// A local port without a listener, which no other test gets: it stays bound.
 fn nowhere() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    format!("http://{}/iso", listener.local_addr().expect("an address"))
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind("127.0.0.1:0".parse().expect("an address")).expect("bound");
+    let address = socket.local_addr().expect("an address");
+    std::mem::forget(socket);
+    format!("http://{address}/iso")
 }
 
 /// The cheapest rail is unreachable: its messages never leave this machine.
