@@ -78,8 +78,7 @@ impl Wire {
         match named {
             // No list has the wallets of all customers.
             Some(text) if ids::is_start(text) => {
-                let own = self.sandbox_wallet();
-                own.filter(|own| ids::one_of(text, "wallet", [own.clone()]).is_ok()).ok_or_else(|| {
+                ids::one_of(text, "wallet", self.sandbox_wallet()).map_err(|_| {
                     Failure::Usage(format!(
                         "{text} is the beginning of a wallet id: give the whole id (only that of the \
                          sandbox's own wallet may be shortened)"
