@@ -65,7 +65,7 @@ pub use rails::strays::{Stray, StrayReport};
 pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
-pub use reads::console::find::{Found, IDS_COMPARED_MAX};
+pub use reads::console::find::{Found, IDS_COMPARED_MAX, RECORDS_FOUND_MAX};
 pub use reads::console::overview::{Accepted, COUNTED_MAX, Unreleased};
 pub use reads::console::payments::{Backlog, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};

@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 36] = [
+const MIGRATIONS: [Migration; 37] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -157,6 +157,11 @@ const MIGRATIONS: [Migration; 36] = [
         version: 36,
         name: "prefund references",
         text: include_str!("../migrations/0036_prefund_references.sql"),
+    },
+    Migration {
+        version: 37,
+        name: "deposit addresses",
+        text: include_str!("../migrations/0037_deposit_addresses.sql"),
     },
 ];
 

@@ -7,7 +7,7 @@ use domain::chain::{Address, TxHash};
 use domain::ledger::AccountCode;
 use domain::payment_search::ID_START_CHARS;
 use domain::user::Role;
-use engine::office::Found;
+use engine::office::{Found, RECORDS_FOUND_MAX};
 use engine::payments::AUDIT_SEARCHED_MAX;
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ const RESULTS_MAX: usize = 50;
 /// Roles that may search for a person.
 pub(crate) const FIND_PEOPLE: [Role; 5] =
     [Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Auditor];
-const HELP: &str = "Search for an id, reference, escrow or wallet address, or transaction (6 or more characters of its beginning are enough), \
+const HELP: &str = "Search for an id, reference, address on the chain, or transaction (6 or more characters of its beginning are enough), \
     or for a payment by what you know: the last 4 digits of the account, the amount (37,910 or 500 AED or about 37,910), \
     the day (2026-11-25), a name, a telephone number. Searches by name and telephone number are recorded.";
 
@@ -161,6 +161,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
         return Ok(see_other(&visit.href(&format!("/ledger/account?code={}", encoded(text)))));
     }
     let (mut found, mut notes) = (find(&visit, text).await?, Vec::new());
+    if Address::parse(text).is_some() && usize::try_from(RECORDS_FOUND_MAX) == Ok(found.len()) {
+        notes.push(format!("The latest {RECORDS_FOUND_MAX} records of this address are shown."));
+    }
     if found.is_empty() {
         found = find_start(&visit, text).await?;
         // Digits may be the beginning of an id by chance.

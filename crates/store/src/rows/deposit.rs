@@ -36,7 +36,12 @@ record! {
         Changed { state: DepositState, pot: Pot, credited_at: Option<Timestamp> }
         Guard { version: i64 }
     } computed {
-        Changed { height: Option<u64> = it.height(), kind: DepositKind = it.kind() }
+        Changed {
+            height: Option<u64> = it.height(),
+            kind: DepositKind = it.kind(),
+            payer: Address = it.from,
+            refund_to: Option<Address> = it.refund.as_ref().map(|refund| &refund.to),
+        }
     } document of tenant, id {
         from: Address,
         to: Address,

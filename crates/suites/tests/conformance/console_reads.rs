@@ -17,7 +17,7 @@ use domain::wallet_effects::{Alert, AlertKind};
 use store::{Backlog, Found, PageFrom, PaymentMark, PaymentsWanted, TrialLine, Waiting};
 use uuid::Uuid;
 
-use crate::wallet_world::{chain_tx, release};
+use crate::wallet_world::{chain_tx, refund, release};
 use crate::world::{World, payment_need, put_effects};
 
 fn foreign() -> TenantId {
@@ -436,6 +436,12 @@ pub async fn every_id_leads_to_its_thing(world: World) {
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
     let deposit = world.deposit(&wallet, Some(&request), 7, |_| {}).await;
+    let refunded = world
+        .deposit(&wallet, None, 8, |it| {
+            it.from = Address([6; 20]);
+            it.refund = Some(refund(Address([5; 20])));
+        })
+        .await;
     let order = world.exchange(&wallet, |_| {}).await;
     let itself = [Found::Payment(payment.id)];
     let transfers = world.store.payment_transfers(tenant, &payment).await.expect("read");
@@ -472,12 +478,17 @@ pub async fn every_id_leads_to_its_thing(world: World) {
         Ok(Vec::new()),
         "exact, not a part of it"
     );
-    let at =
-        async |address: &Address| world.store.find_address(tenant, address).await.expect("read");
-    assert_eq!(at(&wallet.address).await, Some(Found::Wallet(wallet.id)));
-    assert_eq!(at(&request.escrow).await, Some(Found::Request(request.id)));
-    assert_eq!(at(&Address([9; 20])).await, None);
-    assert_eq!(world.store.find_address(foreign(), &wallet.address).await, Ok(None));
+    for (address, leads_to) in [
+        (wallet.address, vec![Found::Wallet(wallet.id)]),
+        (request.escrow, vec![Found::Request(request.id)]),
+        (deposit.from, vec![Found::Deposit(deposit.id)]),
+        (Address([6; 20]), vec![Found::Deposit(refunded.id)]),
+        (Address([5; 20]), vec![Found::Deposit(refunded.id)]),
+        (Address([7; 20]), Vec::new()),
+    ] {
+        assert_eq!(world.store.find_address(tenant, &address).await, Ok(leads_to), "{address}");
+        assert_eq!(world.store.find_address(foreign(), &address).await, Ok(Vec::new()));
+    }
     assert_eq!(
         world.store.find_hash(tenant, &deposit.tx).await,
         Ok(vec![Found::Deposit(deposit.id)])

@@ -10,7 +10,7 @@ use domain::chain_tx::{Intent, IntentState, Mined, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
-use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
+use domain::deposit::{Decision, DepositState, Pot, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure, Recredit};
 use domain::ids::{
     AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, RefundToId, SweepId,
@@ -35,8 +35,8 @@ use store::working_set::{IdempotencyRecord, Made, SignerRow, SponsoredGas, Table
 use uuid::Uuid;
 
 use crate::wallet_world::{
-    COIN, SIGNER, attempt, chain_tx, credit, customer, movement, place, release, sender, wallet,
-    wallet_need, word,
+    COIN, SIGNER, attempt, chain_tx, credit, customer, movement, place, refund, release, sender,
+    wallet, wallet_need, word,
 };
 use crate::world::{World, tenant_need};
 
@@ -266,22 +266,7 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
     });
     (full.release, full.release_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(5))));
     (full.completed_at, full.failure) = (Some(at), Some(FailureReason::ComplianceRejected));
-    full.refund = Some(Refund {
-        to: Address([8; 20]),
-        proposed_by: "amal".to_owned(),
-        screened: Screened { score: 3, evidence: None, list_version: "v".to_owned(), stale: true },
-        propose: IntentId(ids.next()),
-        proposed: true,
-        approved_by: Some("bilal".to_owned()),
-        screened_again: Some(Screened {
-            score: 4,
-            evidence: None,
-            list_version: "w".to_owned(),
-            stale: false,
-        }),
-        execute: Some(IntentId(ids.next())),
-        tx: Some(TxHash(word(6))),
-    });
+    full.refund = Some(refund(Address([8; 20])));
     full.version = 2;
     let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         ws.deposits.put((tenant, full.id), full.clone());

@@ -7,7 +7,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
-use domain::deposit::{Deposit, DepositState, Pot};
+use domain::deposit::{Deposit, DepositState, Pot, Refund};
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate};
 use domain::ids::{
     ChainTxId, ExchangeId, IntentId, PaymentRequestId, SenderInfoId, TenantId, TransferId, WalletId,
@@ -17,11 +17,13 @@ use domain::money::Money;
 use domain::payment_request::{
     Asked, PaymentRequest, Received, RequestState, SenderDetails, SenderInfo,
 };
+use domain::screening::Screened;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{KycLevel, Wallet, WalletState};
 use domain::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
 use store::need::{Customer, Need};
 use store::working_set::WorkingSet;
+use uuid::Uuid;
 
 use crate::world::{World, tenant_need};
 
@@ -143,6 +145,23 @@ pub fn sender(
             ..SenderDetails::default()
         },
         at: now,
+    }
+}
+
+/// A refund that was paid to this address.
+pub fn refund(to: Address) -> Refund {
+    let screened =
+        |score, stale| Screened { score, evidence: None, list_version: format!("v{score}"), stale };
+    Refund {
+        to,
+        proposed_by: "amal".to_owned(),
+        screened: screened(3, true),
+        propose: IntentId(Uuid::from_u128(3)),
+        proposed: true,
+        approved_by: Some("bilal".to_owned()),
+        screened_again: Some(screened(4, false)),
+        execute: Some(IntentId(Uuid::from_u128(4))),
+        tx: Some(TxHash(word(6))),
     }
 }
 

@@ -28,8 +28,8 @@ const EVENTS_COMPARED_MAX: i64 = 200_000;
 const EVENTS_SEARCHED_MAX: i64 = 100_000;
 /// Maximum number of the latest ids of a table whose beginning is compared.
 pub const IDS_COMPARED_MAX: i64 = 20_000;
-/// Maximum number of records found by the beginning of a reference or a hash.
-const FOUND_BY_START_MAX: i64 = 50;
+/// Maximum number of records found by an address, or by the beginning of a reference or a hash.
+pub const RECORDS_FOUND_MAX: i64 = 50;
 /// Bytes of the longest hash.
 const BYTES_MAX: usize = 32;
 
@@ -61,7 +61,13 @@ static BY_REFERENCE: Stmt = Stmt::written(
 );
 static BY_ADDRESS: Stmt = Stmt::written(
     "console.find_address",
-    "SELECT v.wallet, v.request FROM watched_address v WHERE v.address = $2 AND v.tenant = $1",
+    "SELECT x.kind, x.id FROM (\
+     SELECT CASE WHEN v.request IS NULL THEN 'wallet' ELSE 'request' END AS kind, \
+     COALESCE(v.request, v.wallet) AS id, CAST($3 AS BIGINT) AS at FROM watched_address v WHERE v.address = $2 AND v.tenant = $1 \
+     UNION SELECT 'deposit', d.id, d.seen_at FROM deposit d WHERE d.payer = $2 AND d.tenant = $1 \
+     UNION SELECT 'deposit', d.id, d.seen_at FROM deposit d WHERE d.refund_to = $2 AND d.tenant = $1 \
+     UNION SELECT 'wallet', u.wallet, MAX(u.at) FROM unsupported_asset u \
+     WHERE u.sender = $2 AND u.tenant = $1 GROUP BY u.wallet) x ORDER BY x.at DESC, x.id LIMIT $4",
 );
 static BY_HASH: Stmt = Stmt::written(
     "console.find_hash",
@@ -87,7 +93,12 @@ static BYTES_START: Stmt = Stmt::written(
      UNION ALL SELECT 'wallet', u.wallet FROM unsupported_asset u \
      WHERE u.tenant = $1 AND u.tx >= $2 AND u.tx <= $3 \
      UNION ALL SELECT CASE WHEN v.request IS NULL THEN 'wallet' ELSE 'request' END, COALESCE(v.request, v.wallet) \
-     FROM watched_address v WHERE v.address >= $2 AND v.address <= $3 AND v.tenant = $1) x LIMIT $4",
+     FROM watched_address v WHERE v.address >= $2 AND v.address <= $3 AND v.tenant = $1 \
+     UNION SELECT 'deposit', d.id FROM deposit d WHERE d.payer >= $2 AND d.payer <= $3 AND d.tenant = $1 \
+     UNION SELECT 'deposit', d.id FROM deposit d \
+     WHERE d.refund_to >= $2 AND d.refund_to <= $3 AND d.tenant = $1 \
+     UNION SELECT 'wallet', u.wallet FROM unsupported_asset u \
+     WHERE u.sender >= $2 AND u.sender <= $3 AND u.tenant = $1) x LIMIT $4",
 );
 static LATEST_QUOTES: Stmt = Stmt::written(
     "console.latest_quotes",
@@ -168,7 +179,7 @@ pub enum Found {
     Wallet(WalletId),
     /// A payment request: by its id or its escrow's address.
     Request(PaymentRequestId),
-    /// A deposit: by its id or transaction.
+    /// A deposit: by its id, transaction, payer's or refund address.
     Deposit(DepositId),
     /// An exchange order: by its id, its payout's attempt or reference.
     Order(ExchangeId),
@@ -224,15 +235,16 @@ impl Store {
         self.resolved(tenant, rows).await
     }
 
-    /// The wallet or payment request whose vault has this address.
+    /// The wallet or payment request whose vault has this address, the deposits that it paid or
+    /// that are refunded to it, and wallets to which it sent other assets: the newest
+    /// [`RECORDS_FOUND_MAX`].
     pub async fn find_address(
         &self,
         tenant: TenantId,
         address: &Address,
-    ) -> Result<Option<Found>, StoreError> {
-        let vault: Option<(WalletId, Option<PaymentRequestId>)> =
-            self.one(&BY_ADDRESS, (tenant, address)).await?;
-        Ok(vault.map(|(wallet, request)| request.map_or(Found::Wallet(wallet), Found::Request)))
+    ) -> Result<Vec<Found>, StoreError> {
+        let rows = self.many(&BY_ADDRESS, (tenant, address, i64::MAX, RECORDS_FOUND_MAX)).await?;
+        self.resolved(tenant, rows).await
     }
 
     /// A tenant's records that this transaction moved.
@@ -253,12 +265,12 @@ impl Store {
     ) -> Result<Vec<Found>, StoreError> {
         // The greatest character follows every continuation.
         let end = format!("{start}{}", char::MAX);
-        let params = (tenant, start, Made(end), FOUND_BY_START_MAX);
+        let params = (tenant, start, Made(end), RECORDS_FOUND_MAX);
         let rows = self.many(&REFERENCE_START, params).await?;
         self.resolved(tenant, rows).await
     }
 
-    /// A tenant's records whose transaction hash or vault address begins with these hexadecimal
+    /// A tenant's records with a transaction hash or address that begins with these hexadecimal
     /// digits.
     pub async fn find_bytes_start(
         &self,
@@ -275,7 +287,7 @@ impl Store {
             };
             Made(digits.chunks(2).map(byte).collect::<Vec<u8>>())
         };
-        let params = (tenant, filled('0'), filled('f'), FOUND_BY_START_MAX);
+        let params = (tenant, filled('0'), filled('f'), RECORDS_FOUND_MAX);
         let rows = self.many(&BYTES_START, params).await?;
         self.resolved(tenant, rows).await
     }

@@ -99,6 +99,11 @@ async fn wallets_and_what_belongs_to_them_are_found(on: On) {
         domain::ids::PaymentRequestId::parse(request["payment_request_id"].text()).expect("an id");
     let escrow = store.request(tenant, id).await.expect("read").expect("there").escrow;
     let transaction = deposit["transaction_id"].text();
+    let stored = store
+        .deposit(tenant, domain::ids::DepositId::parse(transaction).expect("an id"))
+        .await
+        .expect("read");
+    let payer = stored.expect("there").from.to_string();
     for (name, leads) in [
         (wallet.as_str(), format!("/wallets/{wallet}")),
         (&customer, format!("/wallets/{wallet}")),
@@ -107,6 +112,7 @@ async fn wallets_and_what_belongs_to_them_are_found(on: On) {
         (&escrow.to_string(), format!("/requests/{id}")),
         (transaction, format!("/deposits/{transaction}")),
         (deposit["tx_hash"].text(), format!("/deposits/{transaction}")),
+        (&payer, format!("/deposits/{transaction}")),
     ] {
         let to = leads_to(&viewer, name).await;
         assert!(to.ends_with(&leads), "{name}: {to}");
@@ -120,6 +126,7 @@ async fn wallets_and_what_belongs_to_them_are_found(on: On) {
         (&escrow.to_string()[..9], format!("/requests/{id}")),
         (&transaction[..12], format!("/deposits/{transaction}")),
         (&deposit["tx_hash"].text()[2..9], format!("/deposits/{transaction}")),
+        (&payer[..9], format!("/deposits/{transaction}")),
     ] {
         let to = leads_to(&viewer, name).await;
         assert!(to.ends_with(&leads), "{name}: {to}");
