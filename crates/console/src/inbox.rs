@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::answer::{Answer, html};
 use super::cases::Assigned;
 use super::layout::Frame;
-use super::parts::{Cell, Tone, ago, grouped};
+use super::parts::{Cell, Tone, ago};
 use super::payments::masked;
 use super::routes::Routes;
 use super::state::Console;
@@ -127,7 +127,7 @@ fn review(visit: &Visit, deposit: &Deposit) -> Task {
         since: deposit.state_at,
         tone: Tone::Warn,
         icon: "review",
-        title: format!("Review {}{from}", grouped(&coins_text(deposit.minor, deposit.coin))),
+        title: format!("Review {}{from}", coins_text(deposit.minor, deposit.coin)),
         why: assessed.map_or_else(String::new, |it| {
             format!("Score {} of 100: {}.", it.score, words(it.reason.name()))
         }),
@@ -138,7 +138,7 @@ fn review(visit: &Visit, deposit: &Deposit) -> Task {
 
 fn payment(visit: &Visit, record: &Record) -> Task {
     let payment = &record.payment;
-    let amount = grouped(&amount_text(payment.amount));
+    let amount = amount_text(payment.amount);
     let to = format!("{amount} to {}", masked::name(&record.order.beneficiary_name));
     let is_unknown = payment.standing.state == PaymentState::Unknown;
     let (title, why, deed) = if is_unknown {
@@ -160,7 +160,7 @@ fn payment(visit: &Visit, record: &Record) -> Task {
 }
 
 fn order(visit: &Visit, order: &ExchangeOrder) -> Task {
-    let amount = grouped(&amount_text(order.payout));
+    let amount = amount_text(order.payout);
     let to = format!("{amount} to {}", masked::name(&order.bank.holder));
     let held = order.is_withheld();
     Task {
@@ -186,7 +186,7 @@ fn refund(visit: &Visit, deposit: &Deposit) -> Task {
         since: deposit.state_at,
         tone: Tone::Busy,
         icon: "deposit",
-        title: format!("Approve a refund of {}", grouped(&coins_text(deposit.minor, deposit.coin))),
+        title: format!("Approve a refund of {}", coins_text(deposit.minor, deposit.coin)),
         why: format!("Proposed by {by}. Another user approves it."),
         href: visit.href(&format!("/deposits/{}", deposit.id)),
         deed: "Approve",

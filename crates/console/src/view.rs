@@ -14,6 +14,7 @@ use http_api::wallet_v1::render::money;
 use crate::again::Retry;
 use crate::answer::page_with;
 use crate::layout::Fault;
+use crate::parts::grouped;
 use crate::saved_views::SavedViews;
 use crate::{Answer, Cell, Form, Frame, Headline, Pager, Stop, Table, Visit, encoded, html};
 
@@ -502,14 +503,14 @@ pub fn coins(minor: i64, coin: StableCoin) -> Cell {
     Cell::Number(coins_text(minor, coin))
 }
 
-/// As [`coins`], for a sentence.
+/// As [`coins`], for a sentence: `1,250.50 USDC`.
 pub fn coins_text(minor: i64, coin: StableCoin) -> String {
-    format!("{} {}", coin_amount::show(minor), coin.currency().code())
+    grouped(&format!("{} {}", coin_amount::show(minor), coin.currency().code()))
 }
 
-/// An amount as the wallet API shows it, with its currency.
+/// An amount with the wallet API's decimals and its currency: `22,206.47 PKR`.
 pub fn amount_text(amount: Money) -> String {
-    format!("{} {}", money(amount), amount.currency.code())
+    grouped(&format!("{} {}", money(amount), amount.currency.code()))
 }
 
 /// An age in its two largest units.

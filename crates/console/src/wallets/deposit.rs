@@ -3,7 +3,6 @@
 //! "Four eyes").
 
 use domain::chain::Address;
-use domain::coin_amount;
 use domain::deposit::{Deposit, DepositState, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
 use domain::names::state_phrase;
@@ -17,7 +16,6 @@ use super::{
     SEEN, as_shown, deposit_people, deposit_tone, evidence, history, outcome, waiting, wanted,
 };
 use crate::cases::Case;
-use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{
     Field, FormView, Moment, Section, Story, Verdict, coins, coins_text, instant, known, steps,
@@ -85,7 +83,7 @@ pub(crate) async fn story(
     let (list, state) = (Some((visit.href("/deposits"), "Deposits")), Some(state));
     let story = Story { list, state, says, steps, side, is_case, ..Story::default() };
     let of = sender.map_or_else(String::new, |name| format!(" · {}", masked::short_name(&name)));
-    let amount = grouped(&coins_text(deposit.minor, deposit.coin));
+    let amount = coins_text(deposit.minor, deposit.coin);
     Ok((format!("{amount}{of}"), story, sections))
 }
 
@@ -348,12 +346,8 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
             to("refund/approve"),
             "Approve the refund",
         );
-        let amount = coin_amount::show(deposit.minor);
-        let says = format!(
-            "{amount} {} will be refunded to {}.",
-            deposit.coin.currency().code(),
-            refund.to
-        );
+        let amount = coins_text(deposit.minor, deposit.coin);
+        let says = format!("{amount} will be refunded to {}.", refund.to);
         let form = form
             .says(says)
             .field(Field::hidden(TO, refund.to))

@@ -7,7 +7,6 @@ use engine::wallets::Wanted;
 use super::{deposit_people, deposit_tone};
 use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, none, period, views, with_columns};
-use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{Field, Section, asked, coins_text, latest, page, query, turned, turns};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
@@ -33,7 +32,7 @@ const HEAD: [&str; 7] =
 fn row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
     let to = visit.href(&format!("/deposits/{}", deposit.id));
     vec![
-        Cell::link(to, grouped(&coins_text(deposit.minor, deposit.coin))),
+        Cell::link(to, coins_text(deposit.minor, deposit.coin)),
         Cell::state(deposit_people(deposit.state), deposit_tone(deposit.state)),
         Cell::maybe(deposit.sender.name().map(|name| masked::name(&name))),
         Cell::When(deposit.seen_at),

@@ -16,6 +16,7 @@ use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted};
 use uuid::Uuid;
 
 use super::{Cell, Routes, Stop, Tone, Visit};
+use crate::parts::grouped;
 use crate::view::{Section, coins, coins_text};
 
 pub(super) mod access;
@@ -343,7 +344,7 @@ fn asked_text(request: &PaymentRequest) -> String {
     match request.asked {
         Asked::Crypto { coin, minor } => coins_text(minor, coin),
         Asked::Fiat { currency, micros, .. } => {
-            format!("{} {}", domain::coin_amount::show(micros), currency.code())
+            grouped(&format!("{} {}", domain::coin_amount::show(micros), currency.code()))
         }
         Asked::Flexible => "any amount".to_owned(),
     }
@@ -354,9 +355,7 @@ fn both_coins(received: &Received) -> Cell {
     let came: Vec<String> = each
         .into_iter()
         .filter(|(minor, _)| *minor > 0)
-        .map(|(minor, coin)| {
-            format!("{} {}", domain::coin_amount::show(minor), coin.currency().code())
-        })
+        .map(|(minor, coin)| coins_text(minor, coin))
         .collect();
     Cell::number(if came.is_empty() { "0.00".to_owned() } else { came.join(", ") })
 }

@@ -13,7 +13,6 @@ use super::evidence::{Party, comparisons};
 use super::{SEEN, as_shown, doubt_shown, order_people, order_tone, outcome};
 use crate::answer::sentence;
 use crate::cases::Case;
-use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{
     Field, FormView, Moment, Section, Story, amount_text, coins, coins_text, instant, known, steps,
@@ -81,8 +80,8 @@ pub(crate) async fn story(
     let story = Story { list, state, says, steps, side, is_case, ..Story::default() };
     let title = format!(
         "{} → {} · {}",
-        grouped(&coins_text(order.minor, order.coin)),
-        grouped(&amount_text(order.payout)),
+        coins_text(order.minor, order.coin),
+        amount_text(order.payout),
         masked::short_name(holder)
     );
     Ok((title, story, sections))

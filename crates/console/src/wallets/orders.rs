@@ -7,7 +7,6 @@ use engine::wallets::Wanted;
 use super::{order_people, order_tone};
 use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, chips, dated_filters, none, period, views, with_columns};
-use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{Field, Section, amount_text, asked, coins, latest, page, query, turned, turns};
 use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
@@ -35,7 +34,7 @@ const HEAD: [&str; 8] =
 fn row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
     let to = visit.href(&format!("/orders/{}", order.id));
     vec![
-        Cell::link(to, grouped(&amount_text(order.payout))),
+        Cell::link(to, amount_text(order.payout)),
         Cell::state(order_people(order), order_tone(order)),
         Cell::text(masked::name(&order.bank.holder)),
         coins(order.minor, order.coin),

@@ -10,6 +10,7 @@ use domain::rail::{Finding, RailStatus};
 use domain::wallet_policy::WalletPolicy;
 
 use super::{SEEN, as_shown, doubt_shown};
+use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, Verdict, page};
 use crate::{Answer, Cell, Stop, Visit};
 
@@ -101,7 +102,7 @@ pub(super) fn effect(policy: &WalletPolicy, minor: i64) -> String {
     if !policy.needs_second(minor) {
         return AT_ONCE.to_owned();
     }
-    let limit = coin_amount::show(policy.second_person_above);
+    let limit = grouped(&coin_amount::show(policy.second_person_above));
     format!(
         "The amount exceeds {limit}: releasing it requires a second user. Other decisions take effect at once."
     )

@@ -13,7 +13,6 @@ use super::{
 use crate::audit;
 use crate::export::{self, Csv};
 use crate::lists::none;
-use crate::parts::grouped;
 use crate::view::{
     Field, FormView, Section, asked, instant, latest, page, page_about, query, turned, turns,
 };
@@ -189,7 +188,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     }
     let headline = Headline {
         list: (visit.href("/requests"), "Requests"),
-        text: grouped(&asked_text(&request)),
+        text: asked_text(&request),
         state: request_state(&request, &money),
         why: String::new(),
     };
