@@ -1,6 +1,7 @@
 //! Delivers events of both services to the banks' endpoints: one attempt per job, each by itself.
 //! The delivery itself (`domain::delivery`) decides whether and when the next attempt follows.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use domain::job::Job;
 use domain::ports::{Answer, Receiver};
 use domain::time::Span;
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
-use store::{DeliveredEvent, StoreError};
+use store::{DeliveredEvent, DeliveryRecord, Store, StoreError};
 use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
@@ -35,14 +36,17 @@ impl Workers {
 
     /// Processes leased `deliver` jobs, each by itself.
     pub(super) fn deliveries(self: &Arc<Self>, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
-        // A tenant's endpoint is read once per set of leased jobs.
+        // A tenant's endpoint is read once per set of leased jobs, and so are the deliveries.
         let mut by_tenant: BTreeMap<TenantId, Arc<OnceCell<Takes>>> = BTreeMap::new();
+        let events = jobs.iter().map(|job| (job.tenant, EventId(job.subject))).collect();
+        let records = Arc::new(Records { events, read: OnceCell::new() });
         let deliver = |job: Job| -> Answer<'static, ()> {
             let takes = by_tenant.entry(job.tenant).or_default().clone();
             let (workers, place) = (self.clone(), self.shares.begin(job.tenant));
+            let records = records.clone();
             Box::pin(async move {
                 match takes.get_or_try_init(|| workers.takes(job.tenant)).await {
-                    Ok(takes) => workers.deliver_one(&job, takes).await,
+                    Ok(takes) => workers.deliver_one(&job, takes, &records).await,
                     Err(error) => {
                         tracing::warn!(%error, tenant = %job.tenant, "webhook endpoint read failed, its deliveries will be retried");
                     }
@@ -61,9 +65,9 @@ impl Workers {
         }))
     }
 
-    async fn deliver_one(&self, job: &Job, takes: &Takes) {
+    async fn deliver_one(&self, job: &Job, takes: &Takes, records: &Records) {
         let tenant = job.tenant;
-        let record = match self.store.delivery(tenant, EventId(job.subject)).await {
+        let record = match records.get(&self.store, tenant, EventId(job.subject)).await {
             Ok(Some(record)) => record,
             Ok(None) => return,
             Err(error) => {
@@ -136,6 +140,33 @@ impl Workers {
             at: self.world.wall_clock.now(),
             body,
             traceparent: None,
+        }
+    }
+}
+
+/// The deliveries of a set of leased jobs.
+struct Records {
+    events: Vec<(TenantId, EventId)>,
+    /// `None`: they could not be read together.
+    read: OnceCell<Option<BTreeMap<(TenantId, EventId), DeliveryRecord>>>,
+}
+
+impl Records {
+    /// Reads all at once, and if that fails each by itself: one that cannot be read delays no other.
+    async fn get(
+        &self,
+        store: &Store,
+        tenant: TenantId,
+        event: EventId,
+    ) -> Result<Option<Cow<'_, DeliveryRecord>>, StoreError> {
+        let read = async || {
+            let records = store.deliveries_of(&self.events).await.ok()?;
+            let key = |record: &DeliveryRecord| (record.delivery.tenant, record.delivery.event);
+            Some(records.into_iter().map(|record| (key(&record), record)).collect())
+        };
+        match self.read.get_or_init(read).await {
+            Some(records) => Ok(records.get(&(tenant, event)).map(Cow::Borrowed)),
+            None => Ok(store.delivery(tenant, event).await?.map(Cow::Owned)),
         }
     }
 }

@@ -14,14 +14,16 @@ use super::page::{Listed, Page, most};
 use crate::error::StoreError;
 use crate::rows::Keys;
 use crate::rows::column::Get;
+use crate::sql::Kind::Uuid;
 use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
-static ONE: Stmt = Stmt::written(
-    "delivery.one",
-    "SELECT {{delivery d}}, {{wallet_event e}} FROM delivery d \
-     JOIN wallet_event e ON e.aggregate = d.aggregate AND e.version = d.version AND e.tenant = d.tenant \
-     WHERE d.tenant = $1 AND d.event = $2",
+static BY_EVENT: Stmt = Stmt::by_keys(
+    "delivery.by_event",
+    &[("tenant", Uuid), ("event", Uuid)],
+    "SELECT {{delivery d}}, {{wallet_event e}} FROM {{keys}} \
+     JOIN delivery d ON d.tenant = k.tenant AND d.event = k.event \
+     JOIN wallet_event e ON e.aggregate = d.aggregate AND e.version = d.version AND e.tenant = d.tenant",
 );
 static STREAM: Stmt = Stmt::written(
     "delivery.stream",
@@ -82,7 +84,7 @@ static OLDEST_PENDING: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[
-    &ONE,
+    &BY_EVENT,
     &STREAM,
     &UNDELIVERED,
     &LIST,
@@ -226,10 +228,21 @@ impl Store {
         tenant: TenantId,
         event: EventId,
     ) -> Result<Option<DeliveryRecord>, StoreError> {
-        match self.one(&ONE, (tenant, event)).await? {
-            None => self.payment_delivery(tenant, event).await,
-            found => Ok(found),
+        Ok(self.deliveries_of(&[(tenant, event)]).await?.pop())
+    }
+
+    /// Returns the deliveries of these events, of either service, with the events; in any order,
+    /// without those that do not exist.
+    pub async fn deliveries_of(
+        &self,
+        events: &[(TenantId, EventId)],
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
+        let mut found: Vec<DeliveryRecord> =
+            self.many_by(&BY_EVENT, events.iter().copied()).await?;
+        if found.len() < events.len() {
+            found.extend(self.payment_deliveries_of(events).await?);
         }
+        Ok(found)
     }
 
     /// The delivery position of an aggregate.

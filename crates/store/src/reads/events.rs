@@ -17,18 +17,18 @@ use crate::store::Store;
 /// `$from` is its source. The subject is the payment with its order, and the quote of either.
 macro_rules! told {
     ($name:literal, $before:literal, $from:literal, $rest:literal) => {
-        Stmt::written(
-            $name,
-            concat!(
-                "SELECT ",
-                $before,
-                "{{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM ",
-                $from,
-                " LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
-                 LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
-                 LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) ",
-                $rest
-            ),
+        Stmt::written($name, told!($before, $from, $rest))
+    };
+    ($before:literal, $from:literal, $rest:literal) => {
+        concat!(
+            "SELECT ",
+            $before,
+            "{{event e}}, {{payment p}}, {{payment_order o}}, {{quote q}} FROM ",
+            $from,
+            " LEFT JOIN payment p ON p.tenant = e.tenant AND p.id = e.subject AND e.state IS NOT NULL \
+             LEFT JOIN payment_order o ON o.tenant = p.tenant AND o.payment = p.id \
+             LEFT JOIN quote q ON q.tenant = COALESCE(p.tenant, e.tenant) AND q.id = COALESCE(p.quote, e.subject) ",
+            $rest
         )
     };
 }

@@ -12,6 +12,7 @@ use super::events::{EventRecord, told};
 use super::keyset::{KeysetPage, KeysetWanted, Marked};
 use super::page::{Listed, Page, most};
 use crate::error::StoreError;
+use crate::sql::Kind::Uuid;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -27,7 +28,16 @@ macro_rules! delivered {
     };
 }
 
-static ONE: Stmt = delivered!("payment_delivery.one", "WHERE d.tenant = $1 AND d.event = $2");
+static BY_EVENT: Stmt = Stmt::by_keys(
+    "payment_delivery.by_event",
+    &[("tenant", Uuid), ("event", Uuid)],
+    told!(
+        "{{delivery d}}, ",
+        "{{keys}} JOIN delivery d ON d.tenant = k.tenant AND d.event = k.event \
+         JOIN event e ON e.tenant = d.tenant AND e.subject = d.aggregate AND e.version = d.version",
+        ""
+    ),
+);
 // $2 and $3 hold the wanted states and kinds between commas. Deliveries are created with their
 // events, or later.
 static LIST: Stmt = delivered!(
@@ -69,7 +79,7 @@ static UNTOLD: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ONE, &LIST, &OFFICE[0], &OFFICE[1], &LIST_TOTAL, &LOST, &UNTOLD];
+    &[&BY_EVENT, &LIST, &OFFICE[0], &OFFICE[1], &LIST_TOTAL, &LOST, &UNTOLD];
 
 /// An event that had no subscriber when it occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,13 +93,11 @@ pub struct UntoldEvent {
 }
 
 impl Store {
-    pub(super) async fn payment_delivery(
+    pub(super) async fn payment_deliveries_of(
         &self,
-        tenant: TenantId,
-        event: EventId,
-    ) -> Result<Option<DeliveryRecord>, StoreError> {
-        let found: Option<PaymentDelivery> = self.one(&ONE, (tenant, event)).await?;
-        Ok(found.map(DeliveryRecord::from))
+        events: &[(TenantId, EventId)],
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
+        self.many_by(&BY_EVENT, events.iter().copied()).await.map(records)
     }
 
     pub(super) async fn payment_deliveries(

@@ -1,5 +1,7 @@
 //! The wallet service's event log and its deliveries; endpoints; pruning.
 
+use std::collections::BTreeMap;
+
 use domain::chain::{Address, TxHash};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -198,7 +200,7 @@ async fn end(world: &World, delivery: &Delivery, state: DeliveryState) -> Delive
 }
 
 pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
-    let tenant = world.tenant("demobank", 0).await;
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let (one, two) = (world.request(&wallet).await, world.request(&wallet).await);
     let first = announced(&world, &one, 1..=3).await;
@@ -222,7 +224,8 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
         (&delivered, delivered.event, "transaction.failed")
     );
     assert_eq!(store.delivery(tenant, EventId(Uuid::new_v4())).await, Ok(None));
-    assert_eq!(store.delivery(TenantId(Uuid::new_v4()), delivered.event).await, Ok(None));
+    let foreign = TenantId(Uuid::new_v4());
+    assert_eq!(store.delivery(foreign, delivered.event).await, Ok(None));
     let tries = store.delivery_attempts(tenant, dead.event).await.expect("read");
     assert_eq!(
         tries.iter().map(|it| (it.number, it.status, it.took)).collect::<Vec<_>>(),
@@ -284,6 +287,15 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     assert_eq!(lost(dead.created_at, 1).await, [dead.event]);
     assert_eq!(lost(second[0].created_at, 9).await, [second[0].event]);
     assert_eq!(lost(second[0].created_at + Span::secs(1), 9).await, []);
+    let payment = world.payment(tenant, None).await;
+    let paid = crate::payment_deliveries::delivered(&world, &payment, &[1], DeliveryState::Pending);
+    let paid = paid.await.remove(0);
+    let wanted = [(tenant, dead.event), (foreign, delivered.event), (tenant, paid.event)];
+    let together = store.deliveries_of(&wanted).await.expect("read");
+    assert_eq!(
+        together.into_iter().map(|it| (it.event.id(), it.delivery)).collect::<BTreeMap<_, _>>(),
+        [(dead.event, dead.clone()), (paid.event, paid)].into()
+    );
 }
 
 pub async fn old_events_go_with_their_deliveries_but_not_before_them(world: World) {

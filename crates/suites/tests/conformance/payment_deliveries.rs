@@ -57,7 +57,7 @@ pub async fn payment_events_are_switched_where_batches_see_it(world: World) {
 }
 
 /// Sets the deliveries of a payment's events with these numbers to this state.
-async fn delivered(
+pub async fn delivered(
     world: &World,
     payment: &Payment,
     versions: &[i64],
