@@ -133,6 +133,8 @@ impl Decimal {
         fraction: &str,
         exponent: i32,
     ) -> Result<Decimal, DecimalError> {
+        let is_long = whole.len() + fraction.len() > Self::MAX_DIGITS;
+        let fraction = if is_long { fraction.trim_end_matches('0') } else { fraction };
         let significant = whole.len() + fraction.len();
         let leading = whole.bytes().chain(fraction.bytes()).take_while(|b| *b == b'0').count();
         if significant - leading.min(significant) > Self::MAX_DIGITS
@@ -431,6 +433,10 @@ mod tests {
         ] {
             assert_eq!(Decimal::parse(text), Err(error), "{text}");
         }
+        let zeros = "0".repeat(30);
+        assert_eq!(Decimal::parse(&format!("500.{zeros}")), Decimal::parse("500"));
+        assert_eq!(Decimal::parse(&format!("-0.25{zeros}")), Decimal::parse("-0.25"));
+        assert_eq!(Decimal::parse(&format!("500{zeros}")), Err(OutOfRange));
     }
 
     #[test]

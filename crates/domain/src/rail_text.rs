@@ -49,13 +49,16 @@ impl CharacterSet {
         if says { said.trim_end().to_owned() } else { String::new() }
     }
 
-    /// Whether a name can be transmitted: every word of it keeps a letter or a digit.
+    /// Whether a name can be transmitted: it has a letter, and every word of it keeps a letter or a
+    /// digit.
     pub fn can_name(self, name: &str) -> bool {
         let mut words = name
             .split_whitespace()
             .filter(|word| word.chars().any(char::is_alphanumeric))
             .peekable();
-        words.peek().is_some() && words.all(|word| !self.spell(word, usize::MAX).is_empty())
+        name.chars().any(char::is_alphabetic)
+            && words.peek().is_some()
+            && words.all(|word| !self.spell(word, usize::MAX).is_empty())
     }
 
     /// The part of an account holder's name that a bank would not recognise; `None` means that it
@@ -256,9 +259,14 @@ mod tests {
     #[test]
     fn a_name_that_loses_a_word_cannot_be_transmitted() {
         let lost = "\u{E000}\u{E001}";
-        for (name, can) in
-            [("Asha Khan", true), ("Asha - Khan", true), ("7", true), ("", false), ("- .", false)]
-        {
+        for (name, can) in [
+            ("Asha Khan", true),
+            ("Asha - Khan", true),
+            ("3M", true),
+            ("7", false),
+            ("", false),
+            ("- .", false),
+        ] {
             assert_eq!(SwiftX.can_name(name), can, "{name}");
         }
         // A rare ideograph without a reading.

@@ -293,7 +293,7 @@ async fn show_clock(State(api): State<Arc<SandboxApi>>) -> Response {
 
 #[derive(Deserialize)]
 struct AdvanceQuery {
-    seconds: i64,
+    seconds: String,
 }
 
 /// Advances the business clock: quotes expire, deadlines pass; tokens keep the wall clock.
@@ -306,11 +306,12 @@ async fn advance_clock(
         Ok(Query(query)) => query,
         Err(rejection) => return unreadable_query(&rejection).respond(&id),
     };
-    if !(1..=ADVANCE_MAX_S).contains(&query.seconds) {
-        let message = format!("seconds must be 1 to {ADVANCE_MAX_S}");
+    let seconds = query.seconds.parse().ok().filter(|it| (1..=ADVANCE_MAX_S).contains(it));
+    let Some(seconds) = seconds else {
+        let message = format!("seconds must be a whole number from 1 to {ADVANCE_MAX_S}");
         return Problem::bad_request("invalid_seconds", message).respond(&id);
-    }
-    match api.advance(Span::secs(query.seconds)).await {
+    };
+    match api.advance(Span::secs(seconds)).await {
         Ok(()) => json(StatusCode::OK, clock_body(&api)),
         Err(error) => failed(&error).respond(&id),
     }

@@ -99,12 +99,30 @@ impl BranchCode {
             BranchCode::Bic(bic) => match self.resolve(country, directory).local_code {
                 Some(known) => !known.starts_with(iban.bank()),
                 // Pakistan's IBANs contain the first four letters of the bank's BIC (State Bank of
-                // Pakistan, IBAN guidelines); elsewhere an unlisted BIC reveals nothing about the
-                // IBAN.
-                None => country == Country::Pak && bic.institution() != iban.bank(),
+                // Pakistan, IBAN guidelines).
+                None if country == Country::Pak => bic.institution() != iban.bank(),
+                // Elsewhere the BIC of a branch that is not listed reveals its bank's code if another
+                // branch of that bank is.
+                None => {
+                    let mut codes = local_codes_of(bic, country, directory).peekable();
+                    codes.peek().is_some() && codes.all(|code| !code.starts_with(iban.bank()))
+                }
             },
         }
     }
+}
+
+/// The local codes of the listed branches of a BIC's bank.
+fn local_codes_of<'a>(
+    bic: &'a Bic,
+    country: Country,
+    directory: &'a BankDirectory,
+) -> impl Iterator<Item = &'a str> {
+    let is_its = move |branch: &&Branch| {
+        let institution = branch.bic.as_ref().map(Bic::institution);
+        branch.country == country && institution == Some(bic.institution())
+    };
+    directory.branches().iter().filter(is_its).filter_map(|branch| branch.local_code.as_deref())
 }
 
 impl Resolved {

@@ -3,7 +3,7 @@
 use domain::fault::Fault;
 
 use super::shape::Shape;
-use super::{Rejection, missing};
+use super::{MISSING, Rejection, missing};
 use crate::json::{self, Object, Value};
 
 /// The members of a JSON object and the errors found so far.
@@ -80,9 +80,12 @@ impl<'a> Fields<'a> {
         self.faults.extend(nested.faults);
     }
 
-    /// Adds an error that the caller found.
+    /// Adds an error that the caller found. A field whose value is invalid is not missing as well.
     pub fn refuse(&mut self, fault: Fault) {
-        self.faults.push(fault);
+        let is_known = || self.faults.iter().any(|known| known.field == fault.field);
+        if fault.rule != MISSING || !is_known() {
+            self.faults.push(fault);
+        }
     }
 
     /// Whether there was an error so far.

@@ -72,5 +72,7 @@ impl Rejection {
 
 /// The error of a required field that is absent, null or blank.
 pub fn missing(field: &'static str) -> Fault {
-    Fault::new(field, "missing", "Field required")
+    Fault::new(field, MISSING, "Field required")
 }
+
+const MISSING: &str = "missing";

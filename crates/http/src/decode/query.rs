@@ -35,7 +35,9 @@ impl Query {
     pub fn of(raw: Option<&str>) -> Query {
         let split = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Some((percent_decoded(name)?, percent_decoded(value)))
+            // Trimmed as texts in a body are.
+            let value = percent_decoded(value).map(|value| value.trim().to_owned());
+            Some((percent_decoded(name)?, value))
         };
         let mut pairs = raw.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
         let taken = pairs.by_ref().take(PAIRS_MAX).filter_map(split).collect();
@@ -240,11 +242,21 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
 /// # Errors
 /// `datetime_parsing`
 pub fn instant(name: &'static str, given: &str) -> Result<Timestamp, Fault> {
-    rfc_3339(given.trim().as_bytes()).ok_or_else(|| {
+    let text = given.trim().as_bytes();
+    rfc_3339(text).ok_or_else(|| {
         let message =
             "Input should be a valid RFC 3339 date and time, such as 2026-01-31T23:59:59Z";
-        Fault::new(name, "datetime_parsing", message)
-            .with("error", "not of the form YYYY-MM-DD[Thh:mm[:ss[.fff]][Z|±hh:mm]]")
+        // With valid numbers in their places.
+        let numbered: Vec<u8> =
+            text.iter().map(|byte| if byte.is_ascii_digit() { b'0' } else { *byte }).collect();
+        let is_formed = numbered
+            .strip_prefix(b"0000-00-00")
+            .is_some_and(|rest| rest.is_empty() || time_of_day(rest).is_some());
+        let error = match is_formed {
+            true => "no such date or time",
+            false => "not of the form YYYY-MM-DD[Thh:mm[:ss[.fff]][Z|±hh:mm]]",
+        };
+        Fault::new(name, "datetime_parsing", message).with("error", error)
     })
 }
 

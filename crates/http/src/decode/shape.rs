@@ -308,9 +308,21 @@ impl Shape for Day {
         let text = value
             .as_str()
             .ok_or_else(|| Fault::new(field, "date_type", "Input should be a valid date"))?;
-        full_date(text.trim().as_bytes()).ok_or_else(|| {
-            let message = "Input should be a valid date in the form YYYY-MM-DD";
-            Fault::new(field, "date_parsing", message).with("error", "no such date")
+        let text = text.trim().as_bytes();
+        full_date(text).ok_or_else(|| {
+            let is_formed = text.len() == "YYYY-MM-DD".len()
+                && text.iter().enumerate().all(|(at, byte)| match at {
+                    4 | 7 => *byte == b'-',
+                    _ => byte.is_ascii_digit(),
+                });
+            let (message, error) = match is_formed {
+                true => ("Input should be a date that exists", "no such date"),
+                false => (
+                    "Input should be a valid date in the form YYYY-MM-DD",
+                    "not of the form YYYY-MM-DD",
+                ),
+            };
+            Fault::new(field, "date_parsing", message).with("error", error)
         })
     }
 }

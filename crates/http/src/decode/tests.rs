@@ -262,6 +262,19 @@ fn instants_are_read_with_and_without_offset() {
             "{wrong}"
         );
     }
+    for (wrong, is_formed) in [
+        ("2026-02-29", true),
+        ("2026-11-29T25:00:00Z", true),
+        ("2026-11-29T12:00:00+24:00", true),
+        ("2026-2-9", false),
+        ("2026-11-29T", false),
+        ("29.11.2026", false),
+    ] {
+        let fault = instant("f", wrong).expect_err("refused");
+        let says = format!("{:?}", fault.context);
+        assert_eq!(says.contains("no such date or time"), is_formed, "{wrong}: {says}");
+        assert_eq!(says.contains("not of the form"), !is_formed, "{wrong}: {says}");
+    }
 }
 
 #[test]

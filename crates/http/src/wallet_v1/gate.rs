@@ -11,6 +11,7 @@ use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
 use domain::audit::Deed;
+use domain::fault::Fault;
 use domain::ports::Clock;
 use engine::command::Idempotency;
 use engine::payments::{Caller, Reply, Store};
@@ -248,8 +249,8 @@ impl Gate {
             return Err(self.refused(&fault.into()));
         }
         let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
-            WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0))
-                .of_field("Idempotency-Key")
+            let rule = "invalid_idempotency_key";
+            WalletProblem::from(vec![Fault::new("Idempotency-Key", rule, malformed.0)])
         })?;
         let turn = self
             .under_way

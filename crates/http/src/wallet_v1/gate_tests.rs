@@ -320,8 +320,8 @@ async fn a_body_is_json_whole_and_not_too_large() {
     keyed.headers_mut().insert("idempotency-key", HeaderValue::from_static(""));
     let told = ask(&gate, order, keyed).await;
     assert_eq!(
-        (told.error(), &told.body["field"]),
-        ((400, "INVALID_REQUEST"), &json!("Idempotency-Key"))
+        (told.error(), &told.body["field"], &told.body["details"]["faults"][0]["rule"]),
+        ((400, "INVALID_REQUEST"), &json!("Idempotency-Key"), &json!("invalid_idempotency_key"))
     );
 }
 

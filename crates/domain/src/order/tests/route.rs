@@ -256,6 +256,9 @@ fn an_iban_that_contradicts_the_branch_code_is_refused() {
         (Country::Egy, "00030002", &eg_iban, true),
         (Country::Egy, "00030001", &eg_iban, false),
         (Country::Egy, "BMISEGCX", &eg_iban, false),
+        (Country::Egy, "CIBEEGCX001", &eg_iban, true),
+        (Country::Egy, "CIBEEGCA", &eg_iban, true),
+        (Country::Egy, "NBEGEGCX123", &eg_iban, false),
     ] {
         let found = faults_of(country, |order| {
             order.bank_branch_code = code.to_owned();

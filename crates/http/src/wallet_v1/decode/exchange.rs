@@ -42,7 +42,7 @@ pub fn rate_query(raw: Option<&str>, destinations: &[Country]) -> Result<RateQue
     let from = query.required("from_currency", |name, given| COIN.read_str(name, given));
     let to = query
         .required("to_currency", |name, given| to_currency(destinations).read_str(name, given));
-    let minor = query.optional("amount", |name, given| Amount.read_str(name, given.trim()));
+    let minor = query.optional("amount", |name, given| Amount.read_str(name, given));
     query.finish(|| Some(RateQuery { from: from?, to: to?, minor }))
 }
 

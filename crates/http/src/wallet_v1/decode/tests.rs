@@ -247,6 +247,7 @@ fn the_faults_of_an_order_name_the_whole_path() {
             ("bank_account.account_holder_name", "missing"),
         ),
         (account(json!({"iban": null})), ("bank_account.iban", "missing")),
+        (account(json!({"iban": 5})), ("bank_account.iban", "string_type")),
         (
             account(json!({"iban": "PK36SCBL0000001123456703"})),
             ("bank_account.iban", "invalid_iban"),

@@ -117,12 +117,13 @@ fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
         }
         Asked::Fiat { micros, usdc, usdt, .. } => {
             // Each token counts by its share of the due amount, rounded down to the currency's
-            // cents.
+            // cents unless the due amount has smaller parts.
             let share = |minor: i64, due: i64| {
                 i128::from(*micros) * i128::from(minor) / i128::from(due.max(1))
             };
             let value = share(received.usdc, *usdc) + share(received.usdt, *usdt);
-            let value = i64::try_from(value - value % MICROS_PER_CENT).unwrap_or(i64::MAX);
+            let unit = if i128::from(*micros) % MICROS_PER_CENT == 0 { MICROS_PER_CENT } else { 1 };
+            let value = i64::try_from(value - value % unit).unwrap_or(i64::MAX);
             let due = asked
                 .outstanding(received, StableCoin::Usdc)
                 .map(|left| if left == 0 { 0 } else { micros - value });
@@ -149,6 +150,7 @@ mod tests {
     #[test]
     fn received_amounts_are_in_the_requested_currency() {
         let crypto = Asked::Crypto { coin: StableCoin::Usdc, minor: 10_050_000 };
+        let fine = Asked::Fiat { currency: Currency::Usd, micros: 4_000, usdc: 4_000, usdt: 4_020 };
         for (asked, usdc, usdt, received, due) in [
             (crypto, 0, 0, 0, Some(10_050_000)),
             (crypto, 5_025_000, 0, 5_025_000, Some(5_025_000)),
@@ -158,6 +160,8 @@ mod tests {
             (PKR_2800, 0, 10_050_000, 2_800_000_000, Some(0)),
             (PKR_2800, 5_000_000, 5_025_000, 2_800_000_000, Some(0)),
             (PKR_2800, 1, 0, 0, Some(2_800_000_000)),
+            (fine, 4_000, 0, 4_000, Some(0)),
+            (fine, 1_000, 0, 1_000, Some(3_000)),
             (Asked::Flexible, 1_000_000, 2_000_000, 3_000_000, None),
         ] {
             assert_eq!(
