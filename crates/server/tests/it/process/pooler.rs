@@ -43,6 +43,18 @@ async fn two_nodes_behind_a_pooler_lose_nothing_and_leave_nothing_in_its_session
     first.process.stop();
     second.process.stop();
     left_nothing(&through);
+    says_what_to_set(&rig);
+}
+
+/// Without the option a session finds the statements of an earlier client of the pooler.
+fn says_what_to_set(rig: &Rig) {
+    let mut answers = (0..40).map(|_| {
+        let mut command = rig.installation.command(&["tenants", "list"]);
+        let output = command.env("CORRIDOR_STORE__POOLER", "false").output().expect("it runs");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    });
+    let said = answers.any(|answer| answer.contains("store.pooler has to be true"));
+    assert!(said, "no session met another client's statements");
 }
 
 async fn progress(load: &Load, payments: usize, node: &Node) {

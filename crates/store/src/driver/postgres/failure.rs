@@ -25,6 +25,11 @@ pub(crate) fn meaning(error: &Error) -> DbError {
     if *reported.code() == SqlState::UNDEFINED_TABLE {
         return DbError::Absent(why);
     }
+    if POOLED.contains(reported.code()) {
+        return DbError::Unavailable(format!(
+            "behind a pooler in transaction mode, store.pooler has to be true: {why}"
+        ));
+    }
     match class(reported) {
         // Serialization and deadlock.
         "40" => DbError::Conflict(why),
@@ -43,6 +48,11 @@ const PASSING: [SqlState; 4] = [
     SqlState::LOCK_NOT_AVAILABLE,
     SqlState::DATATYPE_MISMATCH,
 ];
+
+/// A statement that this session prepared is missing, or one that it did not prepare is there: a pooler
+/// gave it another session of the server.
+const POOLED: [SqlState; 2] =
+    [SqlState::DUPLICATE_PSTATEMENT, SqlState::INVALID_SQL_STATEMENT_NAME];
 
 /// The meaning of a failed COMMIT after successful statements.
 pub(super) fn of_commit(error: &Error) -> DbError {
