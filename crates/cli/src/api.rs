@@ -82,7 +82,8 @@ pub struct WalletApiArgs {
     /// Wallet API URL
     #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
     wallet_base_url: Option<String>,
-    /// Audience of tokens, the service's http.public_url [default: the wallet API URL]
+    /// Audience of tokens, the service's http.public_url [default: `CORRIDOR_AUDIENCE`, else the
+    /// wallet API URL]
     #[arg(long, env = "CORRIDOR_WALLET_AUDIENCE", value_name = "URL")]
     wallet_audience: Option<String>,
     /// Wallet access key
@@ -105,8 +106,11 @@ pub struct WalletApiArgs {
 impl WalletApiArgs {
     /// A client of the wallet service.
     pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
+        // Both services have one public URL.
+        let audience =
+            self.wallet_audience.clone().or_else(|| std::env::var("CORRIDOR_AUDIENCE").ok());
         let given = given(
-            (&self.wallet_base_url, &self.wallet_audience),
+            (&self.wallet_base_url, &audience),
             &self.wallet_access_key,
             &self.wallet_secret_key,
             &self.wallet_secret_key_file,

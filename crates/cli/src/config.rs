@@ -139,8 +139,9 @@ fn loaded(config: &Config, context: &Context) -> Result<Vec<Finding>, Failure> {
     run_async(async {
         let store = doctor::existing_store(config, data_dir.path()).await;
         let mut findings = preflight::look(config, data_dir.path(), store.as_ref(), false).await;
+        findings.push(doctor::directory(data_dir.path()));
         if store.is_none()
-            && let Some(why) = installation::unreachable(config, data_dir.path()).await
+            && let Some(why) = installation::unusable(config, data_dir.path()).await
         {
             findings.push(Finding::new("database", Level::Wrong, why));
         }

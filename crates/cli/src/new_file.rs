@@ -60,7 +60,9 @@ impl Write for NewFile {
 }
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
-    Failure::Usage(format!("{}: {error}", path.display()))
+    // `corridor-admin` works in another directory than its caller's.
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Failure::Usage(format!("{}: {error}", whole.display()))
 }
 
 #[cfg(test)]

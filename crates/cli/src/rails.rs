@@ -113,7 +113,7 @@ impl PreviewArgs {
     fn order(&self, rail: Option<&RailEntry>) -> Result<UncheckedOrder, Failure> {
         let country = self.country.or_else(|| Country::parse(&rail?.country));
         match &self.order {
-            Some(_) => self.order_of_file(country),
+            Some(_) => self.order_of_file(country, rail),
             None => {
                 let missing =
                     || Failure::Usage("--country: required without --order and --rail".to_owned());
@@ -126,7 +126,11 @@ impl PreviewArgs {
     }
 
     /// The order in the file. Quote, country and amount may be missing there, as for `corridor pay`.
-    fn order_of_file(&self, country: Option<Country>) -> Result<UncheckedOrder, Failure> {
+    fn order_of_file(
+        &self,
+        country: Option<Country>,
+        rail: Option<&RailEntry>,
+    ) -> Result<UncheckedOrder, Failure> {
         let mut members = read_order_file(self.order.as_ref())?;
         let absent = |members: &Members, name: &str| !members.contains_key(name);
         for (name, value) in [("quote", NO_QUOTE), ("currency", "AED")] {
@@ -139,7 +143,8 @@ impl PreviewArgs {
         {
             members.insert("country".to_owned(), document::text(country.alpha3())?);
         }
-        if let Some(amount) = self.amount {
+        if self.amount.is_some() || absent(&members, "amount") {
+            let amount = self.amount.unwrap_or_else(|| sample_amount(rail));
             members.insert("amount".to_owned(), document::number(amount)?);
         }
         let wrong = |faults: Vec<domain::fault::Fault>| {

@@ -17,9 +17,8 @@ use domain::approval::DualControl;
 use domain::ids::{PaymentId, TenantId};
 use domain::payment::{PaymentState, ReviewState};
 use domain::user::Scope;
-use engine::command::Refused;
 use serde_json::json;
-use store::{Found, Record};
+use store::{Found, Record, Tenant};
 
 use super::failure::Failure;
 use super::output::{self, Output};
@@ -234,6 +233,10 @@ async fn payment_id(opened: &Opened, tenant: TenantId, text: &str) -> Result<Pay
     opened.id(tenant, text, "payment", payment).await.map(PaymentId)
 }
 
+fn no_payment(tenant: &Tenant, id: PaymentId) -> Failure {
+    Failure::Refused(format!("{} has no payment {id}", tenant.tag))
+}
+
 /// Approves the version that was seen, or rejects the payment.
 async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Result<(), Failure> {
     let approve = seen.is_some();
@@ -242,7 +245,7 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let id = payment_id(&opened, tenant.id, &args.payment).await?;
     let payments = opened.payments()?;
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
-    let payment = record.ok_or_else(|| Failure::refused(Refused::NotFound))?.payment;
+    let payment = record.ok_or_else(|| no_payment(&tenant, id))?.payment;
     let release = approve.then_some(payment.charge.amount.minor);
     let of_tenant = (tenant.id, &tenant.policy.wallet);
     let by = args.people.deed(&opened, of_tenant, release, DualControl::RELEASE).await?;
@@ -264,7 +267,8 @@ async fn close_recall(args: &DecideArgs, context: &Context) -> Result<(), Failur
     let by = args.people.deed(&opened, of_tenant, None, DualControl::OUTCOME).await?;
     let payments = opened.payments()?;
     let recalls = opened.store.recalls(tenant.id, id).await.map_err(Failure::of_store)?;
-    let newest = recalls.first().ok_or_else(|| Failure::refused(Refused::NotFound))?.id;
+    let no_recall = || Failure::Refused(format!("payment {id} of {} has no recall", tenant.tag));
+    let newest = recalls.first().ok_or_else(no_recall)?.id;
     let closed = payments.service.close_recall(tenant.id, id, newest, by).await;
     closed.map_err(Failure::refused)?;
     payments.finish().await;
@@ -281,7 +285,7 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let scope = Scope::Tenant(tenant.id);
     let by = args.people.deed(&opened, scope, DualControl::OUTCOME).await?;
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
-    let record = record.ok_or_else(|| Failure::refused(Refused::NotFound))?;
+    let record = record.ok_or_else(|| no_payment(&tenant, id))?;
     let finding = args.outcome.finding(record.payment.amount)?;
     let Some(seen) = record.payment.open_to(&finding) else {
         let state = record.payment.standing.state.name();

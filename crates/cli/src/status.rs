@@ -64,6 +64,7 @@ pub fn run(args: &StatusArgs, context: &Context) -> Result<(), Failure> {
                 ("state", if is_ready { "ready" } else { "not ready" }.to_owned()),
                 ("checks", checks("checks")),
                 ("sanctions lists", checks("lists")),
+                ("chains", checks("chains")),
                 ("process", pid.map(|pid| pid.to_string()).unwrap_or_default()),
                 ("data", below_home(data_dir.path())),
                 ("clock", ahead_s.map_or_else(String::new, clock)),

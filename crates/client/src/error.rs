@@ -165,7 +165,10 @@ fn problem_line(problem: &Map<String, Value>) -> String {
     let is_said =
         |name: &str| matches!(name, "message" | "details") || name == "field" && faults.is_some();
     let rest = problem.iter().filter(|(name, _)| !is_said(name));
-    let details = details.into_iter().flatten().filter(|(name, _)| *name != "faults");
+    // Some are members of the problem itself, too.
+    let details = details.into_iter().flatten();
+    let details =
+        details.filter(|(name, value)| *name != "faults" && problem.get(*name) != Some(*value));
     let rest: Vec<String> = rest
         .chain(details)
         .map(|(name, value)| match name.as_str() {

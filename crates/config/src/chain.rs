@@ -478,8 +478,7 @@ fn chain_faults(config: &Config, faults: &mut Faults) {
     let is_real = chain.preset.is_empty() || !no_node;
     faults.check("chain.preset", is_real, "describes a public network: its node_url is missing");
     for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
-        let fits = text.is_empty() || Address::parse(text).is_some();
-        faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");
+        faults.check(key, text.is_empty() || names_an_account(text), ADDRESS_RULE);
         faults.check(
             key,
             text.is_empty() || !no_node || !is_real,
@@ -588,6 +587,14 @@ pub(super) fn kms(keys: &Keys, faults: &mut Faults) {
     );
 }
 
+const ADDRESS_RULE: &str =
+    "must be an address other than 0x0, whose checksum (EIP-55) is valid if it has one";
+
+/// Whether a text is the address of an account or contract, as it was meant to be written.
+pub fn names_an_account(text: &str) -> bool {
+    Address::parse_checked(text).is_some_and(|address| address != Address([0; 20]))
+}
+
 fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     let key = |name: &str| format!("chain.tenants.{}.{name}", tenant.tag);
     for (name, text) in [
@@ -604,12 +611,16 @@ fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     named.dedup();
     faults.check(key("further_operators"), further.len() < OPERATORS_MAX, "must be at most 15");
     let apart = all == named.len() && further.iter().all(|name| !name.is_empty());
-    faults.check(key("further_operators"), apart, "must be distinct keys");
+    let keys = if further.is_empty() { "approver" } else { "further_operators" };
+    faults.check(key(keys), apart, "names the key of another role: all keys must be distinct");
     for (name, text) in [("admin", &tenant.admin), ("treasury", &tenant.treasury)] {
-        faults.check(key(name), Address::parse(text).is_some(), "must be an address");
+        faults.check(key(name), names_an_account(text), ADDRESS_RULE);
     }
     let deployed = [&tenant.controller, &tenant.implementation];
-    let all = deployed.iter().all(|text| Address::parse(text).is_some()) && tenant.version > 0;
+    for (name, text) in [("controller", deployed[0]), ("implementation", deployed[1])] {
+        faults.check(key(name), text.is_empty() || names_an_account(text), ADDRESS_RULE);
+    }
+    let all = deployed.iter().all(|text| !text.is_empty()) && tenant.version > 0;
     let none = deployed.iter().all(|text| text.is_empty());
     faults.check(
         key("controller"),

@@ -37,7 +37,9 @@ use domain::policy::Environment;
 use reading::Reading;
 
 pub use audit::Audit;
-pub use chain::{Chain, KeySource, Keys, OfChain, TenantEntry, Wallets, Webhooks};
+pub use chain::{
+    Chain, KeySource, Keys, OfChain, TenantEntry, Wallets, Webhooks, names_an_account,
+};
 pub use files::{AcknowledgementEntry, PgpEntry, ProtectionKind, SftpEntry};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};

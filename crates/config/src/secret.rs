@@ -108,6 +108,14 @@ pub fn masked_url(text: &str) -> String {
     }
 }
 
+/// Whether it is clear where the password of a URL ends: at its first `@`, before any parameter.
+pub fn is_clear(url: &str) -> bool {
+    url.split_once('@').is_none_or(|(credentials, rest)| {
+        let place = rest.split('?').next().unwrap_or_default();
+        !credentials.contains('?') && !place.contains('@')
+    })
+}
+
 /// The parts of a URL after its scheme, without user and parameters. All of it is masked if
 /// a user or password with unescaped characters makes the parts ambiguous.
 fn masked_address(rest: &str) -> String {
@@ -147,6 +155,23 @@ mod tests {
 
     fn path(dotted: &str) -> Vec<String> {
         dotted.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn unescaped_characters_of_a_password_make_a_url_unclear() {
+        for clear in [
+            "postgres://me:pw@db:5432/corridor",
+            "postgres://me:p%40w/x@one,two:5433/corridor?sslmode=require",
+            "postgres://me@db/c?application_name=a@b",
+            "postgres://db?sslmode=require",
+            "postgresql://db",
+        ] {
+            assert!(is_clear(clear), "{clear}");
+        }
+        for unclear in ["me:p@w@db/c", "me:p@w/x@db/c", "me:p?w@db/c", "db/c?user=me&password=p@w"]
+        {
+            assert!(!is_clear(&format!("postgres://{unclear}")), "{unclear}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::corridors::{CONNECTOR_RECALL, RECALL_MESSAGES};
-use super::secret::{Secret, masked_url};
+use super::secret::{Secret, is_clear, masked_url};
 use super::sections::{Config, RailEntry, RateSource, Transport, VerifyAccount};
 use super::{audit, chain, keys, outbound, provider, relays};
 
@@ -129,6 +129,9 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.check("store.url", known, "must be \"sqlite:PATH\" or \"postgres://…\"");
     let ports = store.starts_with("sqlite:") || has_valid_ports(store);
     faults.check("store.url", !known || ports, "must name ports of 1 to 65535");
+    let clear = store.starts_with("sqlite:") || is_clear(store);
+    let rule = "write @ in a user or password as %40, and ? as %3F";
+    faults.check("store.url", !known || clear, rule);
     let modes = store.split_once('?').map_or("", |(_, query)| query).split('&');
     let mut modes = modes.filter_map(|pair| pair.strip_prefix("sslmode="));
     let modes = modes.all(|mode| SSL_MODES.contains(&mode));

@@ -7,7 +7,7 @@ pub enum EngineError {
     #[error("the service is busy")]
     Busy,
     /// The store could not be reached; nothing was changed.
-    #[error("the store cannot be reached")]
+    #[error("the store cannot be reached or written to")]
     Unavailable,
     /// The connection died during the commit and the store has not come back: the outcome is
     /// unknown.

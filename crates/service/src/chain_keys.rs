@@ -9,7 +9,7 @@ use adapters::evm::signers::{
     RemoteSettings, RemoteSigner, TenantKeys,
 };
 use adapters::evm::{ControllerSource, EvmContracts, Owners};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, KeyRole};
@@ -88,7 +88,14 @@ fn assemble(
     };
     let mut controllers = HashMap::new();
     for entry in &config.chain.tenants {
-        controllers.insert(tenant(&entry.tag)?, controller(entry)?);
+        let source = controller(entry)?;
+        if let ControllerSource::Computed(owners) = &source
+            && is_own_key(&opened, &entry.tag, owners.admin)
+        {
+            // The contract's constructor refuses it.
+            bail!("chain.tenants.{}.admin: {OWN_KEY}", entry.tag);
+        }
+        controllers.insert(tenant(&entry.tag)?, source);
     }
     let (mut keys, mut operators) = (Vec::new(), Vec::new());
     for OpenKey { tag, role, key } in opened {
@@ -100,6 +107,13 @@ fn assemble(
     let keys = TenantKeys::new(keys).and_then(|keys| keys.with_operators(operators));
     let keys = Arc::new(keys.context("chain.tenants")?);
     Ok((keys.clone(), EvmContracts::new(keys, controllers)?))
+}
+
+const OWN_KEY: &str =
+    "is the address of one of the tenant's own keys: name a Safe, or a key that is kept offline";
+
+fn is_own_key(opened: &[OpenKey<'_>], tag: &str, address: Address) -> bool {
+    opened.iter().any(|key| key.tag == tag && key.key.address() == address)
 }
 
 /// Opens every key; each comes with its key in the configuration.
@@ -138,6 +152,12 @@ pub(super) async fn check(
                 usable.push(key);
             }
             Err(error) => found.push((path.clone(), Err(error.context(path)))),
+        }
+    }
+    for entry in config.chain.tenants.iter().filter(|entry| entry.controller.is_empty()) {
+        if Address::parse(&entry.treasury).is_some_and(|at| is_own_key(&usable, &entry.tag, at)) {
+            let path = format!("chain.tenants.{}.treasury", entry.tag);
+            found.push((path.clone(), Err(anyhow!("{path}: {OWN_KEY}"))));
         }
     }
     let tags = config.chain.tenants.iter().map(|entry| entry.tag.as_str());

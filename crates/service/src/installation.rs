@@ -60,13 +60,20 @@ pub async fn is_sealed(config: &Config, data_dir: &Path) -> anyhow::Result<bool>
     Ok(store.is_sealed().await?)
 }
 
-/// Why the configured database cannot be opened or created; it need not have been migrated. Needs no
-/// key.
-pub async fn unreachable(config: &Config, data_dir: &Path) -> Option<String> {
-    match missing_directory(config, data_dir) {
-        Some(missing) => Some(missing),
-        None => is_sealed(config, data_dir).await.err().map(|error| format!("{error:#}")),
-    }
+/// Why a start could not open, create or migrate the configured database.
+pub async fn unusable(config: &Config, data_dir: &Path) -> Option<String> {
+    let opened = async {
+        if let Some(missing) = missing_directory(config, data_dir) {
+            return Err(anyhow::Error::msg(missing));
+        }
+        check(config, data_dir).await?;
+        if is_sealed(config, data_dir).await? {
+            let store = super::open_existing_store(config, data_dir).await?;
+            store.check_migratable().await?;
+        }
+        Ok(())
+    };
+    opened.await.err().map(|error| format!("{error:#}"))
 }
 
 /// The directory of a SQLite database that nothing creates: a start creates the data directory only.
@@ -114,13 +121,15 @@ pub(crate) async fn check(config: &Config, data_dir: &Path) -> anyhow::Result<()
     let has_key = has_key(config, data_dir);
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
         && has_key
-        && path.exists()
         && is_empty(&path)
     {
-        if !is_begun(config, data_dir, &path) {
+        if !path.exists() {
+            tracing::warn!(file = %path.display(), "a key, but no database: an installation begins");
+        } else if is_begun(config, data_dir, &path) {
+            tracing::warn!(file = %path.display(), "the database file is empty (0 bytes): an installation begins");
+        } else {
             return Err(NotInstalled::EmptyDatabase(path.display().to_string()).into());
         }
-        tracing::warn!(file = %path.display(), "the database file is empty (0 bytes): an installation begins");
     }
     // Production generates no key.
     if has_key || config.environment == Environment::Production {
@@ -208,14 +217,23 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let of = |url: &str| crate::preflight::tests::config(&[("store.url", url)]);
         let new = dir.path().join("created at first start");
-        assert_eq!(unreachable(&of("sqlite:corridor.db"), &new).await, None);
-        let missing = unreachable(&of("sqlite:no/where.db"), dir.path()).await.expect("named");
+        assert_eq!(unusable(&of("sqlite:corridor.db"), &new).await, None);
+        let missing = unusable(&of("sqlite:no/where.db"), dir.path()).await.expect("named");
         assert!(missing.contains("no does not exist: create it"), "{missing}");
         let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = closed.local_addr().expect("an address").port();
         drop(closed);
         let url = format!("postgres://corridor@127.0.0.1:{port}/corridor");
-        assert!(unreachable(&of(&url), dir.path()).await.is_some(), "nothing listens there");
+        assert!(unusable(&of(&url), dir.path()).await.is_some(), "nothing listens there");
+        let store = open_store(&config(), dir.path()).await.expect("a new one");
+        assert_eq!(unusable(&config(), dir.path()).await, None, "a start migrates it");
+        store.migrate().await.expect("migrated");
+        assert_eq!(unusable(&config(), dir.path()).await, None);
+        let kek = config::kek_path(dir.path());
+        std::fs::remove_file(&kek).expect("removed");
+        config::create_key_file(&kek).expect("another key");
+        let other = unusable(&config(), dir.path()).await.expect("named");
+        assert!(other.contains("security.previous_key_encryption_keys"), "{other}");
     }
 
     #[tokio::test]

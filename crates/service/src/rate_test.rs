@@ -48,7 +48,9 @@ pub async fn test(config: &Config, name: &str, now: Timestamp) -> anyhow::Result
     let by_name = sources.iter().find(|source| source.name == name || source.origin() == name);
     let source = by_name.or_else(by_number).cloned().with_context(|| {
         let all = sources.iter().zip(1..).map(|(source, number)| {
-            if source.name.is_empty() { number.to_string() } else { source.name.clone() }
+            let name =
+                if source.name.is_empty() { number.to_string() } else { source.name.clone() };
+            format!("{name}: {}", source.origin())
         });
         format!(
             "SOURCE: {name:?} is not one of rates.sources ({})",

@@ -220,20 +220,11 @@ pub(crate) fn nothing() -> MigrationReport {
 
 /// Checks that the schema is exactly the one that this program creates.
 pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
-    let rows = match driver.query(&VERSIONS, Vec::new()).await {
-        Err(DbError::Absent(_)) => {
-            return Err(StoreError::Schema(
-                "the database has not been migrated: run corridor migrate".to_owned(),
-            ));
-        }
-        other => other?,
+    let Some(missing) = missing(driver).await? else {
+        return Err(StoreError::Schema(
+            "the database has not been migrated: run corridor migrate".to_owned(),
+        ));
     };
-    let mut applied = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let mut fields = row.fields();
-        applied.push((fields.int()?, fields.text()?.to_owned()));
-    }
-    let missing = pending(&applied)?;
     match missing.first() {
         None => Ok(()),
         Some(next) => Err(StoreError::Schema(format!(
@@ -241,6 +232,25 @@ pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
             next.version, next.name
         ))),
     }
+}
+
+/// Checks that this program can migrate the schema.
+pub(crate) async fn check_migratable(driver: &Driver) -> Result<(), StoreError> {
+    missing(driver).await.map(drop)
+}
+
+/// The migrations that are not applied yet; `None` if the database has never been migrated.
+async fn missing(driver: &Driver) -> Result<Option<&'static [Migration]>, StoreError> {
+    let rows = match driver.query(&VERSIONS, Vec::new()).await {
+        Err(DbError::Absent(_)) => return Ok(None),
+        other => other?,
+    };
+    let mut applied = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut fields = row.fields();
+        applied.push((fields.int()?, fields.text()?.to_owned()));
+    }
+    pending(&applied).map(Some)
 }
 
 /// The migrations that are not applied yet, or why the applied ones do not match.

@@ -21,6 +21,8 @@ use crate::error::StoreError;
 use crate::options::{Entropy, Options};
 
 const VERSION: u8 = 1;
+const UNKNOWN_KEY: &str = "sealed with a key-encryption key that is in neither security.key_encryption_key nor \
+                           security.previous_key_encryption_keys";
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 12;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
@@ -123,8 +125,7 @@ impl Vault {
             return Err(corrupt("sealed in an unknown format"));
         }
         let kek = self.keys.iter().find(|kek| kek.id == head[1..=KEY_ID_BYTES]);
-        let kek =
-            kek.ok_or_else(|| corrupt("sealed with a key-encryption key that is not configured"))?;
+        let kek = kek.ok_or_else(|| corrupt(UNKNOWN_KEY))?;
         let mut nonce = [0_u8; NONCE_BYTES];
         nonce.copy_from_slice(&head[1 + KEY_ID_BYTES..]);
         let payload = Payload { msg: body, aad: &place.bytes() };

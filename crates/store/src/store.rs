@@ -121,6 +121,20 @@ impl Store {
         admin::keys::has_id_key(self).await
     }
 
+    /// Checks that [`Store::migrate`] would accept the schema, and that the key-encryption key opens what
+    /// is stored. Changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Schema`]: another program's schema, or a newer one. [`StoreError::Corrupt`]: another
+    /// key-encryption key.
+    pub async fn check_migratable(&self) -> Result<(), StoreError> {
+        migrate::check_migratable(self.driver()).await?;
+        match admin::keys::has_id_key(self).await? {
+            true => admin::keys::id_key(self).await.map(drop),
+            false => Ok(()),
+        }
+    }
+
     async fn refresh(&self) -> Result<(), StoreError> {
         self.id_keys().await?;
         let offset = self.clock_offset_micros().await?;

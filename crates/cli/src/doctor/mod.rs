@@ -341,7 +341,7 @@ fn is_open_to_others(_metadata: &std::fs::Metadata) -> bool {
 }
 
 /// Whether the data directory can be written, or created: that is, what it would be created in.
-fn directory(path: &Path) -> Finding {
+pub fn directory(path: &Path) -> Finding {
     const NAME: &str = "data directory";
     let existing = path.ancestors().find(|part| part.as_os_str().is_empty() || part.exists());
     let existing = existing.filter(|part| !part.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -47,7 +47,10 @@ pub fn rail(text: &str) -> Result<Rail, String> {
 /// Parses an address.
 pub fn address(text: &str) -> Result<String, String> {
     let parsed = Address::parse(text).ok_or("must be 0x and 40 hexadecimal digits")?;
-    Ok(parsed.to_string())
+    match config::names_an_account(text) {
+        true => Ok(parsed.to_string()),
+        false => Err("invalid checksum, or 0x0; check for a mistyped digit".to_owned()),
+    }
 }
 
 /// Parses the name of a preset.

@@ -130,3 +130,30 @@ fn production_refuses_two_nodes_on_one_host() {
         assert!(!refused([one, second, further]), "{second} {further}");
     }
 }
+
+#[test]
+fn addresses_that_cannot_be_changed_later_are_as_they_were_meant() {
+    const CHECKED: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    let (plain, mistyped) = (CHECKED.to_lowercase(), CHECKED.replace("BeAed", "BeAeD"));
+    let zero = format!("0x{}", "0".repeat(40));
+    let of = |admin: &str, treasury: &str, usdc: &str| {
+        let file = format!(
+            "[wallets]\nenabled = true\n[chain]\nnode_url = \"https://node.example\"\nusdc = \"{usdc}\"\n\
+             [[chain.tenants]]\ntag = \"demobank\"\noperator = \"o\"\ncompliance = \"c\"\napprover = \"a\"\n\
+             admin = \"{admin}\"\ntreasury = \"{treasury}\"\n"
+        );
+        load(&file, &[], &[]).err().map(|error| error.to_string())
+    };
+    assert_eq!(of(CHECKED, &plain, CHECKED), None);
+    for (admin, treasury, usdc, key) in [
+        (&*mistyped, &*plain, CHECKED, "chain.tenants.demobank.admin"),
+        (CHECKED, &*mistyped, CHECKED, "chain.tenants.demobank.treasury"),
+        (CHECKED, &zero, CHECKED, "chain.tenants.demobank.treasury"),
+        (&*zero, CHECKED, CHECKED, "chain.tenants.demobank.admin"),
+        (CHECKED, CHECKED, &*mistyped, "chain.usdc"),
+    ] {
+        let refused = of(admin, treasury, usdc).expect("refused");
+        assert!(refused.contains(key) && refused.contains("EIP-55"), "{refused}");
+        assert_eq!(refused.lines().count(), 1, "{refused}");
+    }
+}

@@ -82,6 +82,7 @@ pub async fn look(
     let start::Loaded { mut findings, rates } = start::start(config, store).await;
     findings.extend(chains::chains(config, store).await);
     findings.extend(relays::listeners(config));
+    findings.extend(relays::files(config));
     findings.extend(relays::lags(config, store).await);
     if deep {
         findings.extend(relays::brokers(config).await);

@@ -1,7 +1,9 @@
 //! Relays: how late each is, and whether its broker would take events.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use adapters::outbound;
 use config::{Config, RelayEntry};
 use store::{RelayCursor, Store};
 
@@ -25,6 +27,40 @@ pub(super) fn listeners(config: &Config) -> Vec<Finding> {
             Finding::new("listeners", Level::Warning, detail)
         }));
         known.push((key, at));
+    }
+    findings
+}
+
+/// A finding per file of a relay that cannot be read. Relays may be on machines of their own, which
+/// have these files: only a warning.
+pub(super) fn files(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, entry) in &config.relay {
+        let readable = |path: &Path| match std::fs::read(path) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        };
+        for (key, path, read) in [
+            (
+                "authority_file",
+                &entry.authority_file,
+                outbound::authorities(&entry.authority_file).map(drop),
+            ),
+            (
+                "client_certificate_file",
+                &entry.client_certificate_file,
+                readable(&entry.client_certificate_file),
+            ),
+            ("client_key_file", &entry.client_key_file, readable(&entry.client_key_file)),
+            ("credentials_file", &entry.credentials_file, readable(&entry.credentials_file)),
+        ] {
+            if !path.as_os_str().is_empty()
+                && let Err(why) = read
+            {
+                let detail = format!("relay.{name}.{key}: {why}");
+                findings.push(Finding::new(NAME, Level::Warning, detail));
+            }
+        }
     }
     findings
 }

@@ -553,6 +553,43 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn owners_that_are_keys_of_their_tenant_are_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let password = "a password";
+        let secret = secrecy::SecretString::from(password);
+        let mut keys = Vec::new();
+        for name in ["operator", "compliance", "approver"] {
+            let (address, text) = adapters::evm::signers::new_keystore(&secret).expect("a key");
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            keys.push((path.display().to_string(), address.to_string()));
+        }
+        let other = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+        for (admin, treasury, found) in [
+            (other, other, None),
+            (&*keys[0].1, other, Some("chain.tenants.demobank.admin: is the address of one")),
+            (other, &*keys[2].1, Some("chain.tenants.demobank.treasury: is the address of one")),
+        ] {
+            let tenants = format!(
+                r#"[{{ tag = "demobank", operator = "{}", compliance = "{}", approver = "{}", admin = "{admin}", treasury = "{treasury}" }}]"#,
+                keys[0].0, keys[1].0, keys[2].0
+            );
+            let config = config(&[
+                ("wallets.enabled", "true"),
+                ("chain.node_url", "https://node.example"),
+                ("chain.keys.source", "keystore"),
+                ("chain.keys.keystore_password", password),
+                ("chain.tenants", &tenants),
+            ]);
+            let findings = signing_keys(&config, None).await;
+            let details = wrong(&findings);
+            assert_eq!(details.len(), usize::from(found.is_some()), "{details:?}");
+            let said = found.is_none_or(|found| details.iter().any(|it| it.contains(found)));
+            assert!(said, "{details:?}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_database_of_the_other_environment_is_found() {
         let dir = tempfile::tempdir().expect("a directory");
         let config = config(&[]);
