@@ -251,7 +251,7 @@ pub async fn sealed_values_open_only_where_they_belong(world: World) {
         .await;
     let refused = wrong.expect("beside").ready().await;
     let Err(StoreError::Corrupt(why)) = refused else { panic!("{refused:?}") };
-    assert!(why.contains("not configured"), "{why}");
+    assert!(why.contains("in neither security.key_encryption_key nor"), "{why}");
 }
 
 /// A condition on documents that contain the beneficiary's name in plaintext.

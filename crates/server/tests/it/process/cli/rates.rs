@@ -79,7 +79,7 @@ async fn a_source_is_tested_with_its_secret() {
     assert_eq!(quoted("AED/PKR")["rate"], "75.646258503401");
     assert_eq!(quoted("USDT/PKR")["state"], "quoted");
     let unknown = installation.run(&["rates", "test", "markt"]);
-    assert!(unknown.code == 2 && unknown.stderr.contains("(market, 2)"), "{unknown:?}");
+    assert!(unknown.code == 2 && unknown.stderr.contains("(market: http://"), "{unknown:?}");
     let alone = installation.json(&["rates", "test", "2"]).remove(0);
     assert_eq!(alone["rates"][0]["pair"], "USD/PKR");
     assert_eq!(alone["quotes"], json!([]));
