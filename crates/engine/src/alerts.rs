@@ -35,6 +35,23 @@ pub async fn end_everywhere(store: &Store, kind: AlertKind, what: &str) {
     }
 }
 
+/// Closes every tenant's alerts of this kind that begin with this text.
+pub async fn end_beginning(store: &Store, kind: AlertKind, beginning: &str) {
+    for (tenant, _) in everywhere(store, kind, beginning).await {
+        match store.alerts(tenant, usize::MAX).await {
+            Ok(open) => {
+                let ended = open.iter().map(|(_, alert)| alert);
+                for alert in ended.filter(|it| it.kind == kind && it.what.starts_with(beginning)) {
+                    end(store, tenant, alert).await;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "alerts could not be read, an operator has to close them");
+            }
+        }
+    }
+}
+
 async fn everywhere(store: &Store, kind: AlertKind, what: &str) -> Vec<(TenantId, Alert)> {
     match store.tenants().await {
         Ok(tenants) => {

@@ -77,11 +77,14 @@ pub async fn number(
     }
     let number = store.add_chain(config.chain_id, &config.name, is_first).await?;
     tracing::info!(chain = config.name, number = number.0, "chain named by a node");
-    let tokens = StableCoin::ALL.map(|coin| [other_token(config, coin), no_token(config, coin)]);
-    for what in tokens.as_flattened().iter().chain(&[other(config), silent(config)]) {
-        alerts::end_everywhere(store, AlertKind::ChainNode, what).await;
-    }
+    end_alerts(store, &config.name).await;
     Ok(number)
+}
+
+/// Ends every alert that nothing runs on this chain, also one about an id that was configured in
+/// error.
+pub async fn end_alerts(store: &Store, name: &str) {
+    alerts::end_beginning(store, AlertKind::ChainNode, &not_in_use(name)).await;
 }
 
 /// A token that is not deployed yet passes.
@@ -114,12 +117,7 @@ pub async fn wait_for_number(
             Ok(number) => return Some(number),
             Err(why) => why,
         };
-        let what = match why {
-            NotNamed::OtherChain => other(config),
-            NotNamed::OtherToken { coin, .. } => other_token(config, coin),
-            NotNamed::NoToken { coin, .. } => no_token(config, coin),
-            NotNamed::Node(_) | NotNamed::Store(_) => silent(config),
-        };
+        let what = alert_text(config, &why);
         if what != alerted {
             tracing::warn!(chain = config.name, %why, "chain is not in use yet, will retry");
             alerts::raise_everywhere(store, AlertKind::ChainNode, &what).await;
@@ -134,27 +132,29 @@ pub async fn wait_for_number(
     None
 }
 
-fn silent(ChainConfig { name, chain_id, .. }: &ChainConfig) -> String {
-    format!(
-        "{name}: nothing runs on this chain: none of its nodes has answered as chain {chain_id}"
-    )
+/// What the alerts of a chain that is not in use begin with.
+fn not_in_use(name: &str) -> String {
+    format!("{name}: nothing runs on this chain: ")
 }
 
-fn other(ChainConfig { name, .. }: &ChainConfig) -> String {
-    format!("{name}: nothing runs on this chain: {}", NotNamed::OtherChain)
-}
-
-fn no_token(ChainConfig { name, .. }: &ChainConfig, coin: StableCoin) -> String {
-    let code = coin.currency().code();
-    format!(
-        "{name}: nothing runs on this chain: the contract configured as {code} is no token, it does not name its decimals"
-    )
-}
-
-/// Without the address, which the operator corrects: the alert ends all the same.
-fn other_token(ChainConfig { name, .. }: &ChainConfig, coin: StableCoin) -> String {
-    let (code, decimals) = (coin.currency().code(), coin.currency().minor_units());
-    format!(
-        "{name}: nothing runs on this chain: the contract configured as {code} does not have {decimals} decimals"
-    )
+fn alert_text(ChainConfig { name, chain_id, .. }: &ChainConfig, why: &NotNamed) -> String {
+    let beginning = not_in_use(name);
+    match why {
+        NotNamed::OtherChain => format!("{beginning}{why}"),
+        NotNamed::OtherToken { coin, .. } => {
+            let (code, decimals) = (coin.currency().code(), coin.currency().minor_units());
+            format!(
+                "{beginning}the contract configured as {code} does not have {decimals} decimals"
+            )
+        }
+        NotNamed::NoToken { coin, .. } => {
+            let code = coin.currency().code();
+            format!(
+                "{beginning}the contract configured as {code} is no token, it does not name its decimals"
+            )
+        }
+        NotNamed::Node(_) | NotNamed::Store(_) => {
+            format!("{beginning}none of its nodes has answered as chain {chain_id}")
+        }
+    }
 }

@@ -156,22 +156,25 @@ pub async fn numbered_chains(
     Ok(numbered)
 }
 
-/// Notes the chains' names of today. `serve` does so at its start.
+/// Notes the chains' names of today, and ends alerts that known ones are not in use. `serve` does so at its start.
 pub(super) async fn note_names(config: &Config, store: &Store) -> anyhow::Result<()> {
     if !config.wallets.enabled {
         return Ok(());
     }
-    let chains = numbered_chains(config, Some(store)).await?;
+    let configured = numbered_chains(config, Some(store)).await?;
     for known in store.known_chains().await? {
-        let configured = chains.iter().find(|(_, number)| *number == Some(known.number));
+        let of = configured.iter().find(|(_, number)| *number == Some(known.number));
         let (name, chain_id) = (&known.name, known.chain_id);
-        match configured.map(|(of, _)| &of.config.chain.name) {
+        match of.map(|(of, _)| &of.config.chain.name) {
             Some(today) if today != name => store.rename_chain(chain_id, today).await?,
             Some(_) => {}
             None => {
                 tracing::warn!(name, chain_id, "chain is no longer configured, its wallets wait")
             }
         }
+    }
+    for (of, _) in configured.iter().filter(|(_, number)| number.is_some()) {
+        chains::end_alerts(store, &of.config.chain.name).await;
     }
     Ok(())
 }

@@ -4,6 +4,8 @@ use std::sync::atomic::Ordering;
 
 use domain::chain::{ChainConfig, ChainFault, ChainNumber};
 use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+use engine::alerts;
 use engine::chains::{NotNamed, number};
 
 use crate::world::{COIN, Setup, TENANT, World, with};
@@ -31,6 +33,32 @@ fn a_chain_has_no_number_before_a_node_answers() {
         world.chain.silent.store(true, Ordering::SeqCst);
         assert_eq!(named(&world, OTHER_ID, false).await, Ok(2));
         assert_eq!(named(&world, 10, false).await, Err(unreachable));
+    });
+}
+
+#[test]
+fn a_named_chain_ends_alerts_about_an_id_that_was_configured_in_error() {
+    with(Setup::default(), async |world| {
+        let offered = world.wallets.offered().expect("offered").first();
+        let name = &offered.config.name;
+        let raise = async |what: &str| {
+            alerts::raise_everywhere(&world.store, AlertKind::ChainNode, what).await;
+        };
+        let wrong_id = "nothing runs on this chain: none of its nodes has answered as chain 10";
+        raise(&format!("{name}: {wrong_id}")).await;
+        let kept = [
+            format!("{name}-2: {wrong_id}"),
+            format!("{name}: deposits wait: too few nodes confirm blocks that are deep enough"),
+        ];
+        for what in &kept {
+            raise(what).await;
+        }
+        assert_eq!(named(&world, 1, true).await, Ok(1));
+        let open = world.store.alerts(TENANT, 10).await.expect("readable");
+        let mut open: Vec<String> = open.into_iter().map(|(_, alert)| alert.what).collect();
+        open.retain(|what| what.starts_with(name));
+        open.sort();
+        assert_eq!(open, kept);
     });
 }
 
