@@ -124,17 +124,29 @@ async fn status(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
     let cursors = opened.store.relay_cursors().await.map_err(Failure::of_store)?;
     let clock = service::business_clock(&opened.store).await.map_err(Failure::unavailable)?;
     let now = clock.now();
+    let is_started = |name: &&String| cursors.iter().any(|cursor| cursor.relay == **name);
+    let unstarted: Vec<&String> =
+        opened.config.relay.keys().filter(|name| !is_started(name)).collect();
+    // Of a relay that was never started, the name alone.
+    let logs: Vec<(&str, Option<&RelayCursor>)> = cursors
+        .iter()
+        .map(|cursor| (cursor.relay.as_str(), Some(cursor)))
+        .chain(unstarted.iter().map(|name| (name.as_str(), None)))
+        .collect();
+    let lag = |cursor: &RelayCursor| cursor.lag(now).0 / 1_000_000;
+    let event = |cursor: &RelayCursor| cursor.event.map(|event| event.to_string());
     match context.output {
         Output::Table => {
-            let row = |cursor: &RelayCursor| {
+            let row = |(relay, cursor): &(&str, Option<&RelayCursor>)| {
+                let cell = |of: &dyn Fn(&RelayCursor) -> String| cursor.map(of).unwrap_or_default();
                 vec![
-                    cursor.relay.clone(),
-                    cursor.tag.clone(),
-                    cursor.log.name().to_owned(),
-                    cursor.unsent().to_string(),
-                    format!("{} s", cursor.lag(now).0 / 1_000_000),
-                    cursor.seq.to_string(),
-                    cursor.event.map_or_else(String::new, |event| event.to_string()),
+                    (*relay).to_owned(),
+                    cell(&|it| it.tag.clone()),
+                    cell(&|it| it.log.name().to_owned()),
+                    cell(&|it| it.unsent().to_string()),
+                    cell(&|it| format!("{} s", lag(it))),
+                    cell(&|it| it.seq.to_string()),
+                    cell(&|it| event(it).unwrap_or_default()),
                 ]
             };
             let columns = [
@@ -146,17 +158,22 @@ async fn status(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
                 number("last seq"),
                 text("last event"),
             ];
-            output::rows(&columns, cursors.iter().map(row).collect())
+            output::rows(&columns, logs.iter().map(row).collect())?;
+            for name in unstarted {
+                let advice = format!("{name} was never started: `corridor relay run {name}`");
+                output::remark(&advice);
+            }
+            Ok(())
         }
-        Output::Json => cursors.iter().try_for_each(|cursor| {
+        Output::Json => logs.iter().try_for_each(|(relay, cursor)| {
             output::json(&json!({
-                "relay": cursor.relay,
-                "tenant": cursor.tag,
-                "log": cursor.log.name(),
-                "unsent": cursor.unsent(),
-                "lag_s": cursor.lag(now).0 / 1_000_000,
-                "last_seq": cursor.seq,
-                "last_event": cursor.event.map(|event| event.to_string()),
+                "relay": relay,
+                "tenant": cursor.map(|it| &it.tag),
+                "log": cursor.map(|it| it.log.name()),
+                "unsent": cursor.map(RelayCursor::unsent),
+                "lag_s": cursor.map(lag),
+                "last_seq": cursor.map(|it| it.seq),
+                "last_event": cursor.and_then(event),
             }))
         }),
     }

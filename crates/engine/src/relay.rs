@@ -263,20 +263,32 @@ impl Relay {
         held: &mut Option<Held>,
         is_checked: &mut bool,
     ) -> Result<usize, RelayFault> {
+        let mut behind = self.store.relay_behind(&self.settings.name).await?;
+        behind.retain(|log| self.settings.sends(log));
+        // Before the broker is called: a relay without a position is not measured, and pruning does
+        // not wait for it.
+        let mut logs = Vec::new();
+        for log in behind {
+            let Some(Held { role, .. }) = held.as_ref() else { return Ok(0) };
+            let seq = match log.seq {
+                Some(seq) => seq,
+                None => self.begin(role, &log).await?,
+            };
+            logs.push((log, seq));
+        }
+        self.broken().retain(|key, _| logs.iter().any(|(log, _)| (log.tenant, log.log) == *key));
         if !std::mem::replace(is_checked, true) {
             self.sink.check().await?;
         }
-        let mut behind = self.store.relay_behind(&self.settings.name).await?;
-        behind.retain(|log| self.settings.sends(log));
-        self.broken().retain(|key, _| behind.iter().any(|log| (log.tenant, log.log) == *key));
         // A log that the broker does not take holds up no other.
         let (mut sent, mut fault) = (0, None);
-        for logs in behind.chunks(LOGS_AT_ONCE) {
+        for logs in logs.chunks(LOGS_AT_ONCE) {
             if !self.hold(held).await {
                 return Ok(sent);
             }
             let Some(Held { role, .. }) = held.as_ref() else { return Ok(sent) };
-            for done in join_all(logs.iter().map(|log| self.send_log(role, log))).await {
+            let sending = logs.iter().map(|(log, seq)| self.send_log(role, log, *seq));
+            for done in join_all(sending).await {
                 match done {
                     Ok(some) => sent += some,
                     Err(RelayFault::Sink(why)) => fault = fault.or(Some(why)),
@@ -287,11 +299,12 @@ impl Relay {
         fault.map_or(Ok(sent), |why| Err(why.into()))
     }
 
-    async fn send_log(&self, role: &HeldRole, log: &RelayBehind) -> Result<usize, RelayFault> {
-        let seq = match log.seq {
-            Some(seq) => seq,
-            None => self.begin(role, log).await?,
-        };
+    async fn send_log(
+        &self,
+        role: &HeldRole,
+        log: &RelayBehind,
+        seq: i64,
+    ) -> Result<usize, RelayFault> {
         if seq == log.head {
             self.broken().remove(&(log.tenant, log.log));
             return Ok(0);
@@ -321,7 +334,7 @@ impl Relay {
     }
 
     /// Begins a log; returns the number of the event before the first one to send.
-    async fn begin(&self, role: &HeldRole, log: &RelayBehind) -> Result<i64, RelayFault> {
+    async fn begin(&self, role: &HeldRole, log: &RelayBehind) -> Result<i64, StoreError> {
         let oldest = match (self.settings.start, log.log) {
             (RelayStart::Newest, _) => None,
             (RelayStart::Oldest, EventLog::Payment) => self.store.oldest_event(log.tenant).await?,

@@ -102,7 +102,8 @@ conformance! {
         one_of_two_relays_sends_and_the_other_takes_over
         a_relay_sends_what_it_is_configured_for
         missing_events_stop_the_log_and_raise_an_alert
-        a_late_relay_is_an_alert_of_its_tenant;
+        a_late_relay_is_an_alert_of_its_tenant
+        a_relay_whose_broker_never_answered_has_positions;
     schema:
         every_statement_is_prepared
         migrating_twice_does_nothing

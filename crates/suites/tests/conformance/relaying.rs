@@ -195,3 +195,25 @@ pub async fn a_late_relay_is_an_alert_of_its_tenant(world: World) {
     relay.send_once().await.expect("sent");
     assert!(late().await.is_empty());
 }
+
+/// Without a position it would not be measured, and its events would be pruned.
+pub async fn a_relay_whose_broker_never_answered_has_positions(world: World) {
+    let tenant = world.tenant("one", 0).await;
+    world.quote(tenant).await;
+    let sink = Arc::new(MemorySink::default());
+    sink.fail_after(0);
+    let relay = relay(&world, &sink, "a", settings());
+    relay.send_once().await.expect_err("an outage");
+    world.tenant("two", 0).await;
+    relay.send_once().await.expect_err("an outage");
+    let cursors = world.store.relay_cursors().await.expect("read");
+    let found: Vec<_> =
+        cursors.iter().map(|it| (it.tag.as_str(), it.log, it.unsent(), it.event)).collect();
+    let begun =
+        |tag, unsent| [(tag, EventLog::Payment, unsent, None), (tag, EventLog::Wallet, 0, None)];
+    assert_eq!(found, [begun("one", 1), begun("two", 0)].concat());
+    world.pass(Span::days(31)).await;
+    let now = world.now().await;
+    assert!(!late_alerts(&world.store, now, Span::mins(15)).await.expect("read").is_empty());
+    assert_eq!(world.store.prune(now).await.expect("pruned").events, 0);
+}

@@ -55,11 +55,7 @@ fn start(installation: &Installation, name: &str, env: &[(&str, &str)]) -> Relay
 
 fn unsent(installation: &Installation) -> i64 {
     let logs = installation.json(&["relay", "status"]);
-    if logs.is_empty() {
-        i64::MAX
-    } else {
-        logs.iter().filter_map(|log| log["unsent"].as_i64()).sum()
-    }
+    logs.iter().map(|log| log["unsent"].as_i64().unwrap_or(i64::MAX)).sum()
 }
 
 /// Waits until everything is sent.
@@ -281,7 +277,10 @@ fn a_relay_says_what_is_wrong_with_its_start() {
     let other = one.run(&["relay", "run", "lake"]);
     assert_eq!(other.code, 2);
     assert!(other.stderr.contains("configured: warehouse"), "{}", other.stderr);
-    assert_eq!(one.json(&["relay", "status"]), Vec::<Value>::new());
+    let listed = one.json(&["relay", "status"]).remove(0);
+    assert_eq!((&listed["relay"], &listed["unsent"]), (&"warehouse".into(), &Value::Null));
+    let remark = one.run(&["relay", "status"]).stderr;
+    assert!(remark.contains("warehouse was never started"), "{remark}");
     let unknown = one.run(&["relay", "forget", "warehouse", "--why", "test"]);
     let words = "no relay warehouse has a position";
     assert!(unknown.code == 1 && unknown.stderr.contains(words), "{}", unknown.stderr);
