@@ -1,16 +1,17 @@
 //! `corridor tenants …` and `corridor keys …`: API access, written to the store and its audit log.
 
 use clap::{Args, Subcommand};
+use domain::chain::ChainNumber;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::ledger::Funding;
 use domain::policy::fields::Field;
 use domain::user::{Role, Scope};
-use engine::payments::Reply;
+use engine::payments::{Denied, Reply};
 use secrecy::SecretString;
 use serde_json::json;
-use store::{Store, Tenant};
+use store::{Store, StoredTransfer, Tenant};
 
 use super::config::ConfigArgs;
 use super::failure::Failure;
@@ -42,6 +43,8 @@ pub enum TenantsCommand {
     /// Book tokens that the bank moved on chain from its treasury to its controller, to fund
     /// refunds
     FundController(FundArgs),
+    /// Reverse a booking of fund-controller that was made in error
+    ReverseFunding(ReverseArgs),
 }
 
 /// `keys …`
@@ -150,17 +153,39 @@ pub struct WithdrawArgs {
 /// Options of `tenants fund-controller`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --by ayesha --why 'for refunds'
+  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --reference 0x9f2c…d1 --by ayesha \
+    --why 'for refunds'
 
---by is a user with the role treasury or admin.")]
+Nothing is sent: the command books what was moved. A reference is booked once, as with top-up; `reverse-funding` takes back a
+booking that was made in error. --by is a user with the role treasury or admin.")]
 pub struct FundArgs {
     /// Chain of the controller, as the API names it [default: the first]
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
+    /// Reference of the tokens that were moved: the transaction's hash
+    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    reference: String,
     #[command(flatten)]
-    person: MaybePerson,
+    person: OnePerson,
     #[command(flatten)]
     sum: SumArgs,
+}
+
+/// Options of `tenants reverse-funding`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor tenants reverse-funding --tenant demobank --reference 0x9f2c…d1 --by ayesha --why 'booked for another tenant'
+
+Reverses the whole amount, once. The reference cannot be booked again: book what was moved with another one. --by is a user
+with the role treasury or admin.")]
+pub struct ReverseArgs {
+    /// Reference that was booked
+    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    reference: String,
+    #[command(flatten)]
+    person: OnePerson,
+    #[command(flatten)]
+    tenant: TenantArgs,
 }
 
 /// A tenant and the store.
@@ -229,6 +254,7 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
             TenantsCommand::Brand(command) => brand::run(command, context).await,
             TenantsCommand::Policy(command) => policy::run(command, context).await,
             TenantsCommand::FundController(args) => fund_controller(args, context).await,
+            TenantsCommand::ReverseFunding(args) => reverse_funding(args, context).await,
         }
     })
 }
@@ -327,15 +353,6 @@ impl SumArgs {
             Failure::Usage(rule.to_owned())
         })
     }
-
-    fn booked(&self, tenant: &Tenant, what: &str, context: &Context) -> Result<(), Failure> {
-        let (amount, coin, tag) = (self.amount, self.coin.currency().code(), &tenant.tag);
-        output::done(
-            context.output,
-            &format!("{amount} {coin} {what} {tag}"),
-            &json!({ "tenant": tag, "coin": coin, "amount": amount.to_string() }),
-        )
-    }
 }
 
 async fn fund(
@@ -357,25 +374,39 @@ async fn fund(
             .await
             .map_err(Failure::of_payments)?;
         payments.finish().await;
-        return sum.booked(&tenant, "paid into the prefund of", context);
+        let (amount, coin, tag) = (sum.amount, sum.coin.currency().code(), &tenant.tag);
+        return output::done(
+            context.output,
+            &format!("{amount} {coin} paid into the prefund of {tag}"),
+            &json!({ "tenant": tag, "coin": coin, "amount": amount.to_string() }),
+        );
     };
     let money = (sum.coin, minor);
     let booked = payments.service.fund_once(tenant.id, funding, money, reference, by).await;
-    let Reply { made, replayed } = booked.map_err(Failure::of_payments)?;
     payments.finish().await;
-    let words = match (funding, replayed) {
-        (Funding::TopUp, false) => "paid into",
-        (Funding::TopUp, true) => "was already paid into",
-        (Funding::Withdrawal, false) => "withdrawn from",
-        (Funding::Withdrawal, true) => "was already withdrawn from",
+    show_funding(booked, (funding, reference), &tenant.tag, context)
+}
+
+/// Shows the booking of money with a reference.
+fn show_funding(
+    booked: Result<Reply<StoredTransfer>, Denied>,
+    (funding, reference): (Funding, &str),
+    tag: &str,
+    context: &Context,
+) -> Result<(), Failure> {
+    let Reply { made, replayed } = booked.map_err(Failure::of_payments)?;
+    let was = if replayed { "was already " } else { "" };
+    let what = match funding {
+        Funding::TopUp => "paid into the prefund of",
+        Funding::Withdrawal => "withdrawn from the prefund of",
+        Funding::Controller(_) => "booked from the treasury to the controller of",
+        Funding::ControllerReversal(_) => "booked back from the controller to the treasury of",
     };
     let (amount, coin) = (coin_amount::show(made.amount.minor), made.amount.currency.code());
-    let sentence = format!(
-        "{amount} {coin} {words} the prefund of {}, reference {reference}, at {}",
-        tenant.tag, made.at
-    );
+    let sentence =
+        format!("{amount} {coin} {was}{what} {tag}, reference {reference}, at {}", made.at);
     let document = json!({
-        "tenant": tenant.tag,
+        "tenant": tag,
         "coin": coin,
         "amount": amount,
         "reference": reference,
@@ -387,20 +418,37 @@ async fn fund(
 }
 
 async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failure> {
-    let FundArgs { sum: args, blockchain, person } = args;
-    let minor = args.minor()?;
-    let opened = open(&args.tenant.store, context).await?;
-    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let FundArgs { sum, blockchain, reference, person } = args;
+    let minor = sum.minor()?;
+    let opened = open(&sum.tenant.store, context).await?;
+    if !opened.config.wallets.enabled {
+        return Err(Failure::Refused("wallets are not enabled: wallets.enabled".to_owned()));
+    }
+    let tenant = opened.tenant(&sum.tenant.tenant).await?;
     let chain = opened.chain(blockchain).await?;
+    let controller = opened.store.deployed_controller(tenant.id, chain).await;
+    if controller.map_err(Failure::of_store)?.is_none() {
+        let tag = &tenant.tag;
+        return Err(Failure::Refused(format!("tenant {tag} has no controller on this chain yet")));
+    }
+    let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
+    let (funding, money) = (Funding::Controller(chain), (sum.coin, minor));
+    let payments = opened.payments()?;
+    let booked = payments.service.fund_once(tenant.id, funding, money, reference, by).await;
+    payments.finish().await;
+    show_funding(booked, (funding, reference), &tenant.tag, context)
+}
+
+async fn reverse_funding(args: &ReverseArgs, context: &Context) -> Result<(), Failure> {
+    let ReverseArgs { reference, person, tenant } = args;
+    let opened = open(&tenant.store, context).await?;
+    let tenant = opened.tenant(&tenant.tenant).await?;
     let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
     let payments = opened.payments()?;
-    payments
-        .service
-        .fund_controller(tenant.id, (chain, args.coin), minor, by)
-        .await
-        .map_err(Failure::of_payments)?;
+    let booked = payments.service.reverse_funding(tenant.id, reference, by).await;
     payments.finish().await;
-    args.booked(&tenant, "booked from the treasury to the controller of", context)
+    let funding = Funding::ControllerReversal(ChainNumber::FIRST);
+    show_funding(booked, (funding, reference), &tenant.tag, context)
 }
 
 async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {

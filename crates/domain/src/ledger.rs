@@ -272,23 +272,67 @@ pub struct Transfer {
     pub at: Timestamp,
 }
 
-names! {
-    /// What moves stablecoins between a tenant and its prefund account.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Funding: "Reason of its transfer." {
-        /// The tenant paid in.
-        TopUp = "prefund.top_up",
-        /// The tenant was paid out, or a top-up was booked in error.
-        Withdrawal = "prefund.withdrawal",
+/// What moves stablecoins into or out of a tenant's accounts without an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Funding {
+    /// The tenant paid into its prefund account.
+    TopUp,
+    /// The tenant was paid out of it, or a top-up was booked in error.
+    Withdrawal,
+    /// The bank sent tokens from its treasury to its controller on this chain, to return tokens that
+    /// were already swept.
+    Controller(ChainNumber),
+    /// These tokens were booked in error.
+    ControllerReversal(ChainNumber),
+}
+
+impl Funding {
+    /// Those of prefund accounts.
+    pub const OF_PREFUND: [Funding; 2] = [Funding::TopUp, Funding::Withdrawal];
+
+    /// Reason of its transfer.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Funding::TopUp => "prefund.top_up",
+            Funding::Withdrawal => "prefund.withdrawal",
+            Funding::Controller(_) => "sweep.fund",
+            Funding::ControllerReversal(_) => "sweep.fund_reversal",
+        }
+    }
+
+    /// What it reverses, or is reversed by; `None` where that needs a reference of its own.
+    pub const fn opposite(self) -> Option<Funding> {
+        match self {
+            Funding::TopUp | Funding::Withdrawal => None,
+            Funding::Controller(chain) => Some(Funding::ControllerReversal(chain)),
+            Funding::ControllerReversal(chain) => Some(Funding::Controller(chain)),
+        }
+    }
+
+    /// Debit and credit of its transfer.
+    pub const fn accounts(self, coin: StableCoin) -> (AccountCode, AccountCode) {
+        let (outside, prefund) = (AccountCode::External(coin), AccountCode::Prefund(coin));
+        match self {
+            Funding::TopUp => (outside, prefund),
+            Funding::Withdrawal => (prefund, outside),
+            Funding::Controller(on) => {
+                (AccountCode::Treasury(on, coin), AccountCode::Unswept(on, coin))
+            }
+            Funding::ControllerReversal(on) => {
+                (AccountCode::Unswept(on, coin), AccountCode::Treasury(on, coin))
+            }
+        }
     }
 }
 
-/// Subject of the transfer that books the money with this reference: derived, so that there is only
-/// one. Has the form of a version 4 UUID. Transfers' own ids are in the order of booking.
+/// Subject of the transfer that books the money with this reference, on any chain: derived, so that
+/// there is only one. Has the form of a version 4 UUID. Transfers' own ids are in the order of booking.
 pub fn funding_subject(funding: Funding, tenant: TenantId, reference: &str) -> uuid::Uuid {
     let domain: &[u8] = match funding {
         Funding::TopUp => b"corridor.top_up",
         Funding::Withdrawal => b"corridor.withdrawal",
+        Funding::Controller(_) => b"corridor.controller_funding",
+        Funding::ControllerReversal(_) => b"corridor.controller_reversal",
     };
     let word = vault::hash(&[domain, tenant.0.as_bytes(), reference.as_bytes()]);
     let mut bytes = [0; 16];

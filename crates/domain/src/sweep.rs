@@ -164,31 +164,6 @@ pub fn lane(tenant: TenantId, chain: ChainNumber, coin: StableCoin) -> uuid::Uui
     uuid::Builder::from_random_bytes(bytes).into_uuid()
 }
 
-/// Books tokens that the bank sent from its treasury to its controller, to return tokens that were
-/// already swept.
-pub fn fund(
-    tenant: TenantId,
-    chain: ChainNumber,
-    amount: Money,
-    coin: StableCoin,
-    cx: &mut Cx<'_>,
-) -> Transfer {
-    let id = cx.transfer_id();
-    Transfer {
-        id,
-        tenant,
-        debit: AccountCode::Treasury(chain, coin),
-        credit: AccountCode::Unswept(chain, coin),
-        amount,
-        kind: TransferKind::Posted,
-        pending: None,
-        set: id,
-        reason: "sweep.fund",
-        subject: None,
-        at: cx.now,
-    }
-}
-
 /// Parameters of a new sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSweep {

@@ -1,6 +1,5 @@
 //! Commands: every change of state, with the data and rows that its decision needs.
 
-use domain::chain::ChainNumber;
 use std::collections::BTreeSet;
 
 use domain::attempt::Doubt;
@@ -129,7 +128,7 @@ pub enum Action {
     },
     /// Close quotes that have expired.
     ExpireQuotes(Vec<QuoteId>),
-    /// Credit stablecoins to the prefund account, or debit them.
+    /// Credit stablecoins to the prefund account or the controller, or debit them.
     Fund {
         funding: Funding,
         coin: StableCoin,
@@ -137,15 +136,6 @@ pub enum Action {
         minor: i64,
         /// Reference of the money that moved: booked once. `None` = not to be recognized.
         reference: Option<String>,
-        /// Actor and context for the audit log.
-        by: Box<Deed>,
-    },
-    /// The bank sent stablecoins from its treasury back to its controller.
-    FundController {
-        chain: ChainNumber,
-        coin: StableCoin,
-        /// Amount in minor units (10^-6).
-        minor: i64,
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },
@@ -351,13 +341,19 @@ pub enum Refused {
     /// The tenant has reached its limit of open quotes in the country.
     #[error("{limit} quotes to {} are open already", country.alpha3())]
     OpenQuoteLimit { limit: u32, country: Country },
-    /// A top-up with this reference was booked with another amount.
+    /// Money with this reference was booked with another amount, or on another chain.
     #[error(
         "reference {reference} was booked with {} {} at {at}",
         coin_amount::show(booked.minor),
         booked.currency.code()
     )]
     ReferenceUsed { reference: String, booked: Money, at: Timestamp },
+    /// What is to be reversed was not booked.
+    #[error("reference {reference} was not booked")]
+    NotBooked { reference: String },
+    /// What was booked with this reference was reversed.
+    #[error("what was booked with reference {reference} was reversed at {at}: use another one")]
+    Reversed { reference: String, at: Timestamp },
     /// The Idempotency-Key was used with another body.
     #[error("Idempotency-Key was used with another body")]
     IdempotencyMismatch,
@@ -453,10 +449,11 @@ impl Action {
                 need.open_quotes.extend(Country::ALL.map(|country| (tenant, country)));
             }
             Action::Fund { funding, reference, .. } => {
-                let subject = |it: &String| (tenant, funding_subject(*funding, tenant, it));
-                need.fundings.extend(reference.iter().map(subject));
+                for funding in [Some(*funding), funding.opposite()].into_iter().flatten() {
+                    let subject = |it: &String| (tenant, funding_subject(funding, tenant, it));
+                    need.fundings.extend(reference.iter().map(subject));
+                }
             }
-            Action::FundController { .. } => {}
             Action::Payment(payment, action) => {
                 need.payments.insert((tenant, *payment));
                 let attempt = match action {
@@ -548,7 +545,6 @@ impl Command {
             Action::CreateQuote { .. }
             | Action::AcceptPayment { .. }
             | Action::Fund { .. }
-            | Action::FundController { .. }
             | Action::MakeUpFor { .. }
             | Action::Provision(_) => true,
             Action::Payment(_, action) => action.is_foreground(),

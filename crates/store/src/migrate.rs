@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 37] = [
+const MIGRATIONS: [Migration; 38] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -162,6 +162,11 @@ const MIGRATIONS: [Migration; 37] = [
         version: 37,
         name: "deposit addresses",
         text: include_str!("../migrations/0037_deposit_addresses.sql"),
+    },
+    Migration {
+        version: 38,
+        name: "controller references",
+        text: include_str!("../migrations/0038_controller_references.sql"),
     },
 ];
 

@@ -94,7 +94,7 @@ need! {
     signers: (ChainNumber, Address),
     /// Gas of a chain's sponsored transfers, by number of the UTC day.
     sponsored_gas: (ChainNumber, i64),
-    /// What may move a prefund, by [`domain::ledger::funding_subject`].
+    /// What may move a prefund or fund a controller, by [`domain::ledger::funding_subject`].
     fundings: Uuid,
     /// Accounts of one request or wallet; all others are loaded with their tenant.
     accounts: AccountCode,

@@ -24,7 +24,11 @@ const ACTIONS: &[(&str, &str)] = &[
     ("case.file", "added a file to {}"),
     ("case.note", "added a note to {}"),
     ("chain.rescan", "requested a rescan of {}"),
-    ("controller.fund", "funded the controller with {paid_in} {coin}"),
+    ("controller.fund", "funded the controller with {paid_in} {coin}[, reference {reference}]"),
+    (
+        "controller.reverse_funding",
+        "reversed the controller's funding of {paid_out} {coin}, reference {reference}",
+    ),
     ("customer.set", "set the KYC level of customer {} to {kyc_level}"),
     ("export.case", "opened the case file of {}"),
     ("export.case_file", "downloaded a file of {}"),

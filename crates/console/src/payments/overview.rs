@@ -401,7 +401,7 @@ fn success_chart(all: &[Figures], days: &[String]) -> Chart {
 /// The latest top-ups and withdrawals, newest first.
 async fn fundings(visit: &Visit) -> Result<Vec<Entry>, Stop> {
     let mut found = Vec::new();
-    for funding in Funding::ALL {
+    for funding in Funding::OF_PREFUND {
         let (tenant, action) = (Some(visit.tenant_id()?), Some(funding.name().to_owned()));
         let filter = AuditFilter { tenant, action, ..AuditFilter::default() };
         found.extend(visit.console().store().audit_entries(&filter, FUNDINGS_MAX).await?);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::ledger::Funding;
 use crate::test_values::{Books, Ids, TENANT, monday};
 
 const COIN: StableCoin = StableCoin::Usdc;
@@ -145,7 +146,21 @@ fn a_return_after_its_sweep_retains_the_next_tokens() {
     assert_eq!(world.pools().sweepable(), -40, "the controller is short of what it owes");
     assert_eq!(world.pools().missing(), Some(Money::new(40, COIN.currency())));
     let mut cx = Cx { now: monday(), ids: &mut world.ids };
-    let funded = fund(TENANT, CHAIN, Money::new(15, COIN.currency()), COIN, &mut cx);
+    let (debit, credit) = Funding::Controller(CHAIN).accounts(COIN);
+    let id = cx.transfer_id();
+    let funded = Transfer {
+        id,
+        tenant: TENANT,
+        debit,
+        credit,
+        amount: Money::new(15, COIN.currency()),
+        kind: TransferKind::Posted,
+        pending: None,
+        set: id,
+        reason: Funding::Controller(CHAIN).name(),
+        subject: None,
+        at: cx.now,
+    };
     world.books.book(&[funded]).expect("booked");
     assert_eq!(
         (world.pools().sweepable(), world.balance(&AccountCode::Treasury(CHAIN, COIN))),

@@ -38,9 +38,7 @@ impl Action {
     /// The actor; `None` for client orders and other internal actions.
     pub fn deed(&self) -> Option<&Deed> {
         match self {
-            Action::Fund { by, .. }
-            | Action::FundController { by, .. }
-            | Action::MakeUpFor { by, .. } => Some(by),
+            Action::Fund { by, .. } | Action::MakeUpFor { by, .. } => Some(by),
             Action::Payment(_, action) => action.deed(),
             Action::Wallet(
                 _,

@@ -56,13 +56,15 @@ impl Noting {
 /// The action and its subject.
 fn note(command: &Command) -> Option<Note> {
     Some(match &command.action {
-        Action::Fund { funding: Funding::TopUp, .. } => {
-            Note::new("prefund.top_up", "tenant", command.tenant)
+        Action::Fund { funding, .. } => {
+            let name = match funding {
+                Funding::TopUp => "prefund.top_up",
+                Funding::Withdrawal => "prefund.withdrawal",
+                Funding::Controller(_) => "controller.fund",
+                Funding::ControllerReversal(_) => "controller.reverse_funding",
+            };
+            Note::new(name, "tenant", command.tenant)
         }
-        Action::Fund { funding: Funding::Withdrawal, .. } => {
-            Note::new("prefund.withdrawal", "tenant", command.tenant)
-        }
-        Action::FundController { .. } => Note::new("controller.fund", "tenant", command.tenant),
         Action::Payment(id, action) => {
             let name = match action {
                 PaymentAction::ScreenedAgain { .. } | PaymentAction::Cleared { .. } => {
@@ -137,8 +139,12 @@ fn note(command: &Command) -> Option<Note> {
 fn facts(ws: &WorkingSet, command: &Command) -> Facts {
     let tenant = command.tenant;
     match &command.action {
-        Action::Fund { coin, .. } => prefund(ws, tenant, *coin),
-        Action::FundController { chain, coin, .. } => unswept(ws, tenant, *chain, *coin),
+        Action::Fund { funding, coin, .. } => match funding {
+            Funding::TopUp | Funding::Withdrawal => prefund(ws, tenant, *coin),
+            Funding::Controller(chain) | Funding::ControllerReversal(chain) => {
+                unswept(ws, tenant, *chain, *coin)
+            }
+        },
         Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
             Some(payment) => {
                 let state = Facts::new().text("state", payment.standing.state.name());
@@ -168,13 +174,12 @@ fn added(facts: Facts, action: &Action) -> Facts {
     match action {
         Action::Fund { funding, minor, reference, .. } => {
             let way = match funding {
-                Funding::TopUp => "paid_in",
-                Funding::Withdrawal => "paid_out",
+                Funding::TopUp | Funding::Controller(_) => "paid_in",
+                Funding::Withdrawal | Funding::ControllerReversal(_) => "paid_out",
             };
             let facts = facts.text(way, coin_amount::show(*minor));
             facts.opt_text("reference", reference.clone())
         }
-        Action::FundController { minor, .. } => facts.text("paid_in", coin_amount::show(*minor)),
         Action::Wallet(_, WalletAction::Block { order, .. }) => {
             let hours = order.auto_unblock_hours.map(|hours| hours.to_string());
             facts.text("reason", order.reason.name()).opt_text("auto_unblock_hours", hours)

@@ -110,9 +110,6 @@ fn act(
             let amount = Money::new(*minor, coin.currency());
             payment::fund(ws, tenant, *funding, (*coin, amount), reference.as_deref(), cx)
         }
-        Action::FundController { chain, coin, minor, .. } => {
-            sweep::fund(ws, tenant, (*chain, *coin), *minor, cx)
-        }
         Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, cx),
         Action::Provision(new) => wallet::provision(ws, tenant, new, cx),
         Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, cx),

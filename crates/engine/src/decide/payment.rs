@@ -86,23 +86,31 @@ pub(super) fn fund(
     reference: Option<&str>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let subject = reference.map(|it| ledger::funding_subject(funding, tenant, it));
-    if let Some((reference, subject)) = reference.zip(subject) {
-        match ws.fundings.get(&(tenant, subject)).copied() {
-            Some((booked, _)) if booked == amount => return Ok(Outcome::Unchanged),
-            Some((booked, at)) => {
-                let reference = reference.to_owned();
-                return Err(Refused::ReferenceUsed { reference, booked, at });
+    let mut subject = None;
+    if let Some(reference) = reference.map(str::to_owned) {
+        let key = |funding| (tenant, ledger::funding_subject(funding, tenant, &reference));
+        let opposite = funding.opposite().and_then(|it| ws.fundings.get(&key(it)).copied());
+        match (funding, opposite) {
+            (Funding::Controller(_), Some((_, at))) => {
+                return Err(Refused::Reversed { reference, at });
             }
-            None => ws.fundings.put((tenant, subject), (amount, cx.now)),
+            (Funding::ControllerReversal(_), None) => return Err(Refused::NotBooked { reference }),
+            _ => {}
         }
+        let own = key(funding);
+        let booked = ws.fundings.get(&own).copied();
+        // A reversal is of the whole amount.
+        if let Some((booked, at)) = booked.or(opposite).filter(|(booked, _)| *booked != amount) {
+            return Err(Refused::ReferenceUsed { reference, booked, at });
+        }
+        if booked.is_some() {
+            return Ok(Outcome::Unchanged);
+        }
+        ws.fundings.put(own, (amount, cx.now));
+        subject = Some(own.1);
     }
     let id = TransferId(cx.ids.next());
-    let (outside, prefund) = (AccountCode::External(coin), AccountCode::Prefund(coin));
-    let (debit, credit) = match funding {
-        Funding::TopUp => (outside, prefund),
-        Funding::Withdrawal => (prefund, outside),
-    };
+    let (debit, credit) = funding.accounts(coin);
     let transfer = Transfer {
         id,
         tenant,

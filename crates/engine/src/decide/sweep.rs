@@ -5,7 +5,6 @@ use domain::currency::StableCoin;
 use domain::decision::{Cx, JobChange};
 use domain::ids::{SweepId, TenantId};
 use domain::job::JobKind;
-use domain::money::Money;
 use domain::sweep::{self, NewSweep, Pools, RETRY_AFTER, Sweep};
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use store::working_set::WorkingSet;
@@ -69,19 +68,6 @@ pub(super) fn begin(
     ws.sweeps.put((tenant, sweep.id), sweep);
     ws.intents.put((tenant, intent.id), intent);
     effects::write(ws, tenant, effects)?;
-    Ok(Outcome::Done)
-}
-
-/// The bank sent coins from its treasury back to the controller, where they are owed.
-pub(super) fn fund(
-    ws: &mut WorkingSet,
-    tenant: TenantId,
-    (chain, coin): (ChainNumber, StableCoin),
-    minor: i64,
-    cx: &mut Cx<'_>,
-) -> Result<Outcome, Refused> {
-    let transfer = sweep::fund(tenant, chain, Money::new(minor, coin.currency()), coin, cx);
-    ws.book(vec![transfer]).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     Ok(Outcome::Done)
 }
 

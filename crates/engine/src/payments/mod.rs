@@ -13,7 +13,7 @@ use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId, RecallId, TenantId};
-use domain::ledger::{Funding, funding_subject};
+use domain::ledger::{AccountCode, Funding, funding_subject};
 use domain::order::{Order, UncheckedOrder};
 use domain::payment::Payment;
 use domain::payment::accept::{Refusal, Submission};
@@ -403,23 +403,39 @@ impl Payments {
         by: impl Into<Deed>,
     ) -> Result<Reply<StoredTransfer>, Denied> {
         let (by, subject) = (Box::new(by.into()), funding_subject(funding, tenant, reference));
+        let accounts = funding.accounts(coin);
         let action =
             Action::Fund { funding, coin, minor, reference: Some(reference.to_owned()), by };
         let replayed = matches!(self.run_for(tenant, action).await?, Outcome::Unchanged);
         let made = self.store.funding(tenant, subject).await?;
-        Ok(Reply { made: made.ok_or(Denied::Refused(Refused::NotFound))?, replayed })
+        let made = made.ok_or(Denied::Refused(Refused::NotFound))?;
+        // The same amount on another chain.
+        if (&made.debit, &made.credit) != (&accounts.0, &accounts.1) {
+            let (reference, booked, at) = (reference.to_owned(), made.amount, made.at);
+            return Err(Denied::Refused(Refused::ReferenceUsed { reference, booked, at }));
+        }
+        Ok(Reply { made, replayed })
     }
 
-    /// Books coins that the bank sent from its treasury back to its controller.
-    pub async fn fund_controller(
+    /// Reverses the booking of tokens for the controller that has this reference, once: returns the
+    /// booking, and whether it is an earlier one.
+    pub async fn reverse_funding(
         &self,
         tenant: TenantId,
-        (chain, coin): (ChainNumber, domain::currency::StableCoin),
-        minor: i64,
+        reference: &str,
         by: impl Into<Deed>,
-    ) -> Result<(), Denied> {
-        let by = Box::new(by.into());
-        self.run_for(tenant, Action::FundController { chain, coin, minor, by }).await.map(drop)
+    ) -> Result<Reply<StoredTransfer>, Denied> {
+        // The subject does not depend on the chain.
+        let subject = funding_subject(Funding::Controller(ChainNumber::FIRST), tenant, reference);
+        let booked = self.store.funding(tenant, subject).await?;
+        let Some((AccountCode::Unswept(chain, coin), amount)) =
+            booked.map(|it| (it.credit, it.amount))
+        else {
+            let reference = reference.to_owned();
+            return Err(Denied::Refused(Refused::NotBooked { reference }));
+        };
+        let (funding, money) = (Funding::ControllerReversal(chain), (coin, amount.minor));
+        self.fund_once(tenant, funding, money, reference, by).await
     }
 
     /// The store, for reads without rules of their own (events, keys).

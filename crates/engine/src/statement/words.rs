@@ -58,6 +58,7 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "sweep.reserve" => "Sweep to the treasury in progress",
         "sweep.done" => "Sweep to the treasury",
         "sweep.fund" => "Stablecoins sent back from the treasury",
+        "sweep.fund_reversal" => "Stablecoins sent back from the treasury, reversed",
         _ => "Movement",
     }
 }

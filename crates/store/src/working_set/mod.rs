@@ -137,7 +137,7 @@ working_set! {
     jobs: Table<(TenantId, Uuid), JobRow>,
     orders: Log<(TenantId, PaymentId, Order)>,
     transfers: Log<Transfer>,
-    /// What moved a prefund, with a reference, by [`domain::ledger::funding_subject`]: the amount, and
+    /// What moved a prefund or funded a controller, with a reference, by [`domain::ledger::funding_subject`]: the amount, and
     /// when. Derived from the transfers: writers of a new one must write both.
     fundings: Table<(TenantId, Uuid), (Money, Timestamp)>,
     events: Log<Event>,

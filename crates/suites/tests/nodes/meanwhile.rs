@@ -1,13 +1,15 @@
 //! Changes by another node or an administrator are seen by a node with a stale cache.
 
+use domain::chain::ChainNumber;
 use domain::delivery::DeliveryState;
 use domain::ids::QuoteId;
+use domain::ledger::Funding;
 use domain::payment::accept::Refusal;
 use domain::wallet_event::Aggregate;
-use engine::command::{Outcome, Refused};
+use engine::command::{Action, Outcome, Refused};
 use store::working_set::Made;
 
-use crate::world::{CHARGE, Rows, TENANT, World, keyed, with};
+use crate::world::{CHARGE, Node, Rows, TENANT, USDT, World, keyed, with};
 
 /// The available amount reported to an order that the prefund account cannot cover.
 fn short(paid: Result<impl std::fmt::Debug, Refusal>) -> i64 {
@@ -69,6 +71,33 @@ fn money_with_a_reference_is_booked_once_on_whichever_node() {
         let booked = world.top_up_for(&world.b, CHARGE, others).await;
         assert!(matches!(booked, Outcome::Done), "{booked:?}");
         assert_eq!(world.available().await, 4 * CHARGE);
+        world.verified().await;
+    });
+}
+
+#[test]
+fn a_booking_for_the_controller_is_reversed_in_full_and_once_on_whichever_node() {
+    with(async |world| {
+        let fund = async |node: &Node, funding, minor| {
+            let (reference, by) = (Some("0x9f2c".to_owned()), Box::new("test".into()));
+            let action = Action::Fund { funding, coin: USDT, minor, reference, by };
+            node.run(action).await.expect("decided")
+        };
+        let chain = ChainNumber::FIRST;
+        let (booking, reversal) = (Funding::Controller(chain), Funding::ControllerReversal(chain));
+        let (a, b) = (&world.a, &world.b);
+        let early = fund(a, reversal, CHARGE).await;
+        assert!(matches!(early, Outcome::Refused(Refused::NotBooked { .. })), "{early:?}");
+        assert!(matches!(fund(a, booking, CHARGE).await, Outcome::Done));
+        assert!(matches!(fund(b, booking, CHARGE).await, Outcome::Unchanged));
+        let more = fund(b, reversal, CHARGE + 1).await;
+        assert!(matches!(more, Outcome::Refused(Refused::ReferenceUsed { .. })), "{more:?}");
+        assert!(matches!(fund(b, reversal, CHARGE).await, Outcome::Done));
+        assert!(matches!(fund(a, reversal, CHARGE).await, Outcome::Unchanged));
+        let again = fund(a, booking, CHARGE).await;
+        assert!(matches!(again, Outcome::Refused(Refused::Reversed { .. })), "{again:?}");
+        let accounts = world.store.accounts(TENANT).await.expect("readable");
+        assert!(accounts.iter().all(|account| account.balance().minor == 0), "{accounts:?}");
         world.verified().await;
     });
 }

@@ -10,7 +10,7 @@ use domain::currency::StableCoin;
 use domain::deposit::{ReviewVerdict, SeenRefund};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::{DepositId, EventId, ExchangeId, TenantId};
-use domain::ledger::AccountCode;
+use domain::ledger::{AccountCode, Funding};
 use domain::money::Money;
 use domain::time::Span;
 use engine::command::exchange::{ExchangeAction, OrderKey};
@@ -186,7 +186,8 @@ impl Office {
             if before.is_some() && funded.is_some() {
                 let book = move |wallets: Wallets| {
                     let (chain, by) = (ChainNumber::FIRST, Box::new(OFFICER.into()));
-                    let action = Action::FundController { chain, coin, minor, by };
+                    let funding = Funding::Controller(chain);
+                    let action = Action::Fund { funding, coin, minor, reference: None, by };
                     async move { wallets.engine().execute(Command { tenant, action }).await }
                         .boxed()
                 };

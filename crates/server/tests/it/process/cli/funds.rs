@@ -87,17 +87,19 @@ fn what_is_withdrawn_was_available_and_is_booked_once() {
 }
 
 #[test]
-fn tokens_for_the_controller_name_who_booked_them() {
-    let installation = installed();
+fn tokens_are_booked_only_for_a_controller_that_exists() {
+    let mut installation = installed();
     let fund = ["tenants", "fund-controller", "--coin", "USDC", "--amount", "250"];
-    let unexplained = [&fund[..], &["--by", "ayesha"]].concat();
-    assert_eq!(installation.run(&unexplained).code, 2, "--by takes --why");
-    let by = |name| [&fund[..], &["--by", name, "--why", "for refunds"]].concat();
-    assert_eq!(installation.run(&by("vera")).code, 1);
-    let booked = installation.json(&by("ayesha")).remove(0);
-    assert_eq!(booked, json!({ "tenant": "demobank", "coin": "USDC", "amount": "250" }));
-    let notes = noted(&installation, "controller.fund");
-    assert_eq!(notes.len(), 1, "{notes:?}");
-    let who = (&notes[0]["on_behalf_of"], &notes[0]["why"]);
-    assert_eq!(who, (&json!("ayesha"), &json!("for refunds")));
+    let who = ["--by", "ayesha", "--why", "for refunds"];
+    let referred = [&fund[..], &["--reference", "0x9f2c"]].concat();
+    assert_eq!(installation.run(&referred).code, 2, "someone answers for it");
+    assert_eq!(installation.run(&[&fund[..], &who].concat()).code, 2, "it has a reference");
+    let refused = |installation: &Installation, words: &str| {
+        let refused = installation.run(&[&referred[..], &who].concat());
+        assert!(refused.code == 1 && refused.stderr.contains(words), "{refused:?}");
+    };
+    refused(&installation, "wallets are not enabled");
+    installation.set("CORRIDOR_WALLETS__ENABLED", "true".to_owned());
+    refused(&installation, "tenant demobank has no controller on this chain yet");
+    assert_eq!(noted(&installation, "controller.fund"), Vec::<Value>::new());
 }

@@ -245,6 +245,56 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
     assert!(text(&alerts[0], "what").starts_with("unswept:USDC"), "{alerts:?}");
 }
 
+#[test]
+fn tokens_for_the_controller_are_booked_once_and_the_booking_is_reversed_once() {
+    let (installation, _sandbox) = sandbox();
+    provision(&installation, "CUST-4");
+    let fund = |amount: &'static str| {
+        let money = ["--coin", "USDC", "--amount", amount, "--reference", "0x9f2c"];
+        [&["tenants", "fund-controller"][..], &money].concat()
+    };
+    let reverse = |reference| ["tenants", "reverse-funding", "--reference", reference].to_vec();
+    installation.create_users(&["ayesha"]);
+    let by = |command: Vec<&'static str>| {
+        [&command[..], &["--by", "ayesha", "--why", "for refunds"]].concat()
+    };
+    let refused = |command, words: &str| {
+        let refused = installation.run(&by(command));
+        assert!(refused.code == 1 && refused.stderr.contains(words), "{refused:?}");
+    };
+    let unswept = || {
+        let accounts = installation.json(&["ledger", "trial-balance"]);
+        let account = accounts.into_iter().find(|it| it["account"] == "unswept:USDC");
+        account.map(|it| text(&it, "balance"))
+    };
+    refused(reverse("0x9f2c"), "reference 0x9f2c was not booked");
+    for repeated in [false, true] {
+        let booked = installation.json(&by(fund("250"))).remove(0);
+        assert_eq!(booked["repeated"], repeated, "{booked}");
+        assert_eq!(unswept().as_deref(), Some("250"));
+    }
+    refused(fund("25"), "0x9f2c was booked with 250.00 USDC at");
+    for repeated in [false, true] {
+        let reversed = installation.json(&by(reverse("0x9f2c"))).remove(0);
+        assert_eq!(
+            (&reversed["repeated"], &reversed["amount"]),
+            (&json!(repeated), &json!("250.00"))
+        );
+        assert_eq!(unswept().as_deref(), Some("0"));
+    }
+    refused(fund("250"), "what was booked with reference 0x9f2c was reversed at");
+    for (action, amount) in
+        [("controller.fund", "paid_in"), ("controller.reverse_funding", "paid_out")]
+    {
+        let search = ["audit", "search", "--tenant", "demobank", "--action", action];
+        let notes = installation.json(&search);
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        let noted = (&notes[0]["on_behalf_of"], &notes[0]["why"], &notes[0]["after"][amount]);
+        assert_eq!(noted, (&json!("ayesha"), &json!("for refunds"), &json!("250.00")));
+    }
+    assert_eq!(installation.run(&["ledger", "verify"]).code, 0);
+}
+
 async fn get(url: &str) -> String {
     let answer = client().get(url).send().await.expect("an answer");
     answer.text().await.expect("a text")

@@ -8,7 +8,7 @@ use domain::chain_tx::{ChainTx, TRIES_MAX, TxState};
 use domain::currency::StableCoin;
 use domain::exchange::{ExchangeState, OrderRefusal};
 use domain::ids::ExchangeId;
-use domain::ledger::AccountCode;
+use domain::ledger::{AccountCode, Funding};
 use domain::sweep::SweepState;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
@@ -229,7 +229,13 @@ async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: O
     faucet.pay(USDC, to, 10_000_000).await.expect("given");
     node.running
         .payments()
-        .fund_controller(tenant(&node), (ChainNumber::FIRST, USDC), 10 * COIN, "ayesha")
+        .fund_once(
+            tenant(&node),
+            Funding::Controller(ChainNumber::FIRST),
+            (USDC, 10 * COIN),
+            "0x9f2c",
+            "ayesha",
+        )
         .await
         .expect("booked");
     recredit().await.expect("there are enough");
