@@ -27,6 +27,11 @@ pub(crate) enum EntryKind {
 
 /// The errors of every function are those of `std::fs`: above all `NotFound`.
 pub(crate) trait Place: Send + Sync {
+    /// Connects, where that is needed: a fault of the connection or the login shows before one of a
+    /// directory.
+    fn connect(&self) -> io::Result<()> {
+        Ok(())
+    }
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>>;
     /// The content of a file, at most `limit` bytes.
     fn read(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>>;

@@ -34,7 +34,7 @@ use pattern::Patterns;
 use sequence::{Numbered, Sequence};
 
 pub use acknowledgements::{AcknowledgementSettings, is_acknowledgement_name};
-pub use probe::probe;
+pub use probe::{Probed, probe};
 
 /// Polling interval of a directory of this machine while it holds nothing new.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);

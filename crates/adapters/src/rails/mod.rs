@@ -51,7 +51,7 @@ use https::HttpsTransport;
 use pain001::PaymentWriter;
 use profile::{Account, Agent, Profile};
 
-pub use files::{AcknowledgementSettings, is_acknowledgement_name, probe as probe_files};
+pub use files::{AcknowledgementSettings, Probed, is_acknowledgement_name, probe as probe_files};
 pub use preview::{Preview, preview};
 pub use text::alpha2;
 

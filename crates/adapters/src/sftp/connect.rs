@@ -25,12 +25,12 @@ pub(super) type Connection = client::Handle<HostKey>;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error(
-        "the host key of {host} is not pinned: it is {}. Nothing was sent. If the bank confirms the new key, add it to \
+        "the host key of {server} is not pinned: it is {}. Nothing was sent. If the bank confirms the new key, add it to \
          host_keys", shown.join(" and ")
     )]
-    HostKey { host: String, shown: Vec<String> },
-    #[error("{host} does not accept the login of user {user:?} ({methods})")]
-    Login { host: String, user: String, methods: String },
+    HostKey { server: String, shown: Vec<String> },
+    #[error("{server} does not accept the login of user {user:?} ({methods})")]
+    Login { server: String, user: String, methods: String },
 }
 
 /// Whether a failure, or its cause, is a [`Refusal`].
@@ -82,18 +82,20 @@ pub(super) fn private_key(path: &Path, passphrase: Option<&str>) -> io::Result<P
 pub(super) async fn connect(
     settings: &Settings,
 ) -> io::Result<(ChannelStream<client::Msg>, Connection)> {
+    let key = settings.private_key()?;
     let opened = tokio::time::timeout(settings.connect_timeout, async {
         let mut connection = greet(settings).await?;
-        log_in(settings, &mut connection).await?;
+        log_in(settings, key, &mut connection).await?;
         let channel = connection.channel_open_session().await.map_err(cut)?;
         channel.request_subsystem(true, SUBSYSTEM).await.map_err(cut)?;
         Ok((channel.into_stream(), connection))
     });
-    let late = |_| {
-        let why = format!("{}: no connection in time", settings.host);
-        io::Error::new(io::ErrorKind::TimedOut, why)
-    };
-    opened.await.map_err(late)?
+    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+    opened.await.map_err(late).flatten().map_err(|error| match refusal(&error) {
+        // Its text names the server.
+        Some(_) => error,
+        None => io::Error::new(error.kind(), format!("{}: {error}", settings.address())),
+    })
 }
 
 /// Connects with a pinned key. A server has keys of several kinds and shows the one that is preferred:
@@ -126,8 +128,7 @@ async fn greet(settings: &Settings) -> io::Result<Connection> {
             None => kinds.clear(),
         }
         if kinds.is_empty() {
-            let host = settings.host.clone();
-            let refusal = Refusal::HostKey { host, shown };
+            let refusal = Refusal::HostKey { server: settings.address(), shown };
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal));
         }
     }
@@ -138,12 +139,14 @@ fn family(algorithm: &Algorithm) -> std::mem::Discriminant<Algorithm> {
 }
 
 /// The key first, then the password: a server may demand both.
-async fn log_in(settings: &Settings, connection: &mut Connection) -> io::Result<()> {
+async fn log_in(
+    settings: &Settings,
+    key: Option<PrivateKey>,
+    connection: &mut Connection,
+) -> io::Result<()> {
     let user = settings.user.as_str();
     let mut last = None;
-    if let Some(path) = &settings.key_file {
-        let passphrase = settings.key_passphrase.as_ref().map(|it| it.expose_secret());
-        let key = private_key(path, passphrase)?;
+    if let Some(key) = key {
         let hash = match key.algorithm().is_rsa() {
             // A server that does not say takes SHA-256, or is too old to be used.
             true => connection
@@ -181,7 +184,7 @@ async fn log_in(settings: &Settings, connection: &mut Connection) -> io::Result<
             format!("it offers: {}", names.join(", "))
         }
     };
-    let refusal = Refusal::Login { host: settings.host.clone(), user: user.to_owned(), methods };
+    let refusal = Refusal::Login { server: settings.address(), user: user.to_owned(), methods };
     Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
 }
 

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use russh::ChannelStream;
 use russh::client::Msg;
-use secrecy::SecretString;
+use russh::keys::PrivateKey;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
@@ -48,12 +49,20 @@ pub struct Settings {
 impl Settings {
     /// Checks that the key can be read. Blocking.
     pub(crate) fn check(&self) -> io::Result<()> {
-        use secrecy::ExposeSecret as _;
-        let Some(path) = &self.key_file else { return Ok(()) };
+        self.private_key().map(drop)
+    }
+
+    /// The key of the login, if one is configured. Blocking.
+    fn private_key(&self) -> io::Result<Option<PrivateKey>> {
+        let Some(path) = &self.key_file else { return Ok(None) };
         let passphrase = self.key_passphrase.as_ref().map(|it| it.expose_secret());
-        connect::private_key(path, passphrase).map(drop).map_err(|error| {
+        connect::private_key(path, passphrase).map(Some).map_err(|error| {
             io::Error::new(error.kind(), format!("key_file {}: {error}", path.display()))
         })
+    }
+
+    fn address(&self) -> String {
+        format!("{}:{}", self.host, self.port)
     }
 }
 
@@ -118,6 +127,10 @@ fn wire_path(path: &Path) -> &[u8] {
 }
 
 impl Place for Server {
+    fn connect(&self) -> io::Result<()> {
+        self.run(async |_| Ok(()))
+    }
+
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
         self.run(async |session| session.list(wire_path(dir)).await)
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use adapters::rails::profile::FileName;
-use adapters::rails::{Exchange, FilesConfig, IsoRail, SftpConfig, probe_files};
+use adapters::rails::{Exchange, FilesConfig, IsoRail, Probed, SftpConfig, probe_files};
 use adapters::sftp::Settings;
 use domain::ports::Rail as _;
 use domain::rail::{About, RailStatus, Reports, Submission};
@@ -68,9 +68,9 @@ async fn fault(rail: &IsoRail) -> String {
     rail.collect(None).await.expect_err("a fault").reason
 }
 
-async fn probed(config: &FilesConfig) -> Result<usize, String> {
-    let exchange = config.exchange.clone();
-    let probe = tokio::task::spawn_blocking(move || probe_files(&exchange));
+async fn probed(config: &FilesConfig) -> Result<Probed, String> {
+    let config = config.clone();
+    let probe = tokio::task::spawn_blocking(move || probe_files(&config));
     probe.await.expect("no panic").map_err(|error| error.to_string())
 }
 
@@ -103,7 +103,7 @@ async fn files_travel_over_openssh() {
     assert_eq!(rail.collect(Some("3.xml")).await, Ok(Reports::default()));
     assert_eq!(bank.files("in/archive"), ["1.xml", "2.xml"]);
     assert_eq!(bank.files("in/unreadable"), ["3.xml"]);
-    assert_eq!(probed(&numbered).await, Ok(0));
+    assert_eq!(probed(&numbered).await, Ok(Probed::Usable(0)));
     assert_eq!(names(&bank.server.files().join("out")), sent, "the probe leaves nothing");
 }
 
@@ -135,7 +135,12 @@ async fn a_changed_host_key_stops_the_rail() {
     let changed = rail(&over(login.clone()));
     let why = reason(pay(&changed, 2).await);
     let new = bank.server.fingerprint("ed25519").expect("a fingerprint");
-    assert!(why.contains("the host key of 127.0.0.1 is not pinned") && why.contains(&new), "{why}");
+    assert!(
+        why.contains("the host key of 127.0.0.1:")
+            && why.contains("is not pinned")
+            && why.contains(&new),
+        "{why}"
+    );
     assert_eq!(bank.files("out").len(), 1, "nothing was sent");
     // It is an alert first, and a fault from then on.
     let alert = changed.collect(None).await.expect("an alert");
@@ -148,6 +153,32 @@ async fn a_changed_host_key_stops_the_rail() {
     // A server has keys of several kinds: any pinned one is found.
     login.server.host_keys = vec![bank.server.fingerprint("rsa").expect("a fingerprint")];
     assert_eq!(pay(&rail(&over(login)), 3).await, Submission::Taken);
+}
+
+#[tokio::test]
+async fn a_probe_names_the_setting_that_is_wrong() {
+    let Some(bank) = Bank::start("probes over SFTP") else { return };
+    let (login, port) = (bank.login(), bank.server.port());
+    let why = async |change: &dyn Fn(&mut SftpConfig)| {
+        let mut login = login.clone();
+        change(&mut login);
+        probed(&over(login)).await.expect_err("a fault")
+    };
+    let missing = why(&|it| it.server.key_file = Some("/nowhere/key".into())).await;
+    assert_eq!(missing, "key_file /nowhere/key: No such file or directory (os error 2)");
+    let refused = why(&|it| it.server.port = 1).await;
+    assert_eq!(refused, "127.0.0.1:1: Connection refused (os error 111)");
+    let no_file = ": the server refused: No such file (status 2)";
+    let out = why(&|it| it.out = "nowhere".into()).await;
+    assert_eq!(out, format!("rails.pak-raast.sftp.out nowhere{no_file}"));
+    let reports = why(&|it| it.reports = "nowhere".into()).await;
+    assert_eq!(reports, format!("rails.pak-raast.sftp.in nowhere{no_file}"));
+    let archive = why(&|it| it.archive = "nowhere/archive".into()).await;
+    assert_eq!(archive, format!("rails.pak-raast.sftp.archive nowhere/archive{no_file}"));
+    let stranger = bank.server.key_file("stranger");
+    let login_refused = why(&|it| it.server.key_file = Some(stranger.clone())).await;
+    let server = format!("127.0.0.1:{port} does not accept the login of user");
+    assert!(login_refused.starts_with(&server), "{login_refused}");
 }
 
 #[tokio::test]
@@ -190,7 +221,8 @@ async fn a_server_without_space_or_directory_gets_nothing() {
     fs::remove_dir_all(bank.server.files().join("out")).expect("removed");
     let missing = rail(&over(login.clone()));
     assert!(reason(pay(&missing, 2).await).contains("status 2"));
-    assert!(probed(&over(login)).await.expect_err("refused").contains("out/.probe."));
+    let why = probed(&over(login)).await.expect_err("refused");
+    assert!(why.starts_with("rails.pak-raast.sftp.out out: "), "{why}");
 }
 
 /// The request to rename is lost, or its answer: both look alike from here.

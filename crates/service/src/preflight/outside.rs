@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use adapters::evm::Transport;
 use adapters::rails::connector::ConnectorRail;
-use adapters::rails::{Exchange, IsoRail};
+use adapters::rails::{Exchange, IsoRail, Probed};
 use adapters::rates::LiveRates;
 use adapters::screening::STALE_AFTER;
 use anyhow::Context as _;
@@ -160,15 +160,24 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
         }
         RailSetup::Files(setup) => {
             let id = setup.rail.clone();
-            let probe = move || adapters::rails::probe_files(&setup.exchange);
-            let probed = match tokio::task::spawn_blocking(probe).await {
-                Ok(probed) => probed.with_context(|| id.to_string()),
-                Err(error) => Err(error).with_context(|| id.to_string()),
+            let probe = move || adapters::rails::probe_files(&setup);
+            let probed = tokio::task::spawn_blocking(probe).await;
+            let probed = probed.map_err(std::io::Error::other).flatten();
+            let (level, detail) = match probed {
+                Ok(Probed::Usable(files)) => (
+                    Level::Ok,
+                    format!("{id}: out can be written; {files} files of the bank wait in in"),
+                ),
+                Ok(Probed::NotCreated(dir)) => {
+                    let dir = dir.display();
+                    let detail = format!(
+                        "{id}: {dir} does not exist; `corridor serve` creates it at its start"
+                    );
+                    (Level::Warning, detail)
+                }
+                Err(error) => (Level::Wrong, format!("{id}: {error}")),
             };
-            let found = |files: usize| {
-                format!("{id}: out can be written; {files} files of the bank wait in in")
-            };
-            Some(Finding::of(NAME, probed, found))
+            Some(Finding::new(NAME, level, detail))
         }
     }
 }
@@ -473,6 +482,13 @@ mod tests {
         assert!(files.join("in/report.xml").exists(), "the bank's file stays");
         let left = std::fs::read_dir(files.join("out")).expect("read").count();
         assert_eq!(left, 0, "no probe is left");
+        std::fs::remove_dir(files.join("out")).expect("removed");
+        let findings = outside(&config(&set), dir.path(), None).await;
+        let missing = format!("pak-raast: {}/out does not exist", files.display());
+        let trips = found(&findings, "rail round trip");
+        let warned = trips.iter().find(|(_, detail)| detail.starts_with(&missing));
+        assert_eq!(warned.map(|(level, _)| *level), Some(Level::Warning), "{trips:?}");
+        assert!(!files.join("out").exists(), "nothing is created");
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -511,7 +527,8 @@ mod tests {
         assert!(detail.contains("is not pinned") && detail.contains(&key), "{detail}");
         let (level, detail) = trip(&key, "nowhere").await;
         assert_eq!(level, Level::Wrong);
-        assert!(detail.contains("nowhere/.probe."), "{detail}");
+        let named = "pak-raast: rails.pak-raast.sftp.out nowhere: the server refused: No such file";
+        assert!(detail.starts_with(named), "{detail}");
     }
 
     #[test]

@@ -1,43 +1,71 @@
 //! Whether the exchange of a rail's files can be used. Blocking.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
 use super::Parts;
 use crate::place::{EntryKind, Place};
-use crate::rails::Exchange;
+use crate::rails::{Exchange, FilesConfig};
+
+/// What a probe found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probed {
+    /// `out` can be written, and so many files of the bank wait in `in`.
+    Usable(usize),
+    /// A directory of this machine that the next start creates.
+    NotCreated(PathBuf),
+}
 
 /// Writes and removes a hidden file in `out`, which the bank's software ignores, and counts the files in
-/// `in` without reading them. Inside a runtime, on a thread that may block.
-pub fn probe(exchange: &Exchange) -> io::Result<usize> {
-    let Parts { place, dirs, .. } = Parts::of(exchange);
-    let hidden = dirs.out.join(format!(".probe.{}", Uuid::new_v4().simple()));
+/// `in` without reading them. Inside a runtime, on a thread that may block. Faults of a directory begin
+/// with the rail's key that names it.
+pub fn probe(config: &FilesConfig) -> io::Result<Probed> {
+    let Parts { place, dirs, .. } = Parts::of(&config.exchange);
+    let keys = match &config.exchange {
+        Exchange::Directory(_) => ["directory"; 3],
+        Exchange::Sftp(_) => ["sftp.out", "sftp.in", "sftp.archive"],
+    };
+    let [out, reports, archive] = keys.map(|key| format!("rails.{}.{key}", config.rail));
+    if let Exchange::Directory(_) = &config.exchange {
+        for dir in [&dirs.out, &dirs.reports] {
+            if !dir.try_exists().map_err(|error| named(&out, dir, &error))? {
+                return Ok(Probed::NotCreated(dir.clone()));
+            }
+        }
+    }
+    place.connect()?;
+    let hidden = dirs.out.join(hidden_name());
     place
         .create(&hidden, b"probe")
         .and_then(|()| place.remove(&hidden))
-        .map_err(|error| named(&hidden, &error))?;
-    let entries = place.list(&dirs.reports).map_err(|error| named(&dirs.reports, &error))?;
+        .map_err(|error| named(&out, &dirs.out, &error))?;
+    let entries =
+        place.list(&dirs.reports).map_err(|error| named(&reports, &dirs.reports, &error))?;
     // Reports are moved there once they are stored: it is tried with a name that nothing has.
-    if let Exchange::Sftp(_) = exchange {
-        movable(place.as_ref(), &dirs.reports, &dirs.archive)?;
+    if let Exchange::Sftp(_) = &config.exchange {
+        movable(place.as_ref(), (&reports, &dirs.reports), (&archive, &dirs.archive))?;
     }
-    Ok(entries.iter().filter(|entry| entry.kind == EntryKind::File).count())
+    Ok(Probed::Usable(entries.iter().filter(|entry| entry.kind == EntryKind::File).count()))
 }
 
-/// Whether files can be moved from one directory to another.
-fn movable(place: &dyn Place, from: &Path, to: &Path) -> io::Result<()> {
-    place.create_dir(to).map_err(|error| named(to, &error))?;
-    let name = format!(".probe.{}", Uuid::new_v4().simple());
-    let (source, target) = (from.join(&name), to.join(&name));
-    place.create(&source, b"probe").map_err(|error| named(&source, &error))?;
+/// Whether files can be moved from one directory to another, each with its key.
+fn movable(place: &dyn Place, from: (&str, &Path), to: (&str, &Path)) -> io::Result<()> {
+    place.create_dir(to.1).map_err(|error| named(to.0, to.1, &error))?;
+    let name = hidden_name();
+    let (source, target) = (from.1.join(&name), to.1.join(&name));
+    place.create(&source, b"probe").map_err(|error| named(from.0, from.1, &error))?;
     let moved = place.rename(&source, &target);
-    let left = if moved.is_ok() { &target } else { &source };
-    place.remove(left).map_err(|error| named(left, &error))?;
-    moved.map_err(|error| named(&target, &error))
+    let (left, of) = if moved.is_ok() { (&target, to) } else { (&source, from) };
+    place.remove(left).map_err(|error| named(of.0, of.1, &error))?;
+    moved.map_err(|error| named(to.0, to.1, &error))
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+fn hidden_name() -> String {
+    format!(".probe.{}", Uuid::new_v4().simple())
+}
+
+fn named(key: &str, dir: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{key} {}: {error}", dir.display()))
 }
