@@ -102,6 +102,10 @@ pub async fn a_reference_of_prefunding_is_booked_once(world: World) {
     assert_eq!(done, Ok(1));
     let again = columns.replacen("id,", &format!("{id},"), 1);
     refused(&world, &copy("transfer", columns, &again), UNIQUE).await;
+    for reason in ["'prefund.withdrawal'", "'sweep.fund'", "'sweep.fund_reversal'"] {
+        let other = copy("transfer", columns, &again.replace("reason", reason));
+        refused(&world, &other, UNIQUE).await;
+    }
     let of_another_kind = again.replace("reason", "'controller.fund'");
     assert_eq!(world.sql(&copy("transfer", columns, &of_another_kind)).await, Some(Ok(1)));
 }
