@@ -58,18 +58,19 @@ impl EvmChain {
 
     /// The heads that a quorum of nodes has reached, each for itself: neither one node that claims
     /// too much nor, if there are more of them, one that is stuck decides. A node that does not
-    /// report a finalized block counts as having none.
+    /// report a finalized block counts as having none. Depths count from the newest block: too few
+    /// answers for a quorum are a fault, not a head.
     pub(super) async fn read_heads(&self) -> Result<Heads, ChainFault> {
-        let said = self.every(|node| Box::pin(heads_of(node))).await;
-        said.answers.iter().for_each(|(node, heads)| node.note_head(heads.latest.number));
-        let all = said.any()?;
+        let Said { answers, fault } = self.every(|node| Box::pin(heads_of(node))).await;
+        answers.iter().for_each(|(node, heads)| node.note_head(heads.latest.number));
+        let all: Vec<Heads> = answers.into_iter().map(|(_, heads)| heads).collect();
         let mut blocks: Vec<Block> = all.iter().map(|heads| heads.latest).collect();
         blocks.sort_by_key(|block| Reverse(block.number));
-        let latest = blocks.get(self.needed() - 1).or(blocks.last()).ok_or_else(no_node)?;
-        // A single node cannot prove finality when a second one has to confirm it.
+        let quorum = self.needed().checked_sub(1).and_then(|others| blocks.get(others));
+        let latest = *quorum.ok_or_else(|| fault.unwrap_or_else(no_node))?;
         let safe = self.reached(all.iter().filter_map(|heads| heads.safe));
         let finalized = self.reached(all.iter().filter_map(|heads| heads.finalized));
-        Ok(Heads { latest: *latest, safe, finalized })
+        Ok(Heads { latest, safe, finalized })
     }
 
     /// The block with this hash at this height, if as many nodes have it as money needs. Its hash
@@ -231,29 +232,34 @@ impl EvmChain {
     }
 }
 
-/// All three heads from one node in one request.
+/// All three heads from one node in one request. Only the newest block is required: a node that does
+/// not support a tag, or has no block for it yet, returns an error or null, and some return nonsense.
 async fn heads_of(node: &Endpoint) -> Result<Heads, RpcFault> {
     let tags = ["latest", "safe", "finalized"];
     let requests = tags.map(|tag| Request::new(BLOCK_BY_NUMBER, header_params(json!(tag))));
-    let [latest, safe, finalized] = node.ask_each_of(&requests).await?;
-    let latest = read::<Header>(BLOCK_BY_NUMBER, latest)?.block();
-    // A node that does not support the tag, or has no finalized block yet, returns an error or
-    // null.
-    let height_of = |outcome: Outcome| match outcome {
-        Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?
-            .map(|header| header.block().number)),
-        Err(_) => Ok(None),
+    let (latest, safe, finalized) = match node.ask_each_of(&requests).await {
+        Ok([latest, safe, finalized]) => {
+            let latest: Header = read(BLOCK_BY_NUMBER, latest)?;
+            (latest.block(), height_of(node, safe), height_of(node, finalized))
+        }
+        // The tags may be what it fails at.
+        Err(fault) => match block(node, BlockAt::Latest).await {
+            Ok(Some(latest)) => (latest, None, None),
+            _ => return Err(fault),
+        },
     };
-    let (safe, finalized) = (height_of(safe)?, height_of(finalized)?);
-    let newest = latest.number;
-    if safe.is_some_and(|safe| safe > newest)
-        || finalized.is_some_and(|last| last > safe.unwrap_or(newest))
-    {
-        return Err(malformed(format!(
-            "heads {newest}, safe {safe:?}, finalized {finalized:?} cannot be"
-        )));
-    }
+    // The nodes of one load balancer differ by a block, and instant finality has none between them.
+    let safe = safe.map(|safe| safe.min(latest.number));
+    let finalized = finalized.map(|finalized| finalized.min(safe.unwrap_or(latest.number)));
     Ok(Heads { latest, safe, finalized })
+}
+
+fn height_of(node: &Endpoint, outcome: Outcome) -> Option<u64> {
+    let header = read::<Option<Header>>(BLOCK_BY_NUMBER, outcome).unwrap_or_else(|fault| {
+        tracing::debug!(node = node.name(), %fault, "block tag read failed, counts as unsupported");
+        None
+    });
+    Some(header?.block().number)
 }
 
 pub(super) async fn nonce(node: &Endpoint, account: Address) -> Result<u64, RpcFault> {

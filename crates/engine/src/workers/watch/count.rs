@@ -59,7 +59,14 @@ impl Watch<'_> {
             self.workers.money_waits(self.number(), self.memory, false).await;
             return Ok(());
         }
-        let heads = self.heads_for(&waiting, newest).await?;
+        let heads = match self.heads_for(&waiting, newest).await {
+            Ok(heads) => heads,
+            Err(fault) => {
+                tracing::warn!(%fault, "chain heads read failed, deposits wait");
+                self.workers.money_waits(self.number(), self.memory, true).await;
+                return Ok(());
+            }
+        };
         let (blocks, is_contradicted) = self.judge_blocks(&waiting, &heads).await?;
         self.memory.is_contradicted |= is_contradicted;
         let release_min =
@@ -109,15 +116,15 @@ impl Watch<'_> {
 
     /// The heights that a quorum of nodes has reached; one node's word on the height alone if all
     /// deposits count by blocks and none is deep enough even so.
-    async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, Trouble> {
-        let Some(tip) = self.tip else { return Ok(self.chain.heads().await?) };
+    async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, ChainFault> {
+        let Some(tip) = self.tip else { return self.chain.heads().await };
         let latest = Block { number: newest, ..tip };
         let claimed = Heads { latest, safe: None, finalized: None };
         let needs_more = |deposit: &Deposit| {
             !matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_))
                 || deposit.place.is_some_and(|place| self.is_deep(deposit, place, &claimed))
         };
-        if waiting.iter().any(needs_more) { Ok(self.chain.heads().await?) } else { Ok(claimed) }
+        if waiting.iter().any(needs_more) { self.chain.heads().await } else { Ok(claimed) }
     }
 
     /// For each block in which deposits wait: whether enough nodes still have it. Also returns

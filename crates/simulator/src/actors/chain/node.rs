@@ -115,10 +115,13 @@ impl Chain for ChainNode {
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
         Box::pin(self.ask(|blocks, endpoints| {
             let view = &endpoints.first()?.view;
+            // One endpoint alone says nothing about how deep a block is.
+            if !endpoints.is_quorum() {
+                return unreachable("no answer in time");
+            }
             let lowest =
                 endpoints.serving().map(|endpoint| endpoint.view.height).min().unwrap_or(0);
-            // One endpoint alone says nothing about what is final.
-            let behind = |by: u64| endpoints.is_quorum().then(|| lowest.saturating_sub(by));
+            let behind = |by: u64| Some(lowest.saturating_sub(by));
             let latest = view.block(blocks.start(), lowest);
             let latest = latest.ok_or_else(|| ChainFault::Unreachable("no block".to_owned()))?;
             Ok(Heads { latest, safe: behind(SAFE_BEHIND), finalized: behind(FINAL_BEHIND) })
