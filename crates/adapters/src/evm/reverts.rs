@@ -25,17 +25,22 @@ impl Reverts {
 
     /// The meaning of `data`.
     pub(super) fn describe(&self, data: &[u8]) -> String {
-        let Some((selector, arguments)) = data.split_first_chunk::<4>() else {
-            return "reverted without a reason".to_owned();
-        };
-        let text = match *selector {
+        self.known(data).unwrap_or_else(|| match data.first_chunk::<4>() {
+            Some(selector) => format!("unknown error {}", super::hex::data(selector)),
+            None => "reverted without a reason".to_owned(),
+        })
+    }
+
+    /// The meaning of `data` if it is a string, a panic, or an error known by name.
+    pub(super) fn known(&self, data: &[u8]) -> Option<String> {
+        let (selector, arguments) = data.split_first_chunk::<4>()?;
+        match *selector {
             ERROR => abi::only_bytes(arguments).map(|text| clean(&String::from_utf8_lossy(text))),
             PANIC => {
                 abi::word_at(arguments, 0).map(|code| format!("panic {:#04x}", abi::capped(code)))
             }
             _ => self.0.get(selector).map(|entry| named(entry, arguments)),
-        };
-        text.unwrap_or_else(|| format!("unknown error {}", super::hex::data(selector)))
+        }
     }
 }
 
@@ -105,6 +110,8 @@ mod tests {
             (vec![0xde, 0xad, 0xbe, 0xef], "unknown error 0xdeadbeef"),
         ] {
             assert_eq!(reverts.describe(&data), expected);
+            let is_known = !expected.contains("unknown") && !expected.contains("without");
+            assert_eq!(reverts.known(&data).is_some(), is_known, "{expected}");
         }
     }
 }

@@ -63,7 +63,7 @@ async fn domain_of(
 /// The result of a getter; `None` if the contract has no such function.
 fn said(answer: Outcome) -> Result<Option<Vec<u8>>, RpcFault> {
     match answer {
-        Err(error) if error.is_execution() => Ok(None),
+        Err(error) if error.is_revert() => Ok(None),
         answer => read::<Hex<Vec<u8>>>(CALL, answer).map(|Hex(bytes)| Some(bytes)),
     }
 }

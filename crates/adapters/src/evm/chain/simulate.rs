@@ -61,7 +61,7 @@ impl EvmChain {
         let [answer, estimate] = node.ask_each_of(requests).await?;
         let (answer, estimate) = match (answer, estimate) {
             (Ok(answer), Ok(estimate)) => (answer, estimate),
-            (Err(error), _) | (_, Err(error)) => return self.refused(error),
+            (Err(error), _) | (_, Err(error)) => return self.refused(node, error),
         };
         let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, Ok(answer))?;
         let Hex(gas) = read::<Hex<u64>>(ESTIMATE, Ok(estimate))?;
@@ -74,13 +74,16 @@ impl EvmChain {
         Ok(Simulated::Works { gas, each })
     }
 
-    fn refused(&self, error: NodeError) -> Result<Simulated, RpcFault> {
-        match &error.data {
-            Some(data) if !data.is_empty() => {
-                Ok(Simulated::Reverts(self.contracts.reverts.describe(data)))
-            }
-            _ if error.is_execution() => Ok(Simulated::Reverts(error.message)),
-            _ => Err(RpcFault::Node(error)),
+    /// A revert ends a payment after a few attempts, so whatever else a node answers is its own
+    /// fault.
+    fn refused(&self, node: &Endpoint, error: NodeError) -> Result<Simulated, RpcFault> {
+        tracing::warn!(node = node.name(), %error, "simulation failed");
+        let (reverts, data) = (&self.contracts.reverts, error.data.as_deref().unwrap_or_default());
+        match reverts.known(data) {
+            Some(reason) => Ok(Simulated::Reverts(reason)),
+            None if !error.is_revert() => Err(RpcFault::Node(error)),
+            None if data.is_empty() => Ok(Simulated::Reverts(error.message)),
+            None => Ok(Simulated::Reverts(reverts.describe(data))),
         }
     }
 }

@@ -852,9 +852,24 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
         node().on("eth_call", json!("0x")).refusing("eth_estimateGas", -32000, "out of gas");
     let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;
     assert_eq!(refused, Ok(Simulated::Reverts("out of gas".to_owned())));
-    let first =
-        node().refusing("eth_call", -32000, "header not found").on("eth_estimateGas", json!("0x4"));
-    is_unreachable(chain(&first).simulate(tenant(), from, controller, &freeze).await);
+    // Of the errors without a revert's code or text, known data alone shows a revert.
+    let frozen = super::super::hex::data(&frozen);
+    for (message, data, is_revert) in [
+        ("header not found", Value::Null, false),
+        ("header not found", json!("0x"), false),
+        ("header not found", json!("0xdeadbeef"), false),
+        ("gas required exceeds allowance (0)", json!("0x"), false),
+        ("call failed", json!(frozen), true),
+    ] {
+        let error = json!({"code": -32000, "message": message, "data": data});
+        let first = node().add("eth_call", Err(error)).on("eth_estimateGas", json!("0x4"));
+        let said = chain(&first).simulate(tenant(), from, controller, &freeze).await;
+        if is_revert {
+            assert_eq!(said, Ok(Simulated::Reverts(format!("{from} is frozen"))), "{message}");
+        } else {
+            assert!(is_unreachable(said).contains(message));
+        }
+    }
     let first = node().on("eth_call", words(&[32, 1, 1])).on("eth_estimateGas", json!("0x4"));
     is_unreachable(chain(&first).simulate(tenant(), from, controller, &release).await);
 

@@ -187,6 +187,8 @@ const EXECUTION_FAILED: [&str; 7] = [
     "stack underflow",
     "invalid jump",
 ];
+/// The node allowed no gas at all, so it executed nothing.
+const NOTHING_ALLOWED: &str = "allowance (0)";
 /// geth's code of a revert, which others adopted.
 const REVERTED: i64 = 3;
 
@@ -196,14 +198,11 @@ impl NodeError {
         any.iter().any(|text| said.contains(text))
     }
 
-    /// Whether the call itself failed, rather than the request.
-    pub(crate) fn is_execution(&self) -> bool {
-        self.code == REVERTED || self.data.is_some() || self.says(&EXECUTION_FAILED)
-    }
-
-    /// The same where data proves nothing: some nodes explain any error with data.
-    fn is_revert(&self) -> bool {
-        (self.code == REVERTED || self.says(&EXECUTION_FAILED)) && !self.is_pause()
+    /// Whether the call itself failed, rather than the request. Data proves nothing: some nodes
+    /// explain any error with data.
+    pub(crate) fn is_revert(&self) -> bool {
+        let has_run = !self.says(&[NOTHING_ALLOWED]);
+        (self.code == REVERTED || self.says(&EXECUTION_FAILED)) && has_run && !self.is_pause()
     }
 
     /// Whether the node asks for a pause. The code decides first; a known text is a shortcut.
@@ -369,11 +368,14 @@ mod tests {
             ("VM execution error.", true),
             ("out of gas", true),
             ("gas required exceeds allowance (50000000)", true),
+            ("gas required exceeds allowance (0)", false),
             ("header not found", false),
             ("rate limit exceeded", false),
         ] {
-            assert_eq!(error(message).is_execution(), expected, "{message}");
+            let error = NodeError { data: Some(Vec::new()), ..error(message) };
+            assert_eq!(error.is_revert(), expected, "{message}");
         }
+        assert!(NodeError { code: REVERTED, ..error("") }.is_revert());
     }
 
     #[test]
