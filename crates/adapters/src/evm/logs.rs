@@ -99,6 +99,17 @@ pub(super) fn address_topic(account: &Address) -> String {
     word.to_string()
 }
 
+/// The logs without those that a reorganisation removed, which some nodes return beside the others.
+/// Alone they are not an answer about the blocks that are there now.
+pub(super) fn without_removed(mut logs: Vec<Log>) -> Result<Vec<Log>, RpcFault> {
+    let returned = logs.len();
+    logs.retain(|log| !log.is_removed());
+    if logs.is_empty() && returned > 0 {
+        return Err(RpcFault::Malformed("only logs that a reorganisation removed".to_owned()));
+    }
+    Ok(logs)
+}
+
 /// The contracts whose logs are read.
 #[derive(Clone, Copy)]
 pub(super) struct Ours<'a> {
@@ -135,7 +146,7 @@ impl Ours<'_> {
         let mut found = Vec::new();
         let mut before: Option<&Log> = None;
         for log in &logs {
-            if log.removed || !belongs(log) {
+            if log.is_removed() || !belongs(log) {
                 return malformed("a log of another block than requested");
             }
             if let Some(before) = before.filter(|before| before.block_number == log.block_number) {

@@ -2,10 +2,11 @@
 
 use domain::chain::{Address, Block, BlockHash, TxHash, Word};
 use domain::time::{Span, Timestamp};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::bloom::Bloom;
-use super::hex::Hex;
+use super::hex::{self, Hex};
 
 /// The header of a block in the chain.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,14 +17,18 @@ pub(super) struct Header {
     parent_hash: Hex<BlockHash>,
     /// In seconds since 1970-01-01 UTC.
     timestamp: Hex<u32>,
-    /// Absent or of another length on chains without blooms.
-    #[serde(default)]
-    logs_bloom: Option<Hex<Vec<u8>>>,
+    /// Absent, of another length or no bytes at all on chains without blooms.
+    #[serde(default, deserialize_with = "bytes_if_any")]
+    logs_bloom: Option<Vec<u8>>,
+}
+
+fn bytes_if_any<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<u8>>, D::Error> {
+    Ok(Value::deserialize(input)?.as_str().and_then(hex::bytes))
 }
 
 impl Header {
     pub(super) fn bloom(&self) -> Option<Bloom> {
-        Bloom::read(&self.logs_bloom.as_ref()?.0)
+        Bloom::read(self.logs_bloom.as_deref()?)
     }
 
     pub(super) fn block(&self) -> Block {
@@ -44,8 +49,13 @@ pub(super) struct Log {
     pub(super) transaction_hash: Hex<TxHash>,
     pub(super) log_index: Hex<u32>,
     /// Whether a reorganisation removed it; absent in some nodes' receipts.
-    #[serde(default)]
-    pub(super) removed: bool,
+    removed: Option<bool>,
+}
+
+impl Log {
+    pub(super) fn is_removed(&self) -> bool {
+        self.removed == Some(true)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
