@@ -819,9 +819,9 @@ async fn a_broadcast_has_the_best_nodes_result() {
             Broadcast::Indeterminate("second node: gone".to_owned()),
         ),
         (
-            refusing("txpool is full"),
+            refusing("invalid sender"),
             refusing("no"),
-            Broadcast::Refused("first node: txpool is full (-32000)".to_owned()),
+            Broadcast::Refused("first node: invalid sender (-32000)".to_owned()),
         ),
     ] {
         assert_eq!(chain_of(&first, Some(&second)).broadcast(&raw).await, expected);

@@ -113,8 +113,13 @@ const ALREADY_KNOWN: [&str; 6] = [
     "already in mempool",
     "existing tx with same hash",
 ];
-const NONCE_TOO_LOW: [&str; 4] =
-    ["nonce too low", "nonce is too low", "oldnonce", "invalid nonce; got"];
+const NONCE_TOO_LOW: [&str; 5] = [
+    "nonce too low",
+    "nonce is too low",
+    "oldnonce",
+    "invalid nonce; got",
+    "doesn't have the correct nonce",
+];
 const UNDERPRICED: [&str; 10] = [
     "underpriced",
     "feetoolow",
@@ -127,14 +132,16 @@ const UNDERPRICED: [&str; 10] = [
     "fee cap less than block base fee",
     "max priority fee per gas below minimum",
 ];
-const INSUFFICIENT_FUNDS: [&str; 4] = [
+const INSUFFICIENT_FUNDS: [&str; 5] = [
     "insufficient funds",
     "insufficientfunds",
     "insufficient balance",
+    "insufficient maxfeepergas for sender balance",
     "upfront cost exceeds account balance",
 ];
 /// Terms for what an answer about logs can exceed, and for exceeding it.
-const AMOUNTS: [&str; 5] = ["range", "results", "logs", "response size", "response is too big"];
+const AMOUNTS: [&str; 7] =
+    ["range", "blocks", "results", "logs", "events", "response size", "response is too big"];
 const EXCESS: [&str; 12] = [
     "limit",
     "exceed",
@@ -151,12 +158,19 @@ const EXCESS: [&str; 12] = [
 ];
 /// Problems of the node itself: they prove nothing about the transaction, which it may have
 /// accepted.
-const TROUBLED: [&str; 5] = [
+const TROUBLED: [&str; 12] = [
     "internal error",
     "too many requests",
     "rate limit",
     "limit exceeded",
-    "temporarily unavailable",
+    "unavailable",
+    "header not found",
+    "unknown block",
+    "missing trie node",
+    "syncing",
+    "pool is full",
+    "pool full",
+    "txpooloverflow",
 ];
 /// Phrases by which nodes report a rate limit.
 const PAUSE: [&str; 10] = [
@@ -270,6 +284,11 @@ mod tests {
             ("nonce too low", NonceTooLow),
             ("Insufficient funds for gas * price + value", InsufficientFunds),
             ("max fee per gas less than block base fee", Underpriced),
+            // ganache
+            (
+                "the tx doesn't have the correct nonce. account has nonce of: 5 tx has nonce of: 4",
+                NonceTooLow,
+            ),
             // erigon
             ("INTERNAL_ERROR: existing tx with same hash", AlreadyKnown),
             ("could not replace existing tx", Underpriced),
@@ -280,6 +299,7 @@ mod tests {
             ("FeeTooLow, MaxFeePerGas too low", Underpriced),
             ("ReplacementNotAllowed", Underpriced),
             ("InsufficientFunds, Account balance: 0, cumulative cost: 1", InsufficientFunds),
+            ("insufficient MaxFeePerGas for sender balance", InsufficientFunds),
             // besu
             ("Known transaction", AlreadyKnown),
             ("Nonce too low", NonceTooLow),
@@ -293,16 +313,21 @@ mod tests {
 
     #[test]
     fn other_rejections_keep_their_text_and_unclear_outcomes_stay_unclear() {
-        for message in
-            ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""]
-        {
+        for message in ["exceeds block gas limit", "nonce too high", "invalid sender", ""] {
             assert!(
                 matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message))
             );
         }
-        for message in
-            ["request timed out", "Too Many Requests", "rate limit exceeded", "internal error"]
-        {
+        for message in [
+            "request timed out",
+            "Too Many Requests",
+            "rate limit exceeded",
+            "internal error",
+            "header not found",
+            "txpool is full",
+            "Transaction pool full",
+            "service unavailable, try again",
+        ] {
             assert!(matches!(error(message).broadcast(), Broadcast::Indeterminate(_)), "{message}");
         }
         let internal = NodeError { code: INTERNAL_ERROR, ..error("database closed") };
@@ -331,6 +356,7 @@ mod tests {
                 true,
             ),
             ("query timeout exceeded", true),
+            ("requested too many blocks from 1 to 2000, maximum is set to 1000", true),
             ("response is too big", true),
             ("too many requests", false),
             ("rate limit exceeded", false),
@@ -356,6 +382,9 @@ mod tests {
         let limit = |message: &str| NodeError { code: LIMIT_EXCEEDED, ..error(message) };
         assert!(limit("limit exceeded").is_pause() && limit("").is_pause());
         assert!(!limit("query returned more than 10000 results").is_pause());
+        assert!(
+            !limit("requested too many blocks from 1 to 2000, maximum is set to 1000").is_pause()
+        );
         assert!(matches!(limit("capacity").broadcast(), Broadcast::Indeterminate(_)));
         assert!(RpcFault::Transport(TransportFault::TooLarge { max_bytes: 1 }).is_too_much());
         assert!(!RpcFault::Transport(TransportFault::Failed("timed out".to_owned())).is_too_much());
