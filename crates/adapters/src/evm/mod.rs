@@ -27,6 +27,6 @@ pub use chain::EvmChain;
 pub use contracts::{
     CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners,
 };
-pub use rpc::{HttpSettings, HttpTransport, Transport, TransportFault};
+pub use rpc::{HttpSettings, HttpTransport, Transport, TransportFault, ask_node};
 pub use signer::EvmSigner;
 pub use transaction::{Transaction, hash_of};

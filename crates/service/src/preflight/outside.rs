@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use adapters::evm::Transport;
+use adapters::evm::{Transport, ask_node};
 use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{Exchange, IsoRail, Probed};
 use adapters::rates::LiveRates;
@@ -221,7 +221,7 @@ async fn nodes_of(config: &Config) -> Vec<Finding> {
 
 /// What a node says about its chain, its latest and its final block, and the tokens.
 async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Level, String)> {
-    let chain_id = number(&ask(node, "eth_chainId", json!([])).await?)?;
+    let chain_id = number(&ask(node, "eth_chainId", json!([])).await?).context("its chain id")?;
     let expected = config.chain.chain_id;
     anyhow::ensure!(
         chain_id == expected,
@@ -271,13 +271,8 @@ async fn decimals(node: &dyn Transport, token: Address) -> anyhow::Result<u64> {
     Ok(if digits.is_empty() { 0 } else { u64::from_str_radix(digits, 16)? })
 }
 
-async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {
-    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let answer = node.send(request.to_string().into_bytes()).await?;
-    let mut answer: Value = serde_json::from_slice(&answer).context(method.to_owned())?;
-    let error = answer.get("error").filter(|error| !error.is_null());
-    anyhow::ensure!(error.is_none(), "{method}: {}", answer["error"]["message"]);
-    Ok(answer["result"].take())
+async fn ask(node: &dyn Transport, method: &'static str, params: Value) -> anyhow::Result<Value> {
+    ask_node(node, method, params).await.map_err(anyhow::Error::msg)
 }
 
 fn number(value: &Value) -> anyhow::Result<u64> {

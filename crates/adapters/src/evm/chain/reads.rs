@@ -242,11 +242,12 @@ async fn heads_of(node: &Endpoint) -> Result<Heads, RpcFault> {
             let latest: Header = read(BLOCK_BY_NUMBER, latest)?;
             (latest.block(), height_of(node, safe), height_of(node, finalized))
         }
-        // The tags may be what it fails at.
-        Err(fault) => match block(node, BlockAt::Latest).await {
+        // The tags may be what it answers nonsense to.
+        Err(fault @ RpcFault::Malformed(_)) => match block(node, BlockAt::Latest).await {
             Ok(Some(latest)) => (latest, None, None),
             _ => return Err(fault),
         },
+        Err(fault) => return Err(fault),
     };
     // The nodes of one load balancer differ by a block, and instant finality has none between them.
     let safe = safe.map(|safe| safe.min(latest.number));

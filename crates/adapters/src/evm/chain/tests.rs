@@ -256,10 +256,10 @@ async fn one_nodes_word_is_no_depth() {
         node.on("eth_getBlockByNumber", header(latest, 9))
             .on("eth_getBlockByNumber", header(latest, 9))
     };
-    let failed = || Err(TransportFault::Failed("HTTP 502".to_owned()));
+    let failure = || TransportFault::Failed("HTTP 502".to_owned());
     let (lying, honest) = (heads(29), heads(9));
     let both = chain_of(&lying, Some(&honest));
-    *honest.broken.lock().expect("broken") = Some(failed());
+    *honest.broken.lock().expect("broken") = Some(Err(failure()));
     assert_eq!(is_unreachable(both.heads().await), "second node: HTTP 502");
     *honest.broken.lock().expect("broken") = None;
     assert_eq!(both.heads().await.map(|heads| heads.latest.number), Ok(9), "the next time");
@@ -276,7 +276,7 @@ async fn one_nodes_word_is_no_depth() {
         assert_eq!((said.latest.number, said.safe), (9, None), "{tag}");
     }
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-    let lost = || broken(failed());
+    let lost = || broken(Err(failure()));
     is_unreachable(chain_with([heads(29), lost(), lost()], &clock).heads().await);
     let alone = chain_with([heads(29), lost(), heads(9)], &clock).heads().await;
     assert_eq!(alone.map(|heads| heads.latest.number), Ok(9));

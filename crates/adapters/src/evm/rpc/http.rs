@@ -2,12 +2,13 @@
 //! never logs the node's URL: it often contains a key.
 
 use domain::ports::Answer;
-use reqwest::header::HeaderValue;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 
 use super::health::ASKED_MAX;
-use super::{Transport, TransportFault};
+use super::{Transport, TransportFault, clean};
 use crate::outbound::{self, BodyFault, Client, Fault, Request, SetupError};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -64,18 +65,44 @@ impl HttpTransport {
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             return Err(too_large);
         }
+        let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or("no content type").to_owned();
         let body = answer.body(self.max_answer_bytes).await.map_err(|fault| match fault {
             BodyFault::TooLarge => too_large,
             BodyFault::Broken(why) => TransportFault::Failed(why),
         })?;
-        // Some nodes send JSON-RPC errors with an HTTP error status.
         let is_json = matches!(body.trim_ascii_start().first(), Some(b'{' | b'['));
-        if status.is_success() || is_json {
-            Ok(body)
-        } else {
-            Err(TransportFault::Failed(format!("HTTP {status}")))
+        match status.is_success() {
+            true if is_json => Ok(body),
+            true => Err(self.failed(format!("HTTP {status} with {kind} instead of JSON"))),
+            // Some nodes send JSON-RPC errors with an HTTP error status, and what stands before a
+            // node sends JSON of its own.
+            false => match refusal(&body) {
+                Some(Refusal::JsonRpc) => Ok(body),
+                Some(Refusal::Text(why)) => Err(self.failed(format!("HTTP {status}: {why}"))),
+                None => Err(self.failed(format!("HTTP {status}"))),
+            },
         }
     }
+
+    fn failed(&self, why: String) -> TransportFault {
+        TransportFault::Failed(clean(&self.client.masked(why)))
+    }
+}
+
+/// What a JSON body with an HTTP error status says.
+enum Refusal {
+    JsonRpc,
+    Text(String),
+}
+
+fn refusal(body: &[u8]) -> Option<Refusal> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    if body.is_array() || body["jsonrpc"].is_string() || body["error"].is_object() {
+        return Some(Refusal::JsonRpc);
+    }
+    let text = ["message", "error", "detail"].into_iter().find_map(|name| body[name].as_str())?;
+    Some(Refusal::Text(text.to_owned()))
 }
 
 impl Transport for HttpTransport {

@@ -43,8 +43,27 @@ async fn serve_once(head: &'static str, body: String) -> String {
 async fn errors_with_their_own_status_are_read() {
     for (head, body, expected) in [
         ("200 OK", "[1]", Ok("[1]")),
-        ("400 Bad Request", " {\"error\":1}", Ok(" {\"error\":1}")),
+        ("400 Bad Request", " {\"error\":{}}", Ok(" {\"error\":{}}")),
+        ("400 Bad Request", "[1]", Ok("[1]")),
+        ("400 Bad Request", r#"{"jsonrpc":"2.0"}"#, Ok(r#"{"jsonrpc":"2.0"}"#)),
         ("502 Bad Gateway", "<html>", Err("HTTP 502 Bad Gateway")),
+        ("502 Bad Gateway", "{}", Err("HTTP 502 Bad Gateway")),
+        (
+            "401 Unauthorized",
+            r#"{"message":"Invalid API key"}"#,
+            Err("HTTP 401 Unauthorized: Invalid API key"),
+        ),
+        (
+            "403 Forbidden",
+            r#"{"error":"no project secret-key\n"}"#,
+            Err("HTTP 403 Forbidden: no project *** "),
+        ),
+        (
+            "200 OK\r\ncontent-type: text/html",
+            "<html>",
+            Err("HTTP 200 OK with text/html instead of JSON"),
+        ),
+        ("200 OK", "", Err("HTTP 200 OK with no content type instead of JSON")),
         ("302 Found\r\nlocation: http://127.0.0.1:1/", "", Err("HTTP 302 Found")),
     ] {
         let url = serve_once(head, body.to_owned()).await;

@@ -282,6 +282,27 @@ impl Endpoint {
     }
 }
 
+/// Asks a node once, whatever its chain: for diagnoses.
+///
+/// # Errors
+///
+/// The node's error or why it has no answer, without secrets.
+pub async fn ask_node(
+    node: &dyn Transport,
+    method: &'static str,
+    params: Value,
+) -> Result<Value, String> {
+    let asked = async {
+        let request = Request::new(method, params);
+        let body = serde_json::to_vec(&Message::new(0, &request));
+        let body = body.map_err(|error| RpcFault::Malformed(error.to_string()))?;
+        let answer = node.send(body).await.map_err(RpcFault::Transport)?;
+        let outcome = answer::single(&answer, &|text: &str| node.masked(text.to_owned()))?;
+        read(method, outcome)
+    };
+    asked.await.map_err(|fault: RpcFault| format!("{method}: {fault}"))
+}
+
 /// Parses one answer of [`Endpoint::ask_all`].
 pub(super) fn read<T: DeserializeOwned>(
     method: &'static str,
