@@ -115,6 +115,9 @@ pub struct Service {
 #[error("configuration")]
 pub struct BadConfiguration;
 
+/// Time between two attempts to set up a chain whose nodes did not answer.
+const SET_UP_AGAIN: Duration = Duration::from_secs(10);
+
 /// A task that ends when the service stops, with its name.
 type Task = (String, JoinHandle<()>);
 
@@ -249,7 +252,9 @@ impl Service {
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         let on_chains = chains.iter().flat_map(|chain| chain.tasks(&store, &stopping));
         tasks.extend(on_chains.map(spawned));
-        set_up_named(&chains, &tenants).await?;
+        let left = set_up_named(&chains, &tenants).await?;
+        let later = set_up_later(store.clone(), left, stopping.clone());
+        tasks.push(spawned(("chain setup".to_owned(), Box::pin(later))));
         tasks.extend(name_chains(&store, &world, &chains, &stopping));
         let node = node_name(&store);
         let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node.clone());
@@ -347,11 +352,50 @@ async fn first_to_end(tasks: &mut Vec<Task>) -> String {
     name
 }
 
-async fn set_up_named(chains: &[ChainSide], tenants: &[Tenant]) -> anyhow::Result<()> {
+/// Sets up the chains that a node has named. Returns those whose nodes do not answer now: payments do
+/// not wait for them.
+async fn set_up_named(chains: &[ChainSide], tenants: &[Tenant]) -> anyhow::Result<Vec<ChainSide>> {
+    let mut left = Vec::new();
     for chain in chains.iter().filter(|chain| chain.config.number != ChainNumber::NONE) {
-        chain.set_up(tenants).await.with_context(|| chain.config.name.clone())?;
+        match chain.set_up(tenants).await {
+            Err(error) if chain.embedded.is_none() => {
+                warn_of_set_up(chain, &error);
+                left.push(chain.clone());
+            }
+            done => done.with_context(|| chain.config.name.clone())?,
+        }
     }
-    Ok(())
+    Ok(left)
+}
+
+fn warn_of_set_up(side: &ChainSide, error: &anyhow::Error) {
+    let chain = &side.config.name;
+    tracing::warn!(error = %format_args!("{error:#}"), chain, "chain setup failed, will retry");
+}
+
+/// Retries what [`set_up_named`] left.
+async fn set_up_later(store: Store, mut left: Vec<ChainSide>, mut stop: watch::Receiver<bool>) {
+    while !left.is_empty() {
+        tokio::select! {
+            () = tokio::time::sleep(SET_UP_AGAIN) => {}
+            _ = stop.wait_for(|stop| *stop) => return,
+        }
+        left = failed_set_ups(&store, left).await;
+    }
+    // A task that ends before the service does counts as a failure.
+    drop(stop.wait_for(|stop| *stop).await);
+}
+
+async fn failed_set_ups(store: &Store, sides: Vec<ChainSide>) -> Vec<ChainSide> {
+    let mut failed = Vec::new();
+    for side in sides {
+        let ready = async { side.set_up(&store.tenants().await?).await };
+        if let Err(error) = ready.await {
+            warn_of_set_up(&side, &error);
+            failed.push(side);
+        }
+    }
+    failed
 }
 
 /// A task for each chain that no node has named yet: begins work on it once one has.
@@ -383,11 +427,9 @@ async fn name_chain(
     let named =
         chains::wait_for_number(&store, chain.configured(), is_first, &WallClock, stop.clone());
     if let Some(number) = named.await {
-        let ready = async { side.set_up(&store.tenants().await?).await };
-        if let Err(error) = ready.await {
-            tracing::warn!(%error, chain = side.config.name, "chain setup failed, its tokens or gas are missing");
-        }
+        let left = failed_set_ups(&store, vec![side]).await;
         chain.set_number(number);
+        return set_up_later(store, left, stop).await;
     }
     // A task that ends before the service does counts as a failure.
     drop(stop.wait_for(|stop| *stop).await);
