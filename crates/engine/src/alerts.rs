@@ -6,6 +6,9 @@ use store::Store;
 
 use crate::measure;
 
+/// Open alerts among which one whose cause has ended is looked for.
+const ENDED_AMONG: usize = 10_000;
+
 /// Raises an alert of one tenant.
 pub async fn raise(store: &Store, tenant: TenantId, alert: &Alert) {
     measure::alert(alert);
@@ -18,6 +21,20 @@ pub async fn raise(store: &Store, tenant: TenantId, alert: &Alert) {
 pub async fn end(store: &Store, tenant: TenantId, alert: &Alert) {
     if let Err(error) = store.end_alert(tenant, alert).await {
         tracing::warn!(%error, "alert removal failed, an operator has to close it");
+    }
+}
+
+/// Closes those of a tenant's alerts whose cause has ended.
+pub async fn end_those(store: &Store, tenant: TenantId, is_over: impl Fn(&Alert) -> bool) {
+    match store.alerts(tenant, ENDED_AMONG).await {
+        Ok(open) => {
+            for (_, alert) in open.iter().filter(|(_, alert)| is_over(alert)) {
+                end(store, tenant, alert).await;
+            }
+        }
+        Err(error) => {
+            tracing::warn!(%error, "alert removal failed, an operator has to close them");
+        }
     }
 }
 

@@ -143,6 +143,7 @@ impl Case {
         }
         self.deposit.place = None;
         self.deposit.lost_at = Some(height);
+        self.deposit.disputed = false;
         self.deposit.version += 1;
         let from = self.deposit.state;
         let gone = from == DepositState::Completed && spendable.minor < self.deposit.minor;

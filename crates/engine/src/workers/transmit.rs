@@ -34,6 +34,8 @@ use crate::world::{WalletWorld, WalletWorlds};
 
 /// Gas limit of a no-op transaction.
 const CANCEL_GAS: u64 = 30_000;
+/// What the alert about a rejected broadcast says. It ends once the transaction is mined.
+const REJECTED: &str = "the node rejected a transaction: ";
 /// A transaction that is not mined is rebroadcast at this interval, and at every pass at first.
 const BROADCAST_AGAIN: Span = Span::secs(15);
 /// A gap below an open transaction is filled after this time, at most this many nonces at once.
@@ -185,7 +187,7 @@ impl Workers {
                 self.alert_about(case, AlertKind::LowGas, what).await;
             }
             Broadcast::Refused(why) => {
-                let what = format!("the node rejected a transaction: {why}");
+                let what = format!("{REJECTED}{why}");
                 self.alert_about(case, AlertKind::Transaction, what).await;
             }
             Broadcast::Indeterminate(why) => {
@@ -353,6 +355,11 @@ impl Workers {
             fees,
         };
         if !known {
+            let is_accepted = |alert: &Alert| {
+                let of_broadcast = alert.what.contains(REJECTED) || alert.kind == AlertKind::LowGas;
+                alert.subject == case.tx.id.0 && of_broadcast
+            };
+            alerts::end_those(&self.store, case.tx.tenant, is_accepted).await;
             self.tell_about(case, tell(false, Vec::new())).await;
         }
         // Nothing is final above what the watcher has: the nodes are spared until then.

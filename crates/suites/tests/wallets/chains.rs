@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::chain::{ChainConfig, ChainFault, ChainNumber};
+use domain::chain::{BlockHash, ChainConfig, ChainFault, ChainNumber, Receipt};
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use engine::alerts;
@@ -192,5 +192,38 @@ fn a_key_that_does_not_sign_for_minutes_raises_an_alert_that_ends_with_a_signatu
         world.keys.signs.store(true, Ordering::SeqCst);
         world.later(Span::mins(1)).await;
         assert_eq!(alerts().await, [""; 0]);
+    });
+}
+
+#[test]
+fn an_alert_about_a_rejected_broadcast_ends_once_the_transaction_is_mined() {
+    with(Setup::default(), async |world| {
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.keys.signs.store(true, Ordering::SeqCst);
+        let request = world.request(&world.wallet().await, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        world.work().await;
+        let rejected = async || {
+            let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+            alerts.iter().filter(|(_, alert)| alert.what.contains("node rejected")).count()
+        };
+        assert_eq!(rejected().await, 1);
+        let txs = world.store.open_chain_txs(10).await.expect("readable");
+        let tx = txs[0].attempts[0].hash;
+        let block = BlockHash([1; 32]);
+        let (logs, refusals) = (Vec::new(), Vec::new());
+        let receipt = Receipt {
+            tx,
+            block_number: 1,
+            block,
+            succeeded: true,
+            gas_used: 50_000,
+            logs,
+            refusals,
+        };
+        world.chain.receipts.lock().expect("not poisoned").insert(tx, receipt);
+        world.later(Span::mins(1)).await;
+        assert_eq!(rejected().await, 0);
     });
 }

@@ -66,6 +66,8 @@ pub struct QuietChain {
     /// Whether calls would succeed; nothing is sent in any case.
     pub works: AtomicBool,
     pub silent: AtomicBool,
+    /// Whether too few nodes name their heads; each names its height.
+    pub hides_heads: AtomicBool,
     /// Whether receipts are refused.
     pub refuses_receipts: AtomicBool,
     /// Wei per gas; 0 = 2.
@@ -117,7 +119,13 @@ impl QuietChain {
 }
 
 impl Chain for QuietChain {
+    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+        self.answer(self.latest().number)
+    }
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
+        if self.hides_heads.load(Ordering::SeqCst) {
+            return ready(Err(ChainFault::Unreachable("no heads".to_owned())));
+        }
         self.answer(Heads { latest: self.latest(), safe: None, finalized: None })
     }
     fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {

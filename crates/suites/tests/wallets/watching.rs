@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use domain::chain::{Address, Block, BlockHash, ChainNumber, Movement, Plan, TxHash, Word};
+use domain::chain::{
+    Address, Block, BlockHash, ChainLog, ChainNumber, LogEvent, Movement, Plan, Receipt, TxHash,
+    Word,
+};
 use domain::chain_tx::{Intent, IntentState, Place};
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState, VaultLog};
@@ -11,6 +14,7 @@ use domain::ids::{BatchId, IntentId};
 use domain::ledger::{Account, AccountCode};
 use domain::ports::Clock as _;
 use domain::time::Span;
+use domain::wallet_effects::{Alert, AlertKind};
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome, Refused};
 use engine::rescan::{self, Target};
@@ -20,7 +24,7 @@ use store::{HeldRole, Store};
 use uuid::Uuid;
 
 use crate::outside::HandClock;
-use crate::world::{CHAIN_ID, COIN, Setup, TENANT, USDC, World, with};
+use crate::world::{CHAIN_ID, COIN, Setup, TENANT, USDC, World, token, with};
 
 const ROLE: &str = "watch";
 const PAYER: Address = Address([0xaa; 20]);
@@ -293,6 +297,53 @@ fn a_deposit_between_the_ancestor_and_the_next_header_stays_while_its_block_is_i
         branches(&world, 140).await;
         assert_eq!(world.deposit_now(deposit.id).await.place, deposit.place);
         assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
+    });
+}
+
+#[test]
+fn deposits_wait_for_heads_of_enough_nodes_while_blocks_are_ingested() {
+    with(Setup::default(), async |world| {
+        let deposit = seen(&world).await;
+        let what = "nodes disagree about its transfer".to_owned();
+        world.deposit_action(DepositRef::of(&deposit, None), DepositAction::Disputed(what)).await;
+        let place = deposit.place.expect("in a block");
+        let (from, to, value) = (deposit.from, deposit.to, deposit.minor.unsigned_abs());
+        let log = ChainLog {
+            block_number: place.number,
+            block: place.block,
+            tx: deposit.tx,
+            log_index: 0,
+            ordinal: deposit.ordinal,
+            contract: token(USDC),
+            event: LogEvent::Transfer { from, to, value },
+        };
+        let receipt = Receipt {
+            tx: deposit.tx,
+            block_number: place.number,
+            block: place.block,
+            succeeded: true,
+            gas_used: 50_000,
+            logs: vec![log],
+            refusals: vec![],
+        };
+        world.chain.receipts.lock().expect("not poisoned").insert(deposit.tx, receipt);
+        world.chain.hides_heads.store(true, Ordering::SeqCst);
+        world.chain.height.store(5, Ordering::SeqCst);
+        let disputes = async || {
+            let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
+            let is_dispute = |alert: &Alert| alert.kind == AlertKind::ChainMismatch;
+            alerts.into_iter().filter(|(_, alert)| is_dispute(alert)).count()
+        };
+        for _ in 0..3 {
+            world.later(Span::secs(5)).await;
+        }
+        let tip = world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
+        assert_eq!((tip.number, disputes().await), (5, 1));
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Seen);
+        world.chain.hides_heads.store(false, Ordering::SeqCst);
+        world.later(Span::secs(5)).await;
+        assert_ne!(world.deposit_now(deposit.id).await.state, DepositState::Seen);
+        assert_eq!(disputes().await, 0, "it counts: the dispute is over");
     });
 }
 

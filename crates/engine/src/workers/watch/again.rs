@@ -14,8 +14,7 @@ use domain::wallet_effects::AlertKind;
 use store::HEADERS_KEPT;
 
 use super::{Trouble, Watch, grown, place};
-use crate::command::Action;
-use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::deposits::DepositAction;
 use crate::rescan;
 
 /// Store key of the height up to which blocks were re-read.
@@ -249,8 +248,7 @@ impl Watch<'_> {
             if at != place(block) || self.is_deposit_absent(deposit, at).await? {
                 let height = self.tip.map_or(block.number, |tip| tip.number);
                 let action = DepositAction::Lost { block: at, height };
-                let named = DepositRef::of(deposit, None);
-                self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await?;
+                self.must_deposit(deposit, None, action).await?;
             }
         }
         Ok(())

@@ -14,8 +14,7 @@ use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 
 use super::{Trouble, Watch};
-use crate::command::Action;
-use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::deposits::DepositAction;
 
 /// Maximum number of deposits per pass.
 const COUNT_MAX: usize = 10_000;
@@ -347,8 +346,7 @@ impl Watch<'_> {
                 return Ok(());
             }
         };
-        let named = DepositRef::of(deposit, late);
-        self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await
+        self.must_deposit(deposit, late, action).await
     }
 }
 

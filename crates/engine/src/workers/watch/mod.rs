@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, ChainNumber};
 use domain::chain_tx::Place;
+use domain::deposit::Deposit;
 use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
@@ -17,7 +18,7 @@ use tokio::sync::Mutex;
 use super::{Stop, Workers};
 use crate::alerts;
 use crate::command::chain::ChainAction;
-use crate::command::deposits::DepositAction;
+use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::{Action, Command, Outcome, Refused};
 use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
@@ -559,6 +560,25 @@ impl Watch<'_> {
                 Err(Trouble::Command)
             }
         }
+    }
+
+    /// The same about a known deposit. What nodes disagreed about is settled once the deposit counts
+    /// or is lost.
+    async fn must_deposit(
+        &self,
+        deposit: &Deposit,
+        late: Option<Span>,
+        action: DepositAction,
+    ) -> Result<(), Trouble> {
+        let (tenant, subject) = (deposit.tenant, deposit.id.0);
+        let settles = deposit.disputed && !matches!(action, DepositAction::Disputed(_));
+        let named = DepositRef::of(deposit, late);
+        self.must(tenant, subject, Action::Deposit(named, action)).await?;
+        if settles && !self.memory.aside.lock().await.contains_key(&(tenant, subject)) {
+            let is_over = |it: &Alert| (it.subject, it.kind) == (subject, AlertKind::ChainMismatch);
+            alerts::end_those(&self.workers.store, tenant, is_over).await;
+        }
+        Ok(())
     }
 
     /// Alerts an operator about what could not be applied, once however often it fails.

@@ -13,7 +13,7 @@ use futures_util::{StreamExt as _, stream};
 use super::{Trouble, Watch};
 use crate::command::Action;
 use crate::command::chain::{ChainAction, TxKey};
-use crate::command::deposits::{DepositAction, DepositRef};
+use crate::command::deposits::DepositAction;
 
 /// Store key of the height that an unfinished rewind returns to; empty = none is unfinished.
 const REWINDING: &str = "chain.rewinding";
@@ -183,8 +183,7 @@ impl Watch<'_> {
             moved.iter().filter_map(|deposit| Some((deposit, deposit.place.filter(&is_lost)?)));
         let told = join_all(lost.map(|(deposit, block)| {
             let action = DepositAction::Lost { block, height };
-            let named = DepositRef::of(deposit, None);
-            self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action))
+            self.must_deposit(deposit, None, action)
         }));
         told.await.into_iter().collect()
     }
