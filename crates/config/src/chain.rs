@@ -50,6 +50,14 @@ const EMBEDDED_RELEASE_MIN: i64 = 1_000;
 /// Upper limit of the sweep interval on the built-in chain, so that a sandbox shows sweeps soon.
 const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
 
+/// A newest block older than this many block times means that the chain, or the node that has it,
+/// stands still …
+const BLOCKS_BEHIND_MAX: i64 = 20;
+/// … but no younger one: clocks differ, and nodes take time.
+const BLOCK_AGE_LEAST: Span = Span::mins(1);
+/// Block time of a chain that is not known: that of Ethereum.
+const BLOCK_TIME_MS: u64 = 12_000;
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wallets {
@@ -307,6 +315,7 @@ impl Config {
             min_tip: wei(&chain.min_tip_gwei).min(wei(&chain.max_tip_gwei)),
             gas_coin: self.gas_coin(),
             sponsor: self.sponsor(),
+            block_age_max: (!self.chain_is_embedded()).then(|| self.block_age_max()),
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
@@ -316,6 +325,13 @@ impl Config {
 }
 
 impl Config {
+    /// Age of the newest block that shows that the chain, or the node that has it, stands still.
+    pub fn block_age_max(&self) -> Span {
+        let block_ms = presets::known_block_time_ms(self.chain.chain_id).unwrap_or(BLOCK_TIME_MS);
+        let block_time = Span::millis(i64::try_from(block_ms).unwrap_or(i64::MAX));
+        Span(block_time.0.saturating_mul(BLOCKS_BEHIND_MAX)).max(BLOCK_AGE_LEAST)
+    }
+
     fn gas_coin(&self) -> String {
         let chain = &self.chain;
         let named = Some(chain.gas_coin.clone()).filter(|name| !name.is_empty());

@@ -117,6 +117,9 @@ pub struct ChainConfig {
     pub gas_coin: String,
     /// Limits of sponsored transfers; `None` = not offered.
     pub sponsor: Option<SponsorTerms>,
+    /// Age of the newest block that shows that the chain, or all of its nodes, stand still; `None` =
+    /// not watched.
+    pub block_age_max: Option<Span>,
 }
 
 /// Minimum value of a released deposit: smaller deposits accumulate in their vault.

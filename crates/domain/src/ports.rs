@@ -357,8 +357,9 @@ pub trait Chain: Send + Sync {
     ) -> Answer<'a, Result<Simulated, ChainFault>>;
     /// Sends a signed transaction to every configured node.
     fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast>;
-    /// Status of every configured node. A node that has just answered is not queried again.
-    fn survey(&self) -> Answer<'_, Vec<NodeReport>> {
+    /// Status of every configured node: whether it names its newest block and, if it has the block
+    /// `known`, serves that block's logs.
+    fn survey(&self, _known: Option<Block>) -> Answer<'_, Vec<NodeReport>> {
         Box::pin(std::future::ready(Vec::new()))
     }
 }

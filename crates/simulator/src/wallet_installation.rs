@@ -62,6 +62,7 @@ pub fn config(random: &mut Random, wishes: &Wishes) -> ChainConfig {
         min_tip: 1,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
+        block_age_max: None,
         sweep: SweepTerms {
             at_minor: random.pick(&[1, 100 * COIN, 10_000 * COIN]),
             every: random.pick(&[Span::secs(10), Span::mins(5), Span::hours(2)]),

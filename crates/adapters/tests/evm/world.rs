@@ -54,6 +54,7 @@ pub fn config(tokens: Vec<Token>) -> ChainConfig {
         min_tip: 100_000_000,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
+        block_age_max: None,
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }

@@ -55,7 +55,7 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
 
 async fn checks_on(offered: &WalletWorld, tenant: TenantId) -> Vec<Check> {
     let nodes = async {
-        let reports = match soon(offered.chain.survey()).await {
+        let reports = match soon(offered.chain.survey(None)).await {
             Ok(reports) => reports,
             Err(why) => return (Standing::Missing, format!("{why}.")),
         };

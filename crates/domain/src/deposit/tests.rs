@@ -55,6 +55,7 @@ pub fn config() -> ChainConfig {
         min_tip: 1,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
+        block_age_max: None,
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },
         release_min: crate::chain::ReleaseMin::Fixed(0),
     }

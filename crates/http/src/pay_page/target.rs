@@ -160,6 +160,7 @@ pub(crate) mod tests {
             min_tip: 1,
             gas_coin: "ETH".to_owned(),
             sponsor: None,
+            block_age_max: None,
             sweep: domain::chain::SweepTerms {
                 at_minor: i64::MAX,
                 every: domain::time::Span::days(1),

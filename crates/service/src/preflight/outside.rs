@@ -23,10 +23,6 @@ use super::{Finding, Level, chains, now};
 use crate::{chain, keep_fresh};
 use config::{Config, OfChain, RailSetup, StoreLocation};
 
-/// A latest block older than this many block times means that the node lags.
-const BLOCKS_BEHIND_MAX: u64 = 20;
-/// The least of these limits, in seconds: clocks differ, and nodes take time.
-const BEHIND_MIN_S: u64 = 60;
 /// Free disk space below this is an error, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
 /// Free disk space below this is a warning, in bytes.
@@ -245,15 +241,10 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
         Ok(finalized) => format!("final up to {finalized}"),
         Err(_) => "does not know \"finalized\"".to_owned(),
     };
-    let limit_s = (BLOCKS_BEHIND_MAX * block_time_s(chain_id)).max(BEHIND_MIN_S);
+    let limit_s = config.block_age_max().to_duration().as_secs();
     let level = if age_s > limit_s { Level::Wrong } else { Level::Ok };
     let age = format!("latest block {block} is {age_s} s old, limit {limit_s} s");
     Ok((level, format!("chain {chain_id}, {age}, {finalized}")))
-}
-
-/// The time between two blocks of a chain, in seconds; that of Ethereum for an unknown one.
-fn block_time_s(chain_id: u64) -> u64 {
-    config::known_block_time_ms(chain_id).map_or(12, |millis| millis.div_ceil(1_000))
 }
 
 /// Whether there is a contract at an address.
@@ -372,6 +363,10 @@ fn age_text(age: Span) -> String {
 
 #[cfg(test)]
 mod tests {
+    use axum::Router;
+    use axum::http::StatusCode;
+    use axum::routing::post;
+
     use super::*;
     use crate::preflight::start;
     use crate::preflight::tests::config;
@@ -393,6 +388,19 @@ mod tests {
         let book = start::start(&config, None).await.rates.expect("live rates");
         let findings = rate_pairs(&config, &book);
         findings.into_iter().map(|finding| (finding.level, finding.detail)).collect()
+    }
+
+    #[tokio::test]
+    async fn a_nodes_refusal_is_quoted() {
+        let refuses = || async { (StatusCode::UNAUTHORIZED, r#"{"message":"Invalid API key"}"#) };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let router = Router::new().route("/", post(refuses));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let config = config(&[("wallets.enabled", "true"), ("chain.node_url", &url)]);
+        let findings = nodes(&config).await;
+        let quoted = "node 1: eth_chainId: HTTP 401 Unauthorized: Invalid API key";
+        assert_eq!(found(&findings, "nodes"), [(Level::Wrong, quoted)]);
     }
 
     #[tokio::test]

@@ -385,6 +385,12 @@ pub const METRICS: &[Metric] = &[
         "Blocks of the chain that are not processed yet",
     ),
     metric(
+        "corridor_chain_newest_block_age_seconds",
+        Kind::Gauge,
+        &[("chain", Values::Chains)],
+        "Age of the newest processed block",
+    ),
+    metric(
         "corridor_signer_gas_microether",
         Kind::Gauge,
         &[("chain", Values::Chains), ("role", SIGNER_ROLES), ("signer", Values::Signers)],

@@ -110,6 +110,7 @@ fn chain_config(release_min: i64) -> ChainConfig {
         min_tip: 1,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
+        block_age_max: None,
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }
@@ -405,7 +406,7 @@ impl World {
         self.deposit_action(named, counted).await
     }
 
-    async fn deposit_action(&self, named: DepositRef, action: DepositAction) -> Deposit {
+    pub async fn deposit_action(&self, named: DepositRef, action: DepositAction) -> Deposit {
         let id = named.id;
         let outcome = self
             .engine

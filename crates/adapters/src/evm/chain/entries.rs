@@ -80,8 +80,7 @@ impl EvmChain {
         bloom: Option<&Bloom>,
         controllers: &[Address],
     ) -> Result<Vec<ChainLog>, RpcFault> {
-        let filter = json!({"blockHash": block.hash.to_string(), "topics": [logs::topics()]});
-        let logs = match node.ask::<Vec<Log>>(GET_LOGS, json!([filter])).await {
+        let logs = match node.ask::<Vec<Log>>(GET_LOGS, json!([filter_of(block)])).await {
             Ok(logs) if logs.is_empty() => {
                 // Some nodes return an empty list for a block that they do not have.
                 header_of(node, block.hash).await?;
@@ -164,6 +163,22 @@ impl EvmChain {
         Ok(if again.len() > logs.len() { again } else { logs })
     }
 
+    /// Whether a node returns the logs of a block, by their filter or by receipts. One without this
+    /// block lags, which its height shows.
+    pub(super) async fn serves(&self, node: &Endpoint, block: &Block) -> Result<(), RpcFault> {
+        let refused = match node.ask::<Vec<Log>>(GET_LOGS, json!([filter_of(block)])).await {
+            Err(fault) if fault.is_about_the_request() => fault,
+            said => return said.map(drop),
+        };
+        match reads::block(node, BlockAt::Number(block.number)).await? {
+            Some(here) if here.hash == block.hash => {
+                let receipts = self.receipts_logs(node, block, &[]).await;
+                receipts.map(drop).map_err(|closer| more_telling(refused, closer))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// One node's logs of a range of blocks.
     pub(super) async fn logs_between(
         &self,
@@ -214,6 +229,10 @@ impl EvmChain {
             Err(fault) => Err(fault),
         }
     }
+}
+
+fn filter_of(block: &Block) -> Value {
+    json!({"blockHash": block.hash.to_string(), "topics": [logs::topics()]})
 }
 
 /// The fault to report if a node refused logs, and gave no receipts either: a second refusal adds

@@ -303,8 +303,8 @@ impl Chain for EvmChain {
         Box::pin(self.tell_all(raw))
     }
 
-    fn survey(&self) -> Answer<'_, Vec<NodeReport>> {
-        Box::pin(self.look_at_nodes())
+    fn survey(&self, known: Option<Block>) -> Answer<'_, Vec<NodeReport>> {
+        Box::pin(self.look_at_nodes(known))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use domain::chain::{ChainFault, NodeReport};
+use domain::chain::{Block, ChainFault, NodeReport};
 use domain::ports::Answer;
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -150,14 +150,19 @@ impl EvmChain {
         Err(fault.unwrap_or_else(no_node))
     }
 
-    /// Each node's health. A node that named its newest block recently is not asked again.
-    pub(super) async fn look_at_nodes(&self) -> Vec<NodeReport> {
+    /// Each node's health. A node that named its newest block recently is not asked for it again;
+    /// some name it and refuse everything else.
+    pub(super) async fn look_at_nodes(&self, known: Option<Block>) -> Vec<NodeReport> {
         let said = self.each(|node| {
             Box::pin(async move {
-                match node.fresh_head() {
-                    Some(number) => Ok(number),
-                    None => newest_number(node).await,
+                let newest = match node.fresh_head() {
+                    Some(number) => number,
+                    None => newest_number(node).await?,
+                };
+                if let Some(known) = known {
+                    self.serves(node, &known).await?;
                 }
+                Ok(newest)
             })
         });
         let report = |(node, head): (&Endpoint, Result<u64, RpcFault>)| NodeReport {

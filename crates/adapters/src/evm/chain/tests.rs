@@ -130,6 +130,7 @@ fn config() -> ChainConfig {
         min_tip: 100_000_000,
         gas_coin: "ETH".to_owned(),
         sponsor: None,
+        block_age_max: None,
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
@@ -1006,21 +1007,21 @@ async fn a_node_that_stays_below_two_others_is_no_longer_asked_first() {
     let clock: Arc<dyn Clock> = hands.clone();
     let at = |height: &str| node().on("eth_blockNumber", json!(height));
     let chain = chain_with([at("0x5"), at("0x9"), at("0x9")], &clock);
-    chain.survey().await;
+    chain.survey(None).await;
     assert_eq!(chain.head().await, Ok(5));
     hands.forward(Span::secs(30));
     assert_eq!(chain.head().await, Ok(9));
     // Nor is one that was reset, and moves far below them.
     let reset = at("0x0").on("eth_blockNumber", json!("0x1")).on("eth_blockNumber", json!("0x2"));
     let chain = chain_with([reset, at("0x9"), at("0x9")], &clock);
-    chain.survey().await;
+    chain.survey(None).await;
     assert_eq!(chain.head().await, Ok(1));
     hands.forward(Span::secs(30));
-    chain.survey().await;
+    chain.survey(None).await;
     assert_eq!(chain.head().await, Ok(9));
     // One node that claims blocks which no other has does not displace the first.
     let chain = chain_with([at("0x5"), at("0x5"), at("0x63")], &clock);
-    chain.survey().await;
+    chain.survey(None).await;
     for _ in 0..2 {
         assert_eq!(chain.head().await, Ok(5));
         hands.forward(Span::secs(30));
@@ -1131,9 +1132,37 @@ async fn reading_goes_to_the_next_node_and_back() {
     // Both are reported, each under its own name.
     *second.broken.lock().expect("broken") = Some(Err(TransportFault::Failed("gone".to_owned())));
     clock.forward(Span::secs(60));
-    let reports = both.survey().await;
+    let reports = both.survey(None).await;
     assert_eq!(reports[0], NodeReport { name: "first node".to_owned(), head: Ok(7) });
     assert_eq!((reports[1].name.as_str(), reports[1].head.is_err()), ("second node", true));
+}
+
+/// A node that names its height and its chain, and refuses everything else.
+#[tokio::test]
+async fn a_node_that_serves_nothing_but_its_height_fails() {
+    const CODE: i64 = -32_601;
+    const PLAN: &str = "method not available on your plan";
+    let known = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
+    let at_7 = || node().on("eth_blockNumber", json!("0x7"));
+    let without_logs = || at_7().refusing("eth_getLogs", CODE, PLAN);
+    let having = |node: Arc<Node>| node.on("eth_getBlockByNumber", header(7, 7));
+    let block = receipt(&json!([transfer(3, BLOCK, 7)]), "0x1");
+    for (node, serves) in [
+        (at_7().on("eth_getLogs", json!([])), true),
+        (having(without_logs()).on("eth_getBlockReceipts", json!([block])), true),
+        (having(without_logs()).refusing("eth_getBlockReceipts", CODE, "unknown"), false),
+        (without_logs().refusing("eth_getBlockByNumber", CODE, PLAN), false),
+        (at_7().refusing("eth_getLogs", 429, "too many requests"), false),
+        // One that lags, or is on another branch, does not have the block.
+        (without_logs().on("eth_getBlockByNumber", Value::Null), true),
+        (without_logs().on("eth_getBlockByNumber", header(7, 8)), true),
+    ] {
+        let reports = chain(&node).survey(Some(known)).await;
+        assert_eq!(reports[0].head.is_ok(), serves, "{reports:?}: {:?}", node.asked());
+        let is_quoted = |why: &String| why.contains(PLAN) || why.contains("too many");
+        assert!(serves || reports[0].head.as_ref().is_err_and(is_quoted), "{reports:?}");
+        assert_eq!(chain(&node).survey(None).await[0].head, Ok(7));
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use domain::chain::{ChainNumber, NodeReport};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
+use store::StoreError;
 
 use super::Memory;
 use crate::alerts;
@@ -14,8 +15,8 @@ use crate::world::WalletWorld;
 
 const EVERY: Span = Span::secs(15);
 /// A node that has not served, or has lagged, for this long raises an alert. Less than a minute
-/// together with [`EVERY`].
-const PATIENCE: Span = Span::secs(25);
+/// together with [`EVERY`] and the time that a silent node takes.
+const PATIENCE: Span = Span::secs(15);
 /// Nodes that contradicted each other agree again after this long without another contradiction.
 const QUIET: Span = Span::mins(10);
 /// How often trouble that lasts is reported again: an operator may have closed its alert.
@@ -53,6 +54,8 @@ impl Trouble {
 pub(super) struct Ward {
     looked: Option<Timestamp>,
     nodes: BTreeMap<(String, Trouble), Lasting>,
+    /// There are no new blocks.
+    still: Lasting,
     /// Blocks cannot be ingested.
     failing: Lasting,
     /// Deposits that are deep enough wait for nodes.
@@ -141,6 +144,26 @@ impl Ward {
         }
         news
     }
+
+    /// The same about the chain: it stands still, or all nodes do, if the newest ingested block is
+    /// older than `limit` and no node has a newer one.
+    fn judge_pace(
+        &mut self,
+        reports: &[NodeReport],
+        (taken, age): (u64, Span),
+        limit: Option<Span>,
+        now: Timestamp,
+    ) -> Option<(String, bool)> {
+        let limit = limit?;
+        let goes_on = reports.iter().any(|it| it.head.as_ref().is_ok_and(|head| *head > taken));
+        let stands_still = age > limit && !goes_on;
+        let is_there = self.still.note(stands_still, (Span(0), Span(0)), now)?;
+        let limit_s = limit.to_duration().as_secs();
+        Some((
+            format!("no new block for {limit_s} s: the chain or its nodes stand still"),
+            is_there,
+        ))
+    }
 }
 
 impl Workers {
@@ -151,19 +174,34 @@ impl Workers {
             return;
         }
         memory.nodes.looked = Some(now);
-        let reports = wallets.chain.survey().await;
-        let taken = match self.store.chain_headers(wallets.config.number, 1).await {
-            Ok(newest) => newest.first().map_or(0, |newest| newest.number),
+        let chain = wallets.config.number;
+        let read = async {
+            let newest = self.store.chain_headers(chain, 1).await?.first().copied();
+            Ok::<_, StoreError>((newest, self.store.first_wallet_at(chain).await?.is_some()))
+        };
+        let (newest, has_wallets) = match read.await {
+            Ok(read) => read,
             Err(error) => return tracing::warn!(%error, "ingested height read failed, will retry"),
         };
-        for (what, is_there) in memory.nodes.judge(&reports, taken, memory.block_time, now) {
-            let chain = wallets.config.number;
+        // Without wallets no logs are needed.
+        let reports = wallets.chain.survey(newest.filter(|_| has_wallets)).await;
+        let taken = newest.map_or(0, |newest| newest.number);
+        let mut news = memory.nodes.judge(&reports, taken, memory.block_time, now);
+        if let Some(newest) = newest {
+            let age = self.world.wall_clock.now() - newest.at;
+            let name = wallets.config.name.clone();
+            metrics::gauge!("corridor_chain_newest_block_age_seconds", "chain" => name)
+                .set(age.to_duration().as_secs_f64());
+            let limit = wallets.config.block_age_max;
+            news.extend(memory.nodes.judge_pace(&reports, (taken, age), limit, now));
+        }
+        for (what, is_there) in news {
             self.alert_while(chain, AlertKind::ChainNode, &what, Some(is_there)).await;
         }
     }
 
-    /// Whether the latest round failed because of what the nodes answered. Nodes that name their
-    /// height and refuse everything else are no trouble in the survey.
+    /// Whether the latest round failed because of what the nodes answered: the survey asks them for
+    /// little.
     pub(super) async fn ingestion_fails(
         &self,
         chain: ChainNumber,
@@ -268,11 +306,29 @@ mod tests {
         ];
         let told = said(&mut ward, &reports, &[30, 45, 60, 75, 90]);
         let expected = ["the second node cannot serve", "the node 3 lags behind the chain"];
-        assert_eq!(told, expected.map(|what| (60, what.to_owned(), true)));
+        assert_eq!(told, expected.map(|what| (45, what.to_owned(), true)));
         let over = said(&mut ward, &well, &[105, 120]);
         assert_eq!(over, expected.map(|what| (105, what.to_owned(), false)), "recovered");
         let told = said(&mut ward, &reports[..2], &[135, 165]);
         assert_eq!(told, [(165, expected[0].to_owned(), true)], "failing again");
+    }
+
+    #[test]
+    fn a_chain_without_new_blocks_is_reported_at_once() {
+        let what = || "no new block for 240 s: the chain or its nodes stand still".to_owned();
+        let (limit, old, young) = (Some(Span::secs(240)), Span::secs(241), Span::secs(240));
+        let mut ward = Ward::default();
+        let frozen = [node("first node", Ok(100)), node("second node", Err("gone"))];
+        let mut told = |reports: &[NodeReport], age, limit, secs| {
+            ward.judge_pace(reports, (100, age), limit, at(secs))
+        };
+        assert_eq!(told(&frozen, old, None, 0), None, "the built-in chain");
+        assert_eq!(told(&frozen, young, limit, 0), Some((what(), false)), "of an earlier process");
+        assert_eq!(told(&frozen, old, limit, 15), Some((what(), true)));
+        assert_eq!(told(&frozen, old, limit, 30), None);
+        // After a pause of this service, nodes have blocks that are yet to be ingested.
+        let ahead = [node("first node", Ok(100)), node("second node", Ok(101))];
+        assert_eq!(told(&ahead, old, limit, 45), Some((what(), false)));
     }
 
     #[test]

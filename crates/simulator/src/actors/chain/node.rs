@@ -437,7 +437,7 @@ impl Chain for ChainNode {
     }
 
     // No question that a fault could meet: it shows how endpoints are.
-    fn survey(&self) -> Answer<'_, Vec<NodeReport>> {
+    fn survey(&self, _: Option<Block>) -> Answer<'_, Vec<NodeReport>> {
         let is_down = self.is_down();
         let endpoints = self.world.endpoints(&self.world.now());
         let head = |(name, endpoint): (&str, &Endpoint)| NodeReport {
