@@ -252,9 +252,7 @@ impl Service {
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         let on_chains = chains.iter().flat_map(|chain| chain.tasks(&store, &stopping));
         tasks.extend(on_chains.map(spawned));
-        let left = set_up_named(&chains, &tenants).await?;
-        let later = set_up_later(store.clone(), left, stopping.clone());
-        tasks.push(spawned(("chain setup".to_owned(), Box::pin(later))));
+        tasks.push(set_up_named(&store, &chains, &tenants, &stopping).await?);
         tasks.extend(name_chains(&store, &world, &chains, &stopping));
         let node = node_name(&store);
         let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node.clone());
@@ -352,9 +350,14 @@ async fn first_to_end(tasks: &mut Vec<Task>) -> String {
     name
 }
 
-/// Sets up the chains that a node has named. Returns those whose nodes do not answer now: payments do
-/// not wait for them.
-async fn set_up_named(chains: &[ChainSide], tenants: &[Tenant]) -> anyhow::Result<Vec<ChainSide>> {
+/// Sets up the chains that a node has named. Those whose nodes do not answer now are left to the
+/// returned task: payments do not wait for them.
+async fn set_up_named(
+    store: &Store,
+    chains: &[ChainSide],
+    tenants: &[Tenant],
+    stopping: &watch::Receiver<bool>,
+) -> anyhow::Result<Task> {
     let mut left = Vec::new();
     for chain in chains.iter().filter(|chain| chain.config.number != ChainNumber::NONE) {
         match chain.set_up(tenants).await {
@@ -365,7 +368,8 @@ async fn set_up_named(chains: &[ChainSide], tenants: &[Tenant]) -> anyhow::Resul
             done => done.with_context(|| chain.config.name.clone())?,
         }
     }
-    Ok(left)
+    let later = set_up_later(store.clone(), left, stopping.clone());
+    Ok(("chain setup".to_owned(), tokio::spawn(later)))
 }
 
 fn warn_of_set_up(side: &ChainSide, error: &anyhow::Error) {
