@@ -98,8 +98,8 @@ fn tokens_are_booked_only_for_a_controller_that_exists() {
         let refused = installation.run(&[&referred[..], &who].concat());
         assert!(refused.code == 1 && refused.stderr.contains(words), "{refused:?}");
     };
-    refused(&installation, "wallets are not enabled");
-    installation.set("CORRIDOR_WALLETS__ENABLED", "true".to_owned());
     refused(&installation, "tenant demobank has no controller on this chain yet");
+    installation.set("CORRIDOR_WALLETS__ENABLED", "false".to_owned());
+    refused(&installation, "wallets are not enabled");
     assert_eq!(noted(&installation, "controller.fund"), Vec::<Value>::new());
 }

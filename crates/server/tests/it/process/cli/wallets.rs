@@ -254,7 +254,6 @@ fn tokens_for_the_controller_are_booked_once_and_the_booking_is_reversed_once() 
         [&["tenants", "fund-controller"][..], &money].concat()
     };
     let reverse = |reference| ["tenants", "reverse-funding", "--reference", reference].to_vec();
-    installation.create_users(&["ayesha"]);
     let by = |command: Vec<&'static str>| {
         [&command[..], &["--by", "ayesha", "--why", "for refunds"]].concat()
     };
