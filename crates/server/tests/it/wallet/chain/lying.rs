@@ -23,6 +23,7 @@ on_both_stores! {
     what_was_invented_while_the_other_node_was_silent_goes_again
     one_lying_node_of_two_ends_no_transaction
     finality_follows_the_most_cautious_node
+    a_node_that_claims_more_blocks_makes_no_deposit_deeper
     a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced
     a_lagging_node_is_alerted
     case_22_rpc_proxy_a_payment_that_a_node_forgot_once_is_seen
@@ -246,6 +247,39 @@ async fn finality_follows_the_most_cautious_node(on: On) {
     node.mine(DEPOSIT_DEPTH + 1);
     node.taken_in().await;
     assert_untold(&node, &request);
+    node.steady();
+    has_25_once(&node, &wallet, &request).await;
+    node.finish().await;
+}
+
+async fn a_node_that_claims_more_blocks_makes_no_deposit_deeper(on: On) {
+    let (liar, honest) = (Tricks::default(), Tricks::default());
+    let node = OwnNode::with_tricks(on, &liar, &honest).await;
+    let wallet = node.wallet("deeper").await;
+    let (request, _) = paid(&node, &wallet).await;
+    liar.twist(|method, params, answer| {
+        let claimed = match method {
+            "eth_blockNumber" => &mut answer["result"],
+            "eth_getBlockByNumber" if params[0] == "latest" => &mut answer["result"]["number"],
+            _ => return,
+        };
+        *claimed = json!(format!("{:#x}", quantity(claimed) + 20));
+    });
+    // The other one fails at a tag, so that it has no three heads.
+    honest.twist(|method, params, answer| {
+        if method == "eth_getBlockByNumber" && params[0] == "safe" {
+            answer["result"] = json!({});
+        }
+    });
+    node.mine(2);
+    node.taken_in().await;
+    let calls = honest.calls();
+    let asked = || std::future::ready(honest.calls() > calls + 20);
+    assert!(testkit::wait::until_async(AT_MOST, asked).await, "the depth is looked at");
+    node.bank.newest(&wallet, "PENDING").await;
+    assert_untold(&node, &request);
+    liar.replace();
+    honest.replace();
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
