@@ -101,12 +101,15 @@ fn receipt(
         premium: money(response.wallet_premium.as_ref()?, coin)?,
         cost: money(response.wallet_txn_cost.as_ref()?, coin)?,
     };
+    let state = PaymentState::parse(&response.status)?;
+    // The API does not say whether a reversed payment was paid before: only then are fees kept.
+    let with_charge = with_charge && state != PaymentState::Reversed;
     Some(Receipt {
         issuer,
         sandbox,
         id,
         external_id: order.get("external_id"),
-        state: PaymentState::parse(&response.status)?,
+        state,
         state_at: instant(&response.timestamp)?,
         accepted_at: instant(&order.get("timestamp")?)?,
         bank_reference: response.bank_reference,

@@ -35,6 +35,7 @@ pub mod email;
 pub mod event;
 pub mod exchange;
 pub mod fault;
+pub mod grouping;
 pub mod holder_name;
 pub mod iban;
 pub mod identity;

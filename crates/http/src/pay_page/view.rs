@@ -6,6 +6,7 @@ use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::{Decimal, Rounding};
 use domain::deposit::{Asking, Deposit, DepositState};
+use domain::grouping::grouped;
 use domain::payment_request::{
     Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
 };
@@ -472,19 +473,6 @@ pub fn about(minor: i64, rate: Decimal, currency: Currency) -> Option<String> {
     let exact = Decimal::parse(&render::coin(minor)).ok()?.checked_mul(rate)?;
     let micros = exact.round(ABOUT_DECIMALS, Rounding::HalfEven).to_minor(MICROS)?;
     Some(format!("{} {}", grouped(&render::coin(micros)), currency.code()))
-}
-
-/// A decimal number with its thousands separated.
-fn grouped(number: &str) -> String {
-    let whole = number.split_once('.').map_or(number, |(whole, _)| whole);
-    let mut text = String::with_capacity(number.len() + whole.len() / 3);
-    for (at, digit) in number.chars().enumerate() {
-        if at > 0 && at < whole.len() && (whole.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The requested amount as displayed: number, and token or currency; `None` for any amount.

@@ -11,6 +11,7 @@ use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::decimal::Decimal;
+use domain::grouping::grouped;
 use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
@@ -55,7 +56,8 @@ pub struct Receipt {
     pub destination: Money,
     /// Destination units per base unit.
     pub rate: Decimal,
-    /// Debits of the sending bank; omitted on a receipt for its customer.
+    /// Debits of the sending bank: reserved, booked, or returned in part, as the state says. Omitted on
+    /// a receipt for its customer.
     pub charge: Option<Charge>,
 }
 
@@ -85,12 +87,14 @@ impl Receipt {
     pub fn of(record: &Record, issuer: &str, sandbox: bool, with_charge: bool) -> Receipt {
         let (payment, order) = (&record.payment, &record.order);
         let (charge, standing) = (&payment.charge, &payment.standing);
+        // Reversed before it was paid: nothing was debited.
+        let is_cancelled = standing.state == PaymentState::Reversed && payment.settled_at.is_none();
         Receipt {
             issuer: issuer.to_owned(),
             sandbox,
             id: payment.id.to_string(),
             external_id: payment.external_id.clone(),
-            state: standing.state,
+            state: if is_cancelled { PaymentState::Canceled } else { standing.state },
             state_at: standing.state_at,
             accepted_at: payment.accepted_at,
             bank_reference: standing.bank_reference.clone(),
@@ -142,14 +146,49 @@ struct Page<'a> {
     css: &'static str,
 }
 
+/// A list of debits under its title.
+struct Debits {
+    title: &'static str,
+    parts: Vec<(&'static str, Money)>,
+}
+
+impl Debits {
+    /// The sum of several parts.
+    fn total(&self) -> Option<Money> {
+        let (first, others) = self.parts.split_first()?;
+        let sum = others.iter().try_fold(first.1, |sum, (_, part)| sum.checked_add(*part));
+        sum.filter(|_| !others.is_empty())
+    }
+}
+
 impl Page<'_> {
     fn title(&self) -> &'static str {
         if self.outcome == Outcome::Paid { self.words.receipt } else { self.words.confirmation }
     }
 
-    fn total(&self) -> Option<Money> {
-        let charge = self.receipt.charge.as_ref()?;
-        charge.amount.checked_add(charge.premium)?.checked_add(charge.cost)
+    fn received(&self) -> &'static str {
+        if self.outcome == Outcome::Paid { self.words.received } else { self.words.to_receive }
+    }
+
+    /// What the sending bank is debited, and after a return, what of it came back.
+    fn debits(&self) -> Vec<Debits> {
+        let (words, Some(charge)) = (self.words, &self.receipt.charge) else { return Vec::new() };
+        let amount = (words.charge_amount, charge.amount);
+        let fees = [(words.fee, charge.premium), (words.cost, charge.cost)];
+        let all = |title| Debits { title, parts: [&[amount], fees.as_slice()].concat() };
+        match self.outcome {
+            Outcome::Paid => vec![all(words.charged)],
+            Outcome::UnderWay | Outcome::Unclear => vec![all(words.reserved)],
+            Outcome::NotPaid => Vec::new(),
+            Outcome::CameBack => vec![
+                Debits { title: words.given_back, parts: vec![amount] },
+                Debits { title: words.kept, parts: fees.into() },
+            ],
+        }
+    }
+
+    fn amount(&self, amount: &Money) -> String {
+        grouped(&amount.to_string())
     }
 
     fn rate(&self) -> String {

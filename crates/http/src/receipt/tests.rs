@@ -57,7 +57,7 @@ fn a_receipt_shows_payer_payee_amount_and_references() {
         texts[at + 1].as_str()
     };
     for (label, value) in [
-        ("Payment receipt", "37912.05 PKR"),
+        ("Payment receipt", "37,912.05 PKR"),
         ("Reference", "00112233-4455-4677-8899-aabbccddeeff"),
         ("Your reference", "inv-2041"),
         ("Bank reference", "FT-77"),
@@ -68,7 +68,7 @@ fn a_receipt_shows_payer_payee_amount_and_references() {
         ("Bank", "Sample Bank"),
         ("Amount sent", "500.00 AED"),
         ("Exchange rate", "1 AED = 75.8241 PKR"),
-        ("Amount paid out", "37912.05 PKR"),
+        ("Amount paid out", "37,912.05 PKR"),
         ("For the amount", "136.007355 USDT"),
         ("Fee", "0.340019 USDT"),
         ("Total", "136.347374 USDT"),
@@ -89,6 +89,33 @@ fn a_receipt_shows_payer_payee_amount_and_references() {
 fn the_bank_s_customer_does_not_see_what_the_bank_is_charged() {
     let page = shown(&Receipt { charge: None, ..receipt(PaymentState::Succeeded) }, Lang::En);
     assert!(!page.contains("USDT") && !page.contains("Charged"), "{page}");
+}
+
+#[test]
+fn debits_are_those_of_the_state() {
+    let (all, reserved) = (["Charged to the sending bank"], ["Reserved from the sending bank"]);
+    let returned = ["Returned to the sending bank", "Not returned"];
+    for (state, titles, received) in [
+        (PaymentState::Succeeded, all.as_slice(), "Amount paid out"),
+        (PaymentState::Processing, &reserved, "Amount to be paid out"),
+        (PaymentState::Unknown, &reserved, "Amount to be paid out"),
+        (PaymentState::Failed, &[], "Amount to be paid out"),
+        (PaymentState::Reversed, &returned, "Amount to be paid out"),
+    ] {
+        let page = shown(&receipt(state), Lang::En);
+        let texts = text(&page);
+        let known = [all.as_slice(), &reserved, &returned].concat();
+        let found: Vec<_> = texts.iter().filter(|text| known.contains(&text.as_str())).collect();
+        assert_eq!(found, titles, "{state:?}");
+        assert!(texts.contains(&received.to_owned()), "{state:?}: {texts:?}");
+    }
+    let returned = text(&shown(&receipt(PaymentState::Reversed), Lang::En));
+    let kept = returned.iter().position(|text| text == "Not returned").expect("its title");
+    let kept: Vec<&str> = returned[kept + 1..].iter().map(String::as_str).collect();
+    assert_eq!(
+        kept,
+        ["Fee", "0.340019 USDT", "Payout cost", "0.000000 USDT", "Total", "0.340019 USDT"]
+    );
 }
 
 #[test]
@@ -125,7 +152,7 @@ fn every_language_has_every_word_and_its_direction() {
             page.contains(&format!("<html lang=\"{}\" dir=\"{direction}\">", lang.tag())),
             "{lang:?}"
         );
-        assert!(page.contains("37912.05 PKR"), "Latin digits in {lang:?}");
+        assert!(page.contains("37,912.05 PKR"), "Latin digits in {lang:?}");
         if lang != Lang::En {
             let same: Vec<_> =
                 words.iter().zip(&english).filter(|(one, other)| one == other).collect();
