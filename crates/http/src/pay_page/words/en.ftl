@@ -121,7 +121,7 @@ notice-other-link = { $amount } has arrived, which is a different token. If you 
 look-again = Refresh
 
 back-title = Where should we send a refund?
-back-why = If this payment cannot be completed, you can get a refund. Please enter an address of your own. The bank checks the payment first, which can take several days.
+back-why = You can get a refund of a payment that is not completed. Please enter an address of your own. The bank checks the payment first, which can take several days.
 back-exchange = Exchange app: choose to deposit { $token } on the { $network } network, and copy the address that the app shows.
 back-own = Your own wallet: copy its address on the { $network } network.
 back-address = Your address (starts with { $example }, 42 characters)

@@ -123,7 +123,7 @@ notice-other-link = Dumating ang { $amount }, na ibang token. Kung ikaw ang nagp
 look-again = I-refresh
 
 back-title = Saan namin ibabalik ang pera?
-back-why = Kung hindi matapos ang bayad na ito, puwedeng bumalik sa iyo ang pera. Pakisulat dito ang sarili mong address. Titingnan muna ito ng bangko, at maaaring umabot iyon ng ilang araw.
+back-why = Kung hindi natapos ang isang bayad, puwedeng bumalik sa iyo ang pera. Pakisulat dito ang sarili mong address. Titingnan muna ito ng bangko, at maaaring umabot iyon ng ilang araw.
 back-exchange = Exchange app: piliin ang pag-deposit ng { $token } sa network na { $network }, at kopyahin ang address na ipinapakita ng app.
 back-own = Sarili mong wallet: kopyahin ang address nito sa network na { $network }.
 back-address = Address mo (nagsisimula sa { $example } at may 42 na karakter)

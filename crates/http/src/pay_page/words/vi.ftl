@@ -123,7 +123,7 @@ notice-other-link = Đã đến { $amount }, là một loại tiền khác. Nế
 look-again = Tải lại
 
 back-title = Chúng tôi nên gửi trả tiền về đâu?
-back-why = Nếu khoản thanh toán này không hoàn tất được, tiền có thể được gửi trả lại cho bạn. Vui lòng viết địa chỉ của chính bạn ở đây. Ngân hàng xem trước, việc này có thể mất vài ngày.
+back-why = Nếu một khoản thanh toán không hoàn tất, tiền có thể được gửi trả lại cho bạn. Vui lòng viết địa chỉ của chính bạn ở đây. Ngân hàng xem trước, việc này có thể mất vài ngày.
 back-exchange = Ứng dụng sàn: chọn nạp { $token } trên mạng { $network }, rồi sao chép địa chỉ mà ứng dụng hiển thị.
 back-own = Ví của chính bạn: sao chép địa chỉ của ví trên mạng { $network }.
 back-address = Địa chỉ của bạn (bắt đầu bằng { $example } và có 42 ký tự)
