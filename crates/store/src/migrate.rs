@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 38] = [
+const MIGRATIONS: [Migration; 39] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -167,6 +167,11 @@ const MIGRATIONS: [Migration; 38] = [
         version: 38,
         name: "controller references",
         text: include_str!("../migrations/0038_controller_references.sql"),
+    },
+    Migration {
+        version: 39,
+        name: "failed releases",
+        text: include_str!("../migrations/0039_failed_releases.sql"),
     },
 ];
 

@@ -16,6 +16,8 @@ pub struct RequestMoney {
     pub under_way: Received,
     /// Held in escrow: in review, wallet blocked, or release failed.
     pub held: Received,
+    /// The part of `held` whose release failed.
+    pub failed: Received,
     /// Rejected; a refund may be in progress.
     pub rejected: Received,
     /// Rejected, and paid to a refund address.
@@ -43,11 +45,14 @@ impl RequestMoney {
         };
         // The total supply of both stablecoins is far below 64 bits.
         *sum = sum.checked_add(coin, minor).unwrap_or(*sum);
+        if state == DepositState::Failed {
+            self.failed = self.failed.checked_add(coin, minor).unwrap_or(self.failed);
+        }
     }
 
     /// Sum of all of it.
     pub fn total(&self) -> Received {
-        let RequestMoney { released, under_way, held, rejected, refunded } = *self;
+        let RequestMoney { released, under_way, held, rejected, refunded, .. } = *self;
         [under_way, held, rejected, refunded].into_iter().fold(released, Received::plus)
     }
 }

@@ -78,6 +78,11 @@ static COUNTS: Stmt = Stmt::written(
      GROUP BY d.state ORDER BY d.state",
 );
 // The first condition is that of the index.
+static FAILING: Stmt = Stmt::written(
+    "delivery.failing",
+    "SELECT COUNT(*) FROM delivery d WHERE d.tenant = $1 AND d.state <> 'delivered' AND d.state = 'pending' \
+     AND d.attempts > 0",
+);
 static OLDEST_PENDING: Stmt = Stmt::written(
     "delivery.oldest_pending",
     "SELECT MIN(d.created_at) FROM delivery d WHERE d.state <> 'delivered' AND d.state = 'pending'",
@@ -94,6 +99,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &LIST_TOTAL,
     &ATTEMPTS,
     &COUNTS,
+    &FAILING,
     &OLDEST_PENDING,
 ];
 
@@ -318,6 +324,11 @@ impl Store {
         tenant: TenantId,
     ) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
         self.many(&COUNTS, tenant).await
+    }
+
+    /// How many of a tenant's pending events were attempted before and are retried.
+    pub async fn failing_deliveries(&self, tenant: TenantId) -> Result<u64, StoreError> {
+        self.only(&FAILING, tenant).await
     }
 
     /// When the oldest pending delivery of all tenants was created.

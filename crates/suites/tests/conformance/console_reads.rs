@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use domain::chain::Address;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::deposit::{Deposit, DepositState, Pot};
 use domain::ids::{EventId, IntentId, QuoteId, TenantId, TransferId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
@@ -188,6 +190,14 @@ pub async fn payments_are_listed_by_amount_account_reference_rail_and_review(wor
     {
         let amount = Some(Reading::about(value, currencies));
         is(PaymentsWanted { amount, ..first(9) }, expected).await;
+    }
+    // What only looks alike to the database does not end a page.
+    let number = Decimal::from_int(paid.amount.minor);
+    for unlike in [
+        PaymentsWanted { account: Some(Reading::account("16702")), ..first(1) },
+        PaymentsWanted { amount: Some(Reading::amount(number, Vec::new())), ..first(1) },
+    ] {
+        assert_eq!(page(&world, tenant, &unlike).await, (Vec::new(), None), "{unlike:?}");
     }
     for (review, expected) in [(paid.review, &whole[..]), (ReviewState::Waiting, &whole[..0])] {
         is(PaymentsWanted { review: Some(review), ..first(9) }, expected).await;
@@ -553,4 +563,16 @@ pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {
     let [unreleased] = unreleased.as_slice() else { panic!("{unreleased:?}") };
     assert_eq!((unreleased.count, unreleased.amount.minor), (1, deposit.minor));
     assert!(world.store.unreleased(foreign()).await.expect("read").is_empty());
+    let mut failed = Vec::new();
+    for (number, pot) in [(8, Pot::Escrow), (9, Pot::Nowhere)] {
+        let change = |it: &mut Deposit| (it.state, it.pot) = (DepositState::Failed, pot);
+        failed.push(world.deposit(&wallet, Some(&request), number, change).await);
+    }
+    failed.truncate(1);
+    assert_eq!(world.store.failed_releases(tenant, 9).await, Ok(failed));
+    assert_eq!(world.store.failed_releases(foreign(), 9).await, Ok(Vec::new()));
+    let unreleased = world.store.unreleased(tenant).await.expect("read");
+    assert_eq!((unreleased[0].count, unreleased[0].amount.minor), (2, 2 * deposit.minor));
+    let waiting = world.store.waiting(tenant, Scope::Tenant(tenant), 9).await.expect("read");
+    assert_eq!(waiting.reviews, 1);
 }

@@ -287,6 +287,9 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     assert_eq!(lost(dead.created_at, 1).await, [dead.event]);
     assert_eq!(lost(second[0].created_at, 9).await, [second[0].event]);
     assert_eq!(lost(second[0].created_at + Span::secs(1), 9).await, []);
+    assert_eq!(store.failing_deliveries(tenant).await, Ok(0));
+    end(&world, &first[2], DeliveryState::Pending).await;
+    assert_eq!(store.failing_deliveries(tenant).await, Ok(1), "it was attempted");
     let payment = world.payment(tenant, None).await;
     let paid = crate::payment_deliveries::delivered(&world, &payment, &[1], DeliveryState::Pending);
     let paid = paid.await.remove(0);

@@ -37,6 +37,7 @@ pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
         (4, &one, DepositState::Seen, Pot::Nowhere),
         (5, &one, DepositState::Failed, Pot::Nowhere),
         (6, &two, DepositState::InReview, Pot::Escrow),
+        (8, &two, DepositState::Failed, Pot::Escrow),
     ] {
         world.deposit(&wallet, Some(request), number, |it| (it.state, it.pot) = (state, pot)).await;
     }
@@ -46,7 +47,7 @@ pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
     let deposits = |count: i64| Received { usdc: count * 25 * COIN, usdt: 0 };
     let of_one =
         RequestMoney { released: deposits(2), rejected: deposits(1), ..RequestMoney::default() };
-    let of_two = RequestMoney { held: deposits(1), ..RequestMoney::default() };
+    let of_two = RequestMoney { held: deposits(2), failed: deposits(1), ..RequestMoney::default() };
     assert_eq!(money, [(one.id, of_one), (two.id, of_two)].into());
     assert_eq!(world.store.money_of_requests(tenant, &[]).await, Ok([].into()));
     let foreign = world.store.money_of_requests(TenantId(Uuid::new_v4()), &requests).await;

@@ -29,10 +29,12 @@ static ACCEPTED: Stmt = Stmt::written(
 // index and read all its intents.
 static UNRELEASED: Stmt = Stmt::written(
     "console.unreleased",
-    "SELECT d.coin, COUNT(*), CAST(SUM(d.amount) AS BIGINT), MIN(i.created_at) FROM chain_intent i \
+    "SELECT u.coin, COUNT(*), CAST(SUM(u.amount) AS BIGINT), MIN(u.since) FROM \
+     (SELECT d.coin AS coin, d.amount AS amount, i.created_at AS since FROM chain_intent i \
      JOIN deposit d ON d.tenant = i.tenant AND d.id = i.subject \
      WHERE i.wallet >= $2 AND i.state IN ('waiting', 'assigned') AND COALESCE(i.tenant, i.id) = $1 \
-     AND i.kind = 'release' GROUP BY d.coin ORDER BY d.coin",
+     AND i.kind = 'release' UNION ALL SELECT d.coin, d.amount, d.seen_at FROM deposit d \
+     WHERE d.tenant = $1 AND d.state = 'failed' AND d.pot <> 'nowhere') u GROUP BY u.coin ORDER BY u.coin",
 );
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&ACCEPTED, &UNRELEASED];
@@ -52,13 +54,13 @@ pub struct Accepted {
 
 type Row = (Timestamp, Option<Timestamp>, PaymentState, StableCoin, i64, i64);
 
-/// Approved coins that are still in escrow.
+/// Approved coins that are still in escrow: to be released, or their release failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreleased {
     pub count: u64,
     /// Sum of the deposits' amounts.
     pub amount: Money,
-    /// Since when the first of them is due for release.
+    /// Since when the first of them is due for release; if that failed, since it was seen.
     pub oldest: Timestamp,
 }
 

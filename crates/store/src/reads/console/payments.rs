@@ -2,6 +2,7 @@
 //! review.
 
 use domain::country::Country;
+use domain::currency::Currency;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::JobKind;
 use domain::payment::{PaymentState, ReviewState};
@@ -24,6 +25,8 @@ use crate::store::Store;
 /// Payments that one page scans, the same number of each country: if a filter matches few, the page
 /// ends there and states so.
 const LOOKED_AT_MAX: usize = 21_000;
+/// The decimals that currencies of payers have.
+const BASE_DECIMALS: [u32; 2] = [2, 3];
 
 /// A page of one country: its payments in one direction from a place, then those of them that match.
 /// The index gives the order; only the filters need the rows.
@@ -33,7 +36,8 @@ macro_rules! page {
             $name,
             concat!(
                 "SELECT x.accepted_at, x.id FROM (SELECT p.accepted_at AS accepted_at, p.id AS id, p.state AS state, \
-                 p.review AS review, p.external_id AS external_id, p.amount AS amount, p.base AS base FROM payment p \
+                 p.review AS review, p.external_id AS external_id, p.amount AS amount, p.base AS base, \
+                 p.base_currency AS base_currency FROM payment p \
                  WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 AND ",
                 $beyond, " ORDER BY p.accepted_at ", $order, ", p.id ", $order, " LIMIT $6) x \
                  WHERE $7 LIKE '%,' || x.state || ',%' AND ($8 = '' OR x.review = $8) \
@@ -42,12 +46,12 @@ macro_rules! page {
                  AND ($10 = '' OR (x.external_id >= $10 AND x.external_id < $11) \
                  OR EXISTS (SELECT 1 FROM attempt a WHERE a.tenant = $1 AND a.payment = x.id \
                  AND SUBSTR(a.bank_reference, 1, LENGTH($10)) = $10)) \
-                 AND ($12 = '' OR x.amount BETWEEN $13 AND $14 OR x.base BETWEEN $13 AND $14 \
-                 OR x.amount BETWEEN $15 AND $16 OR x.base BETWEEN $15 AND $16 \
-                 OR x.amount BETWEEN $17 AND $18 OR x.base BETWEEN $17 AND $18) \
-                 AND ($19 = '' OR EXISTS (SELECT 1 FROM payment_search s WHERE s.tenant = $1 \
-                 AND s.at = x.accepted_at AND s.payment = x.id AND {{has s.digests $20}})) \
-                 ORDER BY x.accepted_at ", $order, ", x.id ", $order, " LIMIT $21",
+                 AND ($12 = '' OR x.amount BETWEEN $13 AND $14 \
+                 OR $15 LIKE '%,' || x.base_currency || ',%' AND x.base BETWEEN $16 AND $17 \
+                 OR $18 LIKE '%,' || x.base_currency || ',%' AND x.base BETWEEN $19 AND $20) \
+                 AND ($21 = '' OR EXISTS (SELECT 1 FROM payment_search s WHERE s.tenant = $1 \
+                 AND s.at = x.accepted_at AND s.payment = x.id AND {{has s.digests $22}})) \
+                 ORDER BY x.accepted_at ", $order, ", x.id ", $order, " LIMIT $23",
             ),
         )
     };
@@ -143,6 +147,8 @@ pub struct PaymentsPage {
     pub next: Option<PaymentMark>,
     /// The payment before which the previous page ends; `None` = this was the first page.
     pub previous: Option<PaymentMark>,
+    /// Whether it ended because as many payments were scanned as one page may.
+    pub is_cut: bool,
 }
 
 /// The size of a backlog, and the age of its oldest item.
@@ -160,6 +166,19 @@ impl Get for Backlog {
     fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Backlog, StoreError> {
         let (count, oldest) = Get::get(fields, keys)?;
         Ok(Backlog { count, oldest })
+    }
+}
+
+impl PaymentsPage {
+    /// This page and the payments beyond it.
+    fn joined(self, more: PaymentsPage, is_upward: bool) -> PaymentsPage {
+        let (newer, older) = if is_upward { (more, self) } else { (self, more) };
+        PaymentsPage {
+            is_cut: if is_upward { newer.is_cut } else { older.is_cut },
+            records: [newer.records, older.records].concat(),
+            next: older.next,
+            previous: newer.previous,
+        }
     }
 }
 
@@ -219,8 +238,8 @@ impl PaymentsWanted {
         readings.into_iter().flatten().all(|it| it.fits(&record.payment, &record.order))
     }
 
-    /// The filters as parameters. An empty text filters nothing.
-    fn filters(&self, key: &TenantKey) -> Vec<Value> {
+    /// The filters of a country's payments as parameters. An empty text filters nothing.
+    fn filters(&self, key: &TenantKey, country: Country) -> Vec<Value> {
         let text = |text: Option<&str>| Value::from(text.unwrap_or_default());
         let flag = |is_set: bool| text(is_set.then_some("set"));
         let reference = self.reference.as_deref();
@@ -234,15 +253,34 @@ impl PaymentsWanted {
             text(end.as_deref()),
             flag(self.amount.is_some()),
         ];
-        for decimals in [0, 2, 3] {
-            let bounds = self.amount.as_ref().and_then(|amount| amount.minor_units(decimals));
-            let (low, high) = bounds.unzip();
-            filters.extend([low.into(), high.into()]);
+        let bounds = |currencies: &[Currency], decimals| -> [Value; 2] {
+            let amount = self.amount.as_ref().filter(|_| !currencies.is_empty());
+            let (low, high) = amount.and_then(|it| it.minor_units(decimals)).unzip();
+            [low.into(), high.into()]
+        };
+        let received = country.currency();
+        let decimals = received.minor_units();
+        filters.extend(bounds(&self.currencies(|it| it == received), decimals));
+        for decimals in BASE_DECIMALS {
+            let paid = self.currencies(|it| it.minor_units() == decimals);
+            let codes: Vec<&str> = paid.iter().map(|it| it.code()).collect();
+            filters.push(format!(",{},", codes.join(",")).into());
+            filters.extend(bounds(&paid, decimals));
         }
         let digest = self.account.as_ref().and_then(Reading::term).map(|term| key.digest(&term));
         filters.push(flag(self.account.is_some()));
         filters.push(digest.map(|digest| digest.to_vec()).into());
         filters
+    }
+
+    /// The currencies of the amount that are among these.
+    fn currencies(&self, is_among: impl Fn(Currency) -> bool) -> Vec<Currency> {
+        let wanted = match &self.amount {
+            Some(Reading::Amount { currencies, .. }) => currencies.as_slice(),
+            _ => &[],
+        };
+        let is_wanted = |it: &Currency| wanted.is_empty() || wanted.contains(it);
+        Currency::ALL.into_iter().filter(|it| is_among(*it) && is_wanted(it)).collect()
     }
 
     fn states(&self) -> String {
@@ -261,11 +299,34 @@ impl Store {
         tenant: TenantId,
         wanted: &PaymentsWanted,
     ) -> Result<PaymentsPage, StoreError> {
+        let is_upward = matches!(wanted.from, Some(PageFrom::Before(_)));
+        let mut page = self.scanned(tenant, wanted).await?;
+        // The database knows only the last characters of an account.
+        while page.records.len() < wanted.limit && !page.is_cut {
+            let from = match is_upward {
+                true => page.previous.map(PageFrom::Before),
+                false => page.next.map(PageFrom::After),
+            };
+            if from.is_none() {
+                break;
+            }
+            let limit = wanted.limit - page.records.len();
+            let further = PaymentsWanted { from, limit, ..wanted.clone() };
+            page = page.joined(self.scanned(tenant, &further).await?, is_upward);
+        }
+        Ok(page)
+    }
+
+    async fn scanned(
+        &self,
+        tenant: TenantId,
+        wanted: &PaymentsWanted,
+    ) -> Result<PaymentsPage, StoreError> {
         let keys = self.id_keys().await?;
         let (start, (end, id)) = wanted.range(&keys);
         let is_upward = matches!(wanted.from, Some(PageFrom::Before(_)));
         let (page, edge) = if is_upward { (&NEWER, &NEWER_EDGE) } else { (&OLDER, &OLDER_EDGE) };
-        let filters = wanted.filters(&keys.search.of(tenant));
+        let key = keys.search.of(tenant);
         // Grows in the order in which the page is filled.
         let order = |(at, Raw(id)): &Place| match is_upward {
             true => (at.0, id.as_u128()),
@@ -274,22 +335,26 @@ impl Store {
         // Without a filter the first ones of the index form the page.
         let look_max = wanted.looked_at_max();
         let look = if wanted.is_filtered() { look_max } else { wanted.limit + 1 };
-        let filters = &filters;
-        let of_country = async |country| -> Result<(Vec<Place>, Option<Place>), StoreError> {
+        let key = &key;
+        // The payments, the last of them, and whether the scan ended there.
+        let of_country = async |country| -> Result<(Vec<Place>, Option<Place>, bool), StoreError> {
             let range = (tenant, country, start, end, id);
-            let params = (range, most(look), filters.clone(), most(wanted.limit + 1));
+            let filters = wanted.filters(key, country);
+            let params = (range, most(look), filters, most(wanted.limit + 1));
             let places: Vec<Place> = self.many(page, params).await?;
             let last = match places.get(wanted.limit) {
-                Some(last) => Some(*last),
+                Some(last) => return Ok((places.clone(), Some(*last), false)),
                 None if !wanted.is_filtered() => None,
                 None => self.one(edge, (range, most(look_max - 1))).await?,
             };
-            Ok((places, last))
+            Ok((places, last, true))
         };
         let pages = try_join_all(wanted.countries().into_iter().map(of_country)).await?;
         // Up to here the page is complete for every country.
-        let horizon = pages.iter().filter_map(|(_, last)| *last).min_by_key(order);
-        let mut found: Vec<Place> = pages.into_iter().flat_map(|(places, _)| places).collect();
+        let ends = pages.iter().filter_map(|(_, last, is_cut)| Some(((*last)?, *is_cut)));
+        let end = ends.min_by_key(|(last, _)| order(last));
+        let horizon = end.map(|(last, _)| last);
+        let mut found: Vec<Place> = pages.into_iter().flat_map(|(places, ..)| places).collect();
         found.retain(|place| horizon.is_none_or(|end| order(place) <= order(&end)));
         found.sort_unstable_by_key(order);
         let beyond = if found.len() > wanted.limit {
@@ -297,6 +362,7 @@ impl Store {
         } else {
             horizon
         };
+        let is_cut = found.len() <= wanted.limit && end.is_some_and(|(_, is_cut)| is_cut);
         found.truncate(wanted.limit);
         let mark = |(at, id): Place| PaymentMark { at, payment: PaymentId(keys.public(id.0)) };
         let first = found.first().copied().map(mark);
@@ -313,7 +379,7 @@ impl Store {
             found.iter().map(|(_, id)| PaymentId(keys.public(id.0))).collect();
         let mut records = self.records(tenant, &ids).await?;
         records.retain(|record| wanted.fits(record));
-        Ok(PaymentsPage { records, next, previous })
+        Ok(PaymentsPage { records, next, previous, is_cut })
     }
 
     /// A page of the payments that wait for review, held by screening or of unknown outcome, oldest

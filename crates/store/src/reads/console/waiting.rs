@@ -29,12 +29,18 @@ static REFUNDING: Stmt = Stmt::written(
      ORDER BY d.seen_at DESC, d.id DESC LIMIT $2",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&COUNTS, &REFUNDING];
+static FAILED: Stmt = Stmt::written(
+    "console.failed_releases",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND d.state = 'failed' AND d.pot <> 'nowhere' \
+     ORDER BY d.seen_at DESC, d.id DESC LIMIT $2",
+);
+
+pub(super) static STATEMENTS: &[&Stmt] = &[&COUNTS, &REFUNDING, &FAILED];
 
 /// How much waits for the users of a tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// Deposits, payments, orders and refunds.
+    /// Deposits, payments, orders, refunds and failed releases.
     pub reviews: u64,
     /// Proposals about the tenant, or about the installation for users who may see them.
     pub approvals: u64,
@@ -50,7 +56,7 @@ impl Waiting {
 }
 
 impl Store {
-    /// How much waits; orders and refunds are counted up to `limit` each.
+    /// How much waits; orders, refunds and failed releases are counted up to `limit` each.
     pub async fn waiting(
         &self,
         tenant: TenantId,
@@ -69,8 +75,9 @@ impl Store {
             counts.into_iter().next().unwrap_or_default();
         let orders = self.orders_in_review(tenant, None, limit).await?.rows.len();
         let refunds = self.refunds_waiting(tenant, limit).await?.len();
-        let sealed = u64::try_from(orders + refunds).unwrap_or(u64::MAX);
-        Ok(Waiting { reviews: held + unknown + sealed, approvals, alerts, endpoints })
+        let failed = self.failed_releases(tenant, limit).await?.len();
+        let listed = u64::try_from(orders + refunds + failed).unwrap_or(u64::MAX);
+        Ok(Waiting { reviews: held + unknown + listed, approvals, alerts, endpoints })
     }
 
     /// Deposits with a refund that a second user has not approved yet, newest first, of the latest
@@ -83,5 +90,14 @@ impl Store {
         let mut found: Vec<Deposit> = self.many(&REFUNDING, (tenant, most(limit))).await?;
         found.retain(|it| it.refund.as_ref().is_some_and(Refund::waits_for_approval));
         Ok(found)
+    }
+
+    /// The latest `limit` deposits whose release failed: their money is still in escrow.
+    pub async fn failed_releases(
+        &self,
+        tenant: TenantId,
+        limit: usize,
+    ) -> Result<Vec<Deposit>, StoreError> {
+        self.many(&FAILED, (tenant, most(limit))).await
     }
 }
