@@ -8,6 +8,7 @@ use super::TenantPolicy;
 use crate::coin_amount;
 use crate::country::Country;
 use crate::currency::StableCoin;
+use crate::grouping::ungrouped;
 use crate::time::Span;
 use crate::wallet::KycLevel;
 use crate::wallet_policy::{KycLimit, VelocityLimit};
@@ -249,7 +250,7 @@ impl Field {
             Field::MinimumKyc => wallet.minimum_kyc = KycLevel::parse(text)?,
             Field::KycLimit(level) => put(&mut wallet.kyc_limits, level, or_none(text, kyc_limit)?),
             Field::Velocity => wallet.velocity = or_none(text, velocity)?,
-            Field::AutoApproveMax => wallet.auto_approve_max = or_none(text, coin_amount::parse)?,
+            Field::AutoApproveMax => wallet.auto_approve_max = or_none(text, amount)?,
             Field::SenderDetailsFrom => wallet.sender_details_from = amount_from_0(text)?,
             Field::SecondPersonAbove => wallet.second_person_above = amount_from_0(text)?,
             Field::BlockAfterRejections => wallet.block_after_rejections = or_none(text, count)?,
@@ -360,20 +361,25 @@ fn hours(text: &str) -> Option<Span> {
     Some(Span::hours(hours))
 }
 
+/// With or without commas between thousands.
+fn amount(text: &str) -> Option<i64> {
+    coin_amount::parse(&ungrouped(text)?)
+}
+
 fn amount_from_0(text: &str) -> Option<i64> {
     let is_zero = ["0", "0.0", "0.00"].contains(&text);
-    if is_zero { Some(0) } else { coin_amount::parse(text) }
+    if is_zero { Some(0) } else { amount(text) }
 }
 
 fn kyc_limit(text: &str) -> Option<KycLimit> {
     let (single, month) = text.split_once('/')?;
-    let limit = KycLimit { single: coin_amount::parse(single)?, month: coin_amount::parse(month)? };
+    let limit = KycLimit { single: amount(single)?, month: amount(month)? };
     (limit.single <= limit.month).then_some(limit)
 }
 
 fn velocity(text: &str) -> Option<VelocityLimit> {
-    let (deposits, amount) = text.split_once('/')?;
-    Some(VelocityLimit { count: count(deposits)?, minor: coin_amount::parse(amount)? })
+    let (deposits, sum) = text.split_once('/')?;
+    Some(VelocityLimit { count: count(deposits)?, minor: amount(sum)? })
 }
 
 #[cfg(test)]
