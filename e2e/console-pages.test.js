@@ -87,6 +87,7 @@ async function addresses(person, proposal) {
     '/console/account', '/console/approvals', proposal, '/console/audit', '/console/audit/verify',
     await first('/console/audit', '/audit/entries/[^/]+/[0-9]+$'), '/console/users', await first('/console/users', `/users/${UUID}`),
     at('/search?q=nothing'), at(`/payments/${made['payment.succeeded'].payment}`),
+    at('/corridors/switch?what=corridor:PAK&verdict=off'),
     at(`/payments/${made['payment.succeeded'].payment}/recall`), at(`/payments/${made['payment.updated'].payment}/cancel`),
     at(`/payments/${made['payment.succeeded'].payment}/receipt`), at('/statements'), at('/quotes'),
     await first(at('/quotes'), `/quotes/${UUID}`), at('/ledger/account?code=prefund%3AUSDC'),

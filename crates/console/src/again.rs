@@ -84,6 +84,14 @@ struct Sent {
     extensions: Extensions,
 }
 
+/// The page of the console that a request's `Referer` names.
+pub(super) fn referer(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(header::REFERER)?.to_str().ok()?;
+    let (_, rest) = text.split_once("://")?;
+    let path = &rest[rest.find('/')?..];
+    path.starts_with("/console/").then(|| path.split('#').next().unwrap_or_default().to_owned())
+}
+
 impl Sent {
     fn of(request: &Request) -> Sent {
         let mut headers = request.headers().clone();
@@ -100,20 +108,12 @@ impl Sent {
         Sent { is_read, path: request.uri().path().to_owned(), headers, extensions }
     }
 
-    /// The page of the request's `Referer`.
-    fn referer(&self) -> Option<String> {
-        let text = self.headers.get(header::REFERER)?.to_str().ok()?;
-        let (_, rest) = text.split_once("://")?;
-        let path = &rest[rest.find('/')?..];
-        path.starts_with("/console/").then(|| path.split('#').next().unwrap_or_default().to_owned())
-    }
-
     /// Pages that may have sent the form, the likeliest first.
     fn pages(&self, action: &str) -> Vec<String> {
         match self.is_read {
             // The empty query shows the whole list, and no saved view.
             true if action.is_empty() => vec![format!("{}?", self.path)],
-            true => self.referer().into_iter().collect(),
+            true => referer(&self.headers).into_iter().collect(),
             false => self.pages_above().collect(),
         }
     }
@@ -124,7 +124,7 @@ impl Sent {
                 .map(|(above, _)| above)
                 .filter(|above| above.len() > "/console".len())
         });
-        self.referer().into_iter().chain(above.map(str::to_owned)).take(TRIES)
+        referer(&self.headers).into_iter().chain(above.map(str::to_owned)).take(TRIES)
     }
 
     fn request(&self, page: &str, again: Again) -> Option<Request> {

@@ -6,9 +6,11 @@ use engine::wallets::Tenant;
 
 use super::answer::Stop;
 use super::parts::Cell;
+use super::payments::people_state;
 use super::view::{amount_text, coins, words};
 use super::visit::Visit;
 use super::wallets::evidence::sender_card;
+use super::wallets::{deposit_people, order_people};
 use http_api::wallet_v1::render::masked_account;
 
 type Facts = Vec<(&'static str, Cell)>;
@@ -57,7 +59,7 @@ async fn deposit(visit: &Visit, tenant: &Tenant, id: DepositId) -> Result<Facts,
     let found = visit.console().store().deposit(tenant.id, id).await?.ok_or(Stop::NotFound)?;
     let mut facts = vec![
         ("Amount", coins(found.minor, found.coin)),
-        ("Status", Cell::text(words(found.state.name()))),
+        ("Status", Cell::text(deposit_people(found.state))),
     ];
     facts.extend(sender_card(&found).facts);
     facts.extend(wallet(visit, tenant, found.wallet).await?);
@@ -75,7 +77,7 @@ async fn payment(visit: &Visit, tenant: &Tenant, id: PaymentId) -> Result<Facts,
     let rail = store.attempts(tenant.id, id).await?.pop().map(|attempt| attempt.rail.to_string());
     Ok(vec![
         ("Amount", Cell::number(amount_text(payment.amount))),
-        ("Status", Cell::text(payment.standing.state.name())),
+        ("Status", Cell::text(people_state(payment).0)),
         ("Sender", Cell::text(order.sender_name.as_str())),
         ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
         ("Rail", Cell::maybe(rail)),
@@ -87,7 +89,7 @@ async fn order(visit: &Visit, tenant: &Tenant, id: ExchangeId) -> Result<Facts, 
     let order = visit.console().store().exchange(tenant.id, id).await?.ok_or(Stop::NotFound)?;
     let mut facts = vec![
         ("Pays out", Cell::number(amount_text(order.payout))),
-        ("Status", Cell::text(words(order.state.name()))),
+        ("Status", Cell::text(order_people(&order))),
         ("Account holder", Cell::text(order.bank.holder.as_str())),
         ("Account", Cell::text(masked_account(&order.bank))),
     ];

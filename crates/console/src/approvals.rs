@@ -1,15 +1,16 @@
 //! Proposals for a second user: the list, and each proposal with its changes.
 
 use askama::Template;
-use domain::approval::{Approval, ApprovalState};
+use domain::approval::{Approval, ApprovalState, Change};
 use domain::ids::ApprovalId;
 use domain::user::User;
 use engine::console::scope_of;
 
 use super::answer::{Answer, Stop, html};
 use super::approval_case::{self, Case};
+use super::approval_changes;
 use super::layout::Frame;
-use super::parts::{Cell, Row, Table, Tone};
+use super::parts::{Cell, Row, Table, Tone, when};
 use super::routes::Routes;
 use super::visit::Visit;
 
@@ -43,6 +44,7 @@ struct ApprovalPage {
     approval: Approval,
     facts: Vec<(&'static str, Cell)>,
     may: May,
+    changes: Vec<Change>,
     /// What it is about.
     case: Option<Case>,
     /// Whether it is being executed, so that the page refreshes sooner.
@@ -176,6 +178,11 @@ async fn show(visit: Visit) -> Answer {
         facts,
         may,
         is_moving,
+        changes: approval
+            .changes
+            .iter()
+            .map(|it| approval_changes::shown(&approval.deed, it))
+            .collect(),
         case,
         approval,
     })
@@ -191,6 +198,11 @@ async fn reject(visit: Visit) -> Answer {
 
 async fn decide(visit: &Visit, approve: bool) -> Answer {
     let approval = found(visit).await?;
+    if let Some((person, at)) = &approval.decided {
+        let (word, _) = standing(&approval, visit);
+        let words = format!("{} decided this at {} UTC: {word}.", person.login, when(*at));
+        return Err(Stop::Refused(words));
+    }
     let note = visit.form().text("note");
     if note.chars().count() > NOTE_MAX_CHARS || note.chars().any(char::is_control) {
         let words = format!("A note has at most {NOTE_MAX_CHARS} characters.");

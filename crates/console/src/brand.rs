@@ -103,7 +103,7 @@ async fn show(visit: Visit) -> Answer {
     }
     let preview = FormView {
         button: "Preview",
-        ..FormView::filters(vec![
+        ..FormView::lookup(vec![
             Field::line("colour", "Preview another colour").holding(text(shown)),
         ])
     };

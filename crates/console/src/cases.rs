@@ -261,7 +261,7 @@ async fn assign(visit: Visit) -> Answer {
         return Err(Stop::Invalid("Assigned to: choose a user who works on cases.".to_owned()));
     }
     let before = Assigned::of(&visit, &[case.id()]).await?.work(case.id());
-    as_shown(&visit, shown(&before))?;
+    as_shown(&visit, shown(&before)).await?;
     let due_at = match visit.form().text("due") {
         KEEP => before.due_at,
         NONE => None,

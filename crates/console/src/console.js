@@ -86,6 +86,7 @@ document.addEventListener("keydown", (event) => {
   const regions = () => document.querySelectorAll("[data-live]");
   const counts = document.querySelector("[data-counts]");
   const lost = document.getElementById("lost");
+  const signedOut = document.getElementById("signed-out");
   const changed = document.getElementById("changed");
   if (regions().length === 0 && !counts) return;
   const shortest = Math.min(...Array.from(regions(), (region) => Number(region.dataset.live) || 10), 10);
@@ -94,6 +95,7 @@ document.addEventListener("keydown", (event) => {
   let slowAt = Date.now();
   let waiting = false;
   let failedSince = 0;
+  let isSignedOut = false;
   // What the user works in stays: the focus, a selection, an open disclosure, a changed form.
   const busy = (region) => {
     const selection = getSelection();
@@ -108,7 +110,8 @@ document.addEventListener("keydown", (event) => {
     const isSlow = slowest > shortest && Date.now() - slowAt >= slowest * 1000;
     if (isSlow) slowAt = Date.now();
     const kind = isSlow ? "all" : "quick";
-    const answer = await fetch(address, { headers: { accept: "text/html", "x-corridor-refresh": kind }, redirect: "error" });
+    const answer = await fetch(address, { headers: { accept: "text/html", "x-corridor-refresh": kind }, redirect: "manual" });
+    isSignedOut = answer.type === "opaqueredirect";
     if (!answer.ok) throw new Error(String(answer.status));
     return completed(new DOMParser().parseFromString(await answer.text(), "text/html"));
   }
@@ -140,11 +143,12 @@ document.addEventListener("keydown", (event) => {
       }
       failedSince = 0;
     } catch {
-      // Signed out, or the network is down: the page stays unchanged.
+      // The page stays unchanged, with what the user wrote in its forms.
       failedSince ||= Date.now();
     } finally {
       waiting = false;
-      if (lost) lost.hidden = failedSince === 0 || Date.now() - failedSince < 10_000;
+      if (lost) lost.hidden = isSignedOut || failedSince === 0 || Date.now() - failedSince < 10_000;
+      if (signedOut) signedOut.hidden = !isSignedOut;
     }
   }
   setInterval(refresh, Math.max(2, shortest) * 1000);

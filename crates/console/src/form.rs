@@ -1,5 +1,7 @@
 //! Decodes forms and query strings strictly: names and values.
 
+use domain::characters::with_ascii_digits;
+use domain::grouping::ungrouped;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::upload::Upload;
@@ -91,6 +93,12 @@ pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
+/// The number of an amount as people type or copy it: with commas between thousands, in digits of any
+/// script. `None` if the commas stand elsewhere.
+pub fn typed_amount(text: &str) -> Option<String> {
+    ungrouped(&with_ascii_digits(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +106,14 @@ mod tests {
     #[test]
     fn what_is_reserved_is_encoded() {
         assert_eq!(encoded("a b&c=é/~"), "a%20b%26c%3D%C3%A9%2F~");
+    }
+
+    #[test]
+    fn an_amount_is_read_as_the_pages_show_it() {
+        assert_eq!(typed_amount("1,000.50").as_deref(), Some("1000.50"));
+        assert_eq!(typed_amount("١٬٠٠٠").as_deref(), Some("1٬000"), "another separator");
+        assert_eq!(typed_amount("٣,٠٠٠").as_deref(), Some("3000"));
+        assert_eq!(typed_amount("1,5"), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 use subtle::ConstantTimeEq as _;
 
 use super::access::{self, AccessRow, Who};
-use super::again::{Again, Retry};
+use super::again::{self, Again, Retry};
 use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::form::{Form, RESERVED};
@@ -37,6 +37,9 @@ use http_api::server::body::{BodyError, BodyLimits, collect, is_encoded};
 /// The form field with the CSRF token.
 const CSRF_FIELD: &str = "csrf";
 pub(super) const LOGIN: &str = "/console/login";
+/// The notices of the sign-in page after a session has ended: while the user read, or wrote a form.
+const ENDED: &str = "Your session ended. Please sign in again.";
+const NOT_SAVED: &str = "Your session ended. Nothing was saved. Please sign in again.";
 /// Maximum length of the path to return to after signing in.
 pub(super) const NEXT_MAX_BYTES: usize = 2_000;
 /// Maximum size of a form with a file. More than the largest file: a browser shows the message about
@@ -79,10 +82,13 @@ pub(super) async fn layer(
         }
         Err(Turned::Away(stop)) => stop.into_response(),
         Err(Turned::From(visit, stop)) => stopped(&visit, &stop),
-        Err(Turned::ToLogin(path, has_steps)) => {
+        Err(Turned::ToLogin { path, has_ended, words }) => {
             let mut response = see_other(&path);
-            if !has_steps {
+            if has_ended {
                 Cookie::Session.clear(response.headers_mut(), &settings);
+            }
+            if let Some(words) = words {
+                cookies::say(response.headers_mut(), words, &settings);
             }
             response
         }
@@ -95,8 +101,14 @@ enum Turned {
     Away(Stop),
     /// A page explains it.
     From(Visit, Stop),
-    /// No user is signed in; whether a sign-in is in progress.
-    ToLogin(String, bool),
+    /// No user is signed in.
+    ToLogin {
+        path: String,
+        /// Whether a session is over, for which the browser still has a cookie.
+        has_ended: bool,
+        /// What the sign-in page says about it.
+        words: Option<&'static str>,
+    },
 }
 
 impl From<Stop> for Turned {
@@ -123,9 +135,16 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     };
     let path = parts.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     if row.who != Who::Anybody && signed.is_none() {
-        // A refused form is not submitted again.
-        let to = if *method == Method::GET { login_path(&path) } else { LOGIN.to_owned() };
-        return Err(Turned::ToLogin(to, step.is_some()));
+        // A refresh leaves the cookie to the page that the user opens next.
+        let has_ended = step.is_none()
+            && !parts.headers.contains_key(REFRESH)
+            && Cookie::Session.read(&parts.headers, &console.settings).is_some();
+        let (path, words) = match *method == Method::GET {
+            true => (login_path(&path), has_ended.then_some(ENDED)),
+            // A refused form is not submitted again.
+            false => (form_page(&parts.headers, &path), Some(NOT_SAVED)),
+        };
+        return Err(Turned::ToLogin { path, has_ended, words });
     }
     let again = parts.extensions.get::<Again>().cloned();
     let posted = parts.method == Method::POST;
@@ -181,6 +200,13 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     }
     parts.extensions.insert(visit.clone());
     Ok((visit, Request::from_parts(parts, Body::empty())))
+}
+
+/// The sign-in page for a user on the way to the page of a form that was sent to `action`. Many
+/// forms are sent to an address without a page, which refused ones are shown at.
+fn form_page(headers: &HeaderMap, action: &str) -> String {
+    let page = again::referer(headers).filter(|page| page != action);
+    page.map_or(LOGIN.to_owned(), |page| login_path(&page))
 }
 
 impl Inner {

@@ -74,6 +74,8 @@ async fn show(visit: Visit) -> Answer {
     tasks.extend(orders.rows.iter().map(|it| mark(order(&visit, it), it.id.0)));
     let refunds = store.refunds_waiting(tenant, MOST).await?;
     tasks.extend(refunds.iter().map(|deposit| refund(&visit, deposit)));
+    let failed = store.failed_releases(tenant, MOST).await?;
+    tasks.extend(failed.iter().map(|deposit| failed_release(&visit, deposit)));
     let scope = visit.user()?.scope;
     tasks.extend(approvals(console, tenant, scope).await?.iter().map(|it| approval(&visit, it)));
     let alerts = store.alerts(tenant, MOST).await?;
@@ -104,8 +106,33 @@ async fn approvals(
 /// An endpoint that needs attention.
 struct Failing {
     webhook: Webhook,
-    /// Deliveries that are not repeated without a user.
-    lost: u64,
+    lost: Lost,
+}
+
+/// Events that were not delivered.
+struct Lost {
+    /// Not accepted, and not sent again without a user.
+    dead: u64,
+    /// Not accepted yet.
+    retried: u64,
+    /// Never sent, because there was no endpoint in use.
+    unsent: u64,
+}
+
+impl Lost {
+    fn words(&self) -> String {
+        let events =
+            |count: u64| format!("{count} {}", if count == 1 { "event" } else { "events" });
+        let parts = [
+            (self.dead, "not accepted and not sent again"),
+            (self.retried, "not accepted yet and sent again"),
+            (self.unsent, "not sent, because no endpoint was in use"),
+        ];
+        let known = parts.into_iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> =
+            known.map(|(count, what)| format!("{} {what}", events(count))).collect();
+        if told.is_empty() { String::new() } else { format!("{}.", told.join(", ")) }
+    }
 }
 
 async fn endpoint(console: &Console, tenant: TenantId) -> Result<Option<Failing>, StoreError> {
@@ -113,9 +140,13 @@ async fn endpoint(console: &Console, tenant: TenantId) -> Result<Option<Failing>
     let counts = console.store().undelivered_counts(tenant).await?;
     let of =
         |wanted| counts.iter().filter(|(state, _)| *state == wanted).map(|it| it.1).sum::<u64>();
-    let lost = of(DeliveryState::Dead) + of(DeliveryState::Disabled);
+    let lost = Lost {
+        dead: of(DeliveryState::Dead),
+        retried: console.store().failing_deliveries(tenant).await?,
+        unsent: of(DeliveryState::Disabled),
+    };
     // A sandbox's tenant without a URL has not asked for webhooks yet.
-    let fails = lost > 0 || webhook.disabled.is_some();
+    let fails = lost.dead > 0 || lost.unsent > 0 || webhook.disabled.is_some();
     Ok((fails && !webhook.url.is_empty()).then_some(Failing { webhook, lost }))
 }
 
@@ -193,6 +224,18 @@ fn refund(visit: &Visit, deposit: &Deposit) -> Task {
     }
 }
 
+fn failed_release(visit: &Visit, deposit: &Deposit) -> Task {
+    Task {
+        since: deposit.state_at,
+        tone: Tone::Bad,
+        icon: "deposit",
+        title: format!("Release of {} failed", coins_text(deposit.minor, deposit.coin)),
+        why: "The money is still in escrow. Refund it to the sender.".to_owned(),
+        href: visit.href(&format!("/deposits/{}", deposit.id)),
+        deed: "Refund",
+    }
+}
+
 fn approval(visit: &Visit, approval: &Approval) -> Task {
     let own = approval.maker.login == visit.who();
     let by = if own {
@@ -227,14 +270,17 @@ fn failing(visit: &Visit, Failing { webhook, lost }: Failing) -> Task {
     let url = shown_url(&webhook.url);
     let (since, title) = match &webhook.disabled {
         Some((since, _)) => (*since, format!("Webhooks to {url} are off")),
-        None => (visit.console().now(), format!("{url} did not accept every event")),
+        None if lost.dead > 0 => {
+            (visit.console().now(), format!("{url} did not accept every event"))
+        }
+        None => (visit.console().now(), format!("Not every event was sent to {url}")),
     };
     Task {
         since,
         tone: Tone::Bad,
         icon: "webhook",
         title,
-        why: format!("Events that are not sent again by themselves: {lost}."),
+        why: lost.words(),
         href: visit.href("/webhooks"),
         deed: "View",
     }
@@ -251,5 +297,24 @@ impl Task {
 
     fn at(&self) -> String {
         Cell::When(self.since).instant()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_events_are_counted_by_why_they_are_lost() {
+        for ((dead, retried, unsent), words) in [
+            ((0, 0, 0), ""),
+            ((0, 0, 52), "52 events not sent, because no endpoint was in use."),
+            (
+                (1, 30, 0),
+                "1 event not accepted and not sent again, 30 events not accepted yet and sent again.",
+            ),
+        ] {
+            assert_eq!(Lost { dead, retried, unsent }.words(), words);
+        }
     }
 }

@@ -10,6 +10,7 @@ mod account;
 mod again;
 mod answer;
 mod approval_case;
+mod approval_changes;
 mod approvals;
 mod assets;
 mod audit;
@@ -46,7 +47,7 @@ mod visit;
 mod wallets;
 
 pub use answer::{Answer, Stop, html, see_other};
-pub use form::{Form, encoded};
+pub use form::{Form, encoded, typed_amount};
 pub use layout::{Frame, Headline};
 pub use parts::{Cell, Pager, Row, Table, Tone};
 pub use routes::{Routes, router};

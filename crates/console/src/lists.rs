@@ -50,11 +50,7 @@ pub fn views(
 
 /// The folded filters of a list by state and by day.
 pub fn dated_filters(visit: &Visit, state: Field, from: &'static str) -> FormView {
-    let fields = vec![
-        state.or_all(),
-        Field::day("from", from).optional(),
-        Field::day("to", "to").optional(),
-    ];
+    let fields = vec![state.or_all(), Field::day("from", from), Field::day("to", "to")];
     let mut fields: Vec<Field> =
         fields.into_iter().map(|field| field.as_asked(visit.query())).collect();
     fields.push(Field::hidden(HIDDEN, visit.query().text(HIDDEN)));

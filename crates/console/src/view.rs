@@ -78,11 +78,16 @@ pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) ->
     page_with(StatusCode::UNPROCESSABLE_ENTITY, &SectionsPage::new(visit, title, sections))
 }
 
+/// The lists that the sandbox's scenarios fill.
+const OF_SCENARIOS: [&str; 6] =
+    ["/payments", "/quotes", "/wallets", "/requests", "/deposits", "/orders"];
+
 /// What a user may do about a page's empty list: show all of it, or make a first record.
 fn next_steps(frame: &Frame) -> Vec<(String, &'static str)> {
     let has_filters = frame.path.contains('?');
+    let is_filled = OF_SCENARIOS.iter().any(|list| frame.address().ends_with(list));
     let all = has_filters.then(|| (format!("{}?", frame.address()), "Clear the filters"));
-    let sample = frame.sandbox.clone().filter(|_| !has_filters);
+    let sample = frame.sandbox.clone().filter(|_| !has_filters && is_filled);
     let sample = sample.map(|href| (href, "Create one with the sandbox tools"));
     all.into_iter().chain(sample).chain([(frame.guide.to_owned(), "Guide to this page")]).collect()
 }
@@ -275,8 +280,13 @@ impl FormView {
         }
     }
 
-    /// The filters of a list. With a title they are folded below it.
+    /// The filters of a list, each of which may be empty. With a title they are folded below it.
     pub fn filters(fields: Vec<Field>) -> FormView {
+        FormView::lookup(fields.into_iter().map(Field::optional).collect())
+    }
+
+    /// A form that only asks: for a page about what it names, or for a file.
+    pub fn lookup(fields: Vec<Field>) -> FormView {
         FormView { fields, ..FormView::new("filter", "", String::new(), "Filter") }
     }
 
@@ -676,6 +686,12 @@ mod tests {
         assert_eq!(kept(8, vec![other, with(7)]), [false, true], "the only one of its action");
         assert_eq!(kept(8, vec![with(7), with(8)]), [false, true]);
         assert_eq!(kept(9, vec![with(7), with(8)]), [false, false]);
+    }
+
+    #[test]
+    fn no_filter_of_a_list_is_required() {
+        let fields = vec![Field::choice("status", "Status", &[("", "all")]), Field::line("x", "X")];
+        assert!(FormView::filters(fields).fields.iter().all(|field| field.optional));
     }
 
     #[test]

@@ -174,7 +174,7 @@ fn days(found: &[Entry], visit: &Visit) -> Vec<Day> {
 }
 
 fn filters(visit: &Visit) -> FormView {
-    let asked = |field: Field| field.optional().as_asked(visit.query());
+    let asked = |field: Field| field.as_asked(visit.query());
     let fields = vec![
         asked(Field::choice("by", "By", &[("", "all"), ("people", "people only")])),
         asked(Field::line("who", "User")),

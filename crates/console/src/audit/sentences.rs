@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{people, place};
+use crate::parts::grouped;
 use crate::view::{clock, day_words};
 
 /// The text of each action. `{}` stands for the subject, `{name}` for the value of that name after
@@ -182,6 +183,7 @@ fn value(entry: &Entry, name: &str) -> Option<String> {
             let at = Timestamp(at.as_microsecond());
             format!("{} at {} UTC", day_words(at), &clock(at)[..5])
         }),
+        _ if found.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => grouped(&found),
         _ => found,
     })
 }
@@ -285,7 +287,7 @@ mod tests {
             (Note::new("wallet.block", "wallet", id), "ayesha blocked wallet 6f0c0000"),
             (
                 Note::new("prefund.top_up", "tenant", id).after(up),
-                "ayesha topped up the prefund by 50000.00 USDT",
+                "ayesha topped up the prefund by 50,000.00 USDT",
             ),
             (Note::new("user.disable", "user", "omar"), "ayesha disabled the user omar"),
             (

@@ -38,5 +38,6 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/rates", LOOK),
     post("/console/t/{tenant}/rates/pricing", PRICE),
     get("/console/t/{tenant}/corridors", LOOK),
+    all_tenants(get("/console/t/{tenant}/corridors/switch", SWITCH)),
     all_tenants(post("/console/t/{tenant}/corridors/switch", SWITCH)),
 ];

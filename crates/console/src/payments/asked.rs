@@ -2,8 +2,10 @@
 //! an account number, an amount, a day, a name, a telephone number.
 
 use domain::characters::with_ascii_digits;
+use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
+use domain::iban::Iban;
 use domain::name_words::{is_of_word, plain_words};
 use domain::payment_search::{ACCOUNT_END_CHARS, PHONE_END_DIGITS, Reading};
 use domain::time::{Span, Timestamp};
@@ -16,6 +18,7 @@ const AMOUNT_MAX_DIGITS: usize = 12;
 const PHONE_MAX_DIGITS: usize = 15;
 /// Shortest account number with letters.
 const MIXED_ACCOUNT_MIN_CHARS: usize = 8;
+const IBAN_GROUP_CHARS: usize = 4;
 const ABOUT: [&str; 6] = ["about", "around", "approx", "approximately", "ca", "roughly"];
 const OF_ACCOUNTS: [&str; 7] = ["account", "acct", "a/c", "iban", "ending", "ends", "end"];
 const OF_PHONES: [&str; 5] = ["phone", "mobile", "tel", "telephone", "number"];
@@ -54,18 +57,23 @@ impl Asked {
     pub(super) fn of(text: &str, now: Timestamp) -> Asked {
         let mut asked = Asked::default();
         let text = with_ascii_digits(text);
-        let mut words = text.split_whitespace().peekable();
-        while let Some(word) = words.next() {
+        let words: Vec<&str> =
+            text.split_whitespace().map(|word| word.trim_matches(SIGNS_AROUND)).collect();
+        let mut rest = words.as_slice();
+        while let [word, others @ ..] = rest {
             asked.words += 1;
-            let word = word.trim_matches(SIGNS_AROUND);
-            if let Some(start) = word.strip_prefix('+').filter(|it| is_digits(it)) {
+            rest = others;
+            if let Some((iban, groups)) = printed_iban(word, others) {
+                asked.account(&iban);
+                rest = &others[groups..];
+            } else if let Some(start) = word.strip_prefix('+').filter(|it| is_digits(it)) {
                 let mut digits = start.to_owned();
-                while let Some(more) = words
-                    .peek()
-                    .filter(|more| is_digits(more) && digits.len() + more.len() <= PHONE_MAX_DIGITS)
+                while let [more, others @ ..] = rest
+                    && is_digits(more)
+                    && digits.len() + more.len() <= PHONE_MAX_DIGITS
                 {
                     digits.push_str(more);
-                    words.next();
+                    rest = others;
                 }
                 asked.phone(digits);
             } else if !word.is_empty() {
@@ -110,8 +118,7 @@ impl Asked {
             self.next.about |= number.len() < word.len();
             self.number(number);
         } else if is_account(word) {
-            self.accounts.push(masked::account(word));
-            self.search.known.push(vec![Reading::account(word)]);
+            self.account(word);
         } else if word
             .chars()
             .all(|letter| letter == '-' || is_of_word(letter) && !letter.is_numeric())
@@ -180,6 +187,12 @@ impl Asked {
         self.search.known.push(readings);
     }
 
+    fn account(&mut self, number: &str) {
+        self.next = Next::default();
+        self.accounts.push(masked::account(number));
+        self.search.known.push(vec![Reading::account(number)]);
+    }
+
     fn phone(&mut self, digits: String) {
         self.next = Next::default();
         if digits.len() < PHONE_END_DIGITS {
@@ -194,6 +207,24 @@ impl Asked {
 /// The digits without the zeros that a national number begins with and the international one lacks.
 fn national(digits: &str) -> String {
     digits.trim_start_matches('0').to_owned()
+}
+
+/// An IBAN in groups of four characters, and the number of groups after the first.
+fn printed_iban(first: &str, others: &[&str]) -> Option<(String, usize)> {
+    let mut text = first.to_owned();
+    if text.len() != IBAN_GROUP_CHARS {
+        return None;
+    }
+    for (at, group) in others.iter().enumerate() {
+        text.push_str(group);
+        if [Country::Pak, Country::Egy].iter().any(|it| Iban::parse(*it, &text).is_ok()) {
+            return Some((text, at + 1));
+        }
+        if group.len() != IBAN_GROUP_CHARS {
+            return None;
+        }
+    }
+    None
 }
 
 fn is_digits(text: &str) -> bool {
@@ -336,5 +367,19 @@ mod tests {
         assert!(!asked(" , ").is_usable());
         let iban = asked("PK36SCBL0000001123456702").search.known;
         assert_eq!(iban, [vec![Reading::account("PK36SCBL0000001123456702")]]);
+    }
+
+    #[test]
+    fn an_iban_may_be_in_groups() {
+        let iban = vec![Reading::account("PK36SCBL0000001123456702")];
+        let printed = "PK36 SCBL 0000 0011 2345 6702";
+        for text in [printed.to_owned(), printed.to_lowercase()] {
+            assert_eq!(asked(&text).search.known, std::slice::from_ref(&iban));
+        }
+        let more = asked(&format!("iban {printed}, 37,910"));
+        assert_eq!(more.search.known, [iban, vec![amount("37910")]]);
+        assert_eq!(more.accounts.len(), 1);
+        let wrong = asked("PK37 SCBL 0000 0011 2345 6702");
+        assert!(wrong.search.known.len() > 1, "its check digits are wrong");
     }
 }

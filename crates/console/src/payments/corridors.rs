@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use axum::response::Response;
-use domain::characters::with_ascii_digits;
 use domain::country::Country;
 use domain::decimal::Decimal;
 use domain::ids::PaymentId;
@@ -15,9 +14,12 @@ use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
 use engine::switches::Switch;
 
 use super::took;
-use crate::view::{Field, FormView, Section, page, page_of_wrong_form};
-use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::parts::grouped;
+use crate::view::{Field, FormView, Section, Verdict, page, page_of_wrong_form};
+use crate::{Answer, Cell, Form, Stop, Table, Tone, Visit, typed_amount};
 
+/// The field with the name of a switch.
+const WHAT: &str = "what";
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 fn hours(hours: Option<&Hours>) -> String {
@@ -44,9 +46,10 @@ fn need(need: Need) -> &'static str {
 
 /// A rail's limits per sender.
 fn of_one_sender(limits: &SenderLimits) -> String {
-    let daily = limits.daily_max.map(|most| Exceeded::Daily(most).to_string());
-    let monthly = limits.monthly_max.map(|most| Exceeded::Monthly(most).to_string());
-    daily.into_iter().chain(monthly).collect::<Vec<_>>().join(", ")
+    let daily = limits.daily_max.map(Exceeded::Daily);
+    let monthly = limits.monthly_max.map(Exceeded::Monthly);
+    let both = daily.into_iter().chain(monthly);
+    both.map(|it| grouped(&it.to_string())).collect::<Vec<_>>().join(", ")
 }
 
 /// The current state of a rail.
@@ -143,7 +146,7 @@ pub(crate) fn sections_of(visit: &Visit, countries: &BTreeSet<Country>) -> Vec<S
         "Step",
         "Quote validity",
         "Maximum rate age",
-        "Open quotes",
+        "Open quotes at most",
     ];
     let rail_head = [
         "Rail",
@@ -181,7 +184,8 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
         None if first => Cell::state("selected", Tone::Good),
         None => Cell::state("possible, but more expensive", Tone::Plain),
         Some(Unfit::SenderLimit(exceeded)) => {
-            Cell::state(format!("exceeds its limit of {exceeded} per sender"), Tone::Bad)
+            let limit = grouped(&exceeded.to_string());
+            Cell::state(format!("exceeds its limit of {limit} per sender"), Tone::Bad)
         }
         Some(unfit) => Cell::state(unfit.words(), Tone::Bad),
     }
@@ -212,7 +216,7 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         // The section, so that the answer is in view.
         action: visit.href("/corridors#about-Findroute"),
         button: "Find route",
-        ..FormView::filters(vec![
+        ..FormView::lookup(vec![
             Field::choice("country", "Country", &countries).as_asked(asked),
             Field::line("amount", "Beneficiary receives").as_asked(asked),
             Field::line("bank", "BIC of the bank").optional().as_asked(asked),
@@ -248,8 +252,8 @@ async fn find_route(visit: &Visit, amount: &str) -> Result<(String, Table), Stop
         let currency = country.currency().code();
         Stop::wrong("amount", format!("{amount} is not a valid amount in {currency}."))
     };
-    let amount = Decimal::parse(&with_ascii_digits(amount))
-        .ok()
+    let amount = typed_amount(amount)
+        .and_then(|text| Decimal::parse(&text).ok())
         .and_then(|value| Money::exact(value, country.currency()));
     let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;
     let bank = asked.given("bank").map(str::to_ascii_uppercase);
@@ -286,17 +290,35 @@ async fn find_route(visit: &Visit, amount: &str) -> Result<(String, Table), Stop
         Some(corridor) => !corridor.open || world.switches.is_closed(country),
         None => true,
     };
-    let answer = match taken {
+    let shown = grouped(&amount.to_string());
+    let bound = |money: Money| grouped(&money.to_string());
+    let limits = route::limits(&world.corridors, country);
+    let answer = match (taken, limits) {
         _ if closed => {
             format!("{} is closed: it accepts no quotes and no payments.", country.alpha3())
         }
-        Some(at) => format!("{amount} would be sent through {}.", rails[at].0.id),
-        None => format!("{amount} would wait or be rejected: no rail is available for it now."),
+        (Some(at), _) => format!("{shown} would be sent through {}.", rails[at].0.id),
+        (None, Some((least, _))) if amount.minor < least.minor => {
+            format!("{shown} is not accepted: the corridor's minimum is {}.", bound(least))
+        }
+        (None, Some((_, most))) if amount.minor > most.minor => {
+            format!("{shown} is not accepted: the corridor's maximum is {}.", bound(most))
+        }
+        (None, _) => format!("{shown} would wait or be rejected: no rail is available for it now."),
     };
     let head = ["Rail", "Result", "Cost (stablecoin)"];
     let table = Table::new("Rails of the country, cheapest first", &head, rows);
     Ok((answer, table.or("The country has no rail.")))
 }
+
+const OFF: Verdict = Verdict {
+    value: "off",
+    label: "Turn off",
+    effect: "For every tenant, until it is turned on.",
+    rare: false,
+};
+const ON: Verdict =
+    Verdict { value: "on", label: "Turn on", effect: "For every tenant.", rare: false };
 
 fn switches(visit: &Visit) -> Section {
     if !visit.may_use("POST", "/console/t/{tenant}/corridors/switch") {
@@ -305,19 +327,61 @@ fn switches(visit: &Visit) -> Section {
     let world = visit.console().payments.world();
     let all = world.corridors.corridors.keys().map(|country| Switch::Corridor(*country));
     let all = all.chain(world.corridors.rails.iter().map(|rail| Switch::Rail(rail.id.clone())));
-    let names: Vec<String> = all.map(|switch| switch.name()).collect();
+    let names: Vec<(String, String)> = all.map(|it| (it.name(), named(&it))).collect();
     let names: Vec<(&str, &str)> =
-        names.iter().map(|name| (name.as_str(), name.as_str())).collect();
-    let form = FormView::new("switch", "Turn off or on", visit.href("/corridors/switch"), "Apply")
-        .says(
-            "Applies to every tenant at once, until it is turned back. A closed corridor accepts no new quotes and \
-             payments; those in progress continue. A rail that is off gets no payments: they use another rail, or wait.",
-        )
-        .field(Field::choice("what", "Corridor or rail", &names))
-        .field(Field::choice("to", "New state", &[("off", "off"), ("on", "on")]))
+        names.iter().map(|(name, label)| (name.as_str(), label.as_str())).collect();
+    let form = FormView::new("switch", "Turn off or on", visit.href("/corridors/switch"), "")
+        .field(Field::choice(WHAT, "Corridor or rail", &names).unchosen())
+        .verdicts(vec![ON, OFF]);
+    Section { title: "Switches".to_owned(), forms: vec![form], ..Section::default() }
+}
+
+/// A corridor or rail in a sentence.
+fn named(switch: &Switch) -> String {
+    match switch {
+        Switch::Corridor(country) => format!("corridor to {}", country.name()),
+        Switch::Rail(rail) => format!("rail {rail}"),
+    }
+}
+
+/// The effect of turning it off or on.
+const fn effect(switch: &Switch, on: bool) -> &'static str {
+    match (switch, on) {
+        (Switch::Corridor(_), false) => {
+            "It accepts no new quotes and payments of any tenant; those in progress continue."
+        }
+        (Switch::Corridor(_), true) => "It accepts quotes and payments of every tenant again.",
+        (Switch::Rail(_), false) => {
+            "It gets no payments of any tenant: they use another rail, or wait."
+        }
+        (Switch::Rail(_), true) => "It gets payments of every tenant again.",
+    }
+}
+
+/// The page on which a switch is confirmed.
+pub(super) async fn ask_to_switch(visit: Visit) -> Answer {
+    let (switch, verdict) = wanted(&visit, visit.query())?;
+    let off = visit.console().payments.world().switches.off();
+    let state = match off.get(&switch) {
+        Some(why) => Cell::state(format!("turned off by {why}"), Tone::Bad),
+        None => Cell::state("on", Tone::Good),
+    };
+    let to = visit.href("/corridors/switch");
+    let form = FormView::new("switch", "", to, verdict.label)
+        .says(effect(&switch, verdict.value == ON.value))
+        .field(Field::hidden(WHAT, switch.name()))
+        .field(Field::hidden("verdict", verdict.value))
         .why()
         .danger();
-    Section { title: "Switches".to_owned(), forms: vec![form], ..Section::default() }
+    let sections = vec![
+        Section { facts: vec![("State", state)], ..Section::default() },
+        Section {
+            forms: vec![form],
+            links: vec![(visit.href("/corridors"), "Back without a change".to_owned())],
+            ..Section::default()
+        },
+    ];
+    page(&visit, &format!("{} the {}?", verdict.label, named(&switch)), sections)
 }
 
 /// The switch of a configured corridor or rail.
@@ -330,17 +394,21 @@ fn known(visit: &Visit, name: &str) -> Option<Switch> {
     Switch::parse(name).filter(is_known)
 }
 
+/// The corridor or rail in a form, and what to do with it.
+fn wanted(visit: &Visit, form: &Form) -> Result<(Switch, Verdict), Stop> {
+    let no_such = || Stop::wrong(WHAT, "Please choose a corridor or rail.");
+    let switch = known(visit, form.text(WHAT)).ok_or_else(no_such)?;
+    let verdict = [OFF, ON].into_iter().find(|it| it.value == form.text("verdict"));
+    let neither = || Stop::Invalid("Please choose to turn it off or on.".to_owned());
+    Ok((switch, verdict.ok_or_else(neither)?))
+}
+
 pub(super) async fn switch(visit: Visit) -> Result<Response, Stop> {
-    let no_such = || Stop::wrong("what", "Corridor or rail not found.");
-    let switch = known(&visit, visit.form().text("what")).ok_or_else(no_such)?;
-    let on = match visit.form().text("to") {
-        "on" => true,
-        "off" => false,
-        _ => return Err(Stop::wrong("to", "Please choose on or off.")),
-    };
+    let (switch, verdict) = wanted(&visit, visit.form())?;
+    let on = verdict.value == ON.value;
     let why = visit.why()?;
     let world = visit.console().payments.world();
     world.switches.set(visit.console().store(), &switch, on, visit.deed(why)).await?;
-    let words = format!("{} is turned {}.", switch.name(), if on { "on" } else { "off" });
+    let words = format!("The {} is turned {}.", named(&switch), verdict.value);
     Ok(visit.done(&visit.href("/corridors"), &words))
 }

@@ -12,6 +12,7 @@ use engine::office::{
 };
 
 use super::timeline::transfer_row;
+use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 
@@ -30,7 +31,7 @@ fn asked_at(visit: &Visit) -> Result<Option<Timestamp>, Stop> {
 fn line(visit: &Visit, line: &TrialLine) -> Vec<Cell> {
     // The balance names the currency.
     let figure = |minor| {
-        let money = Money::new(minor, line.currency).to_string();
+        let money = grouped(&Money::new(minor, line.currency).to_string());
         Cell::number(money.split(' ').next().unwrap_or_default())
     };
     let account = match &line.account {
@@ -91,8 +92,8 @@ pub(super) async fn balance(visit: Visit) -> Answer {
     let head = ["Account", "Balance", "Debits", "Credits", "Pending debits", "Pending credits"];
     let table = Table::new("Accounts", &head, rows).or("No transfers yet.");
     let fields = vec![
-        Field::day("on", "As of day (UTC)").optional().as_asked(visit.query()),
-        Field::line("at", "Time, for example 18:30").optional().as_asked(visit.query()),
+        Field::day("on", "As of day (UTC)").as_asked(visit.query()),
+        Field::line("at", "Time, for example 18:30").as_asked(visit.query()),
     ];
     let said = Cell::When(at.filter(|at| *at < now).unwrap_or(now)).instant();
     let says = vec![format!(

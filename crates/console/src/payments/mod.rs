@@ -20,7 +20,7 @@ pub(super) mod masked;
 pub(super) mod overview;
 mod payment_list;
 mod quotes;
-mod rates;
+pub(super) mod rates;
 mod recall;
 mod receipt;
 mod reconciliation;
@@ -55,6 +55,7 @@ pub(super) fn routes() -> Routes {
         .get("/console/t/{tenant}/rates", rates::show)
         .post("/console/t/{tenant}/rates/pricing", rates::propose)
         .get("/console/t/{tenant}/corridors", corridors::show)
+        .get("/console/t/{tenant}/corridors/switch", corridors::ask_to_switch)
         .post("/console/t/{tenant}/corridors/switch", corridors::switch)
 }
 

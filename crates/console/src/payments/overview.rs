@@ -21,6 +21,7 @@ use super::chart::{
 };
 use super::figures::{Corridor, CorridorDays, Figures, percentile};
 use super::{share, took};
+use crate::inbox::MOST;
 use crate::parts::grouped;
 use crate::view::{age, day_words};
 use crate::{Answer, Cell, Frame, Stop, Table, Tone, Visit, html};
@@ -527,7 +528,9 @@ fn waits(
 }
 
 async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
-    let counts = visit.console().store().undelivered_counts(visit.tenant_id()?).await?;
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let counts = store.undelivered_counts(tenant).await?;
+    let failing = store.failing_deliveries(tenant).await?;
     let of = |wanted| {
         counts.iter().filter(|(state, _)| *state == wanted).map(|(_, count)| *count).sum::<u64>()
     };
@@ -535,30 +538,46 @@ async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
     Ok(Tile {
         id: "webhooks",
         title: "Failed webhooks",
-        value: dead.to_string(),
-        more: format!("{pending} pending, {} disabled", of(DeliveryState::Disabled)),
-        tone: if dead > 0 { Tone::Bad } else { Tone::Good },
+        value: (dead + failing).to_string(),
+        more: format!(
+            "{failing} retried, {} pending, {} disabled",
+            pending.saturating_sub(failing),
+            of(DeliveryState::Disabled)
+        ),
+        tone: match (dead, failing) {
+            (0, 0) => Tone::Good,
+            (0, _) => Tone::Warn,
+            _ => Tone::Bad,
+        },
         href: Some(visit.href("/webhooks")),
     })
 }
 
 async fn escrow(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
-    let found = visit.console().store().unreleased(visit.tenant_id()?).await?;
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let failed = store.failed_releases(tenant, MOST).await?.len();
+    let found = store.unreleased(tenant).await?;
     let sum = found.iter().map(|it| {
         let amount = two_decimals(u64::try_from(it.amount.minor).unwrap_or(0));
         format!("{amount} {}", it.amount.currency.code())
     });
     let sum: Vec<String> = sum.collect();
     let oldest = found.iter().map(|it| it.oldest).min();
+    let failures = if failed > 0 { format!("; {failed} failed") } else { String::new() };
+    let tone = match found.is_empty() {
+        _ if failed > 0 => Tone::Bad,
+        true => Tone::Good,
+        false => Tone::Busy,
+    };
     Ok(Tile {
         id: "escrow",
         title: "Escrow not released",
         value: found.iter().map(|it| it.count).sum::<u64>().to_string(),
         more: oldest.map_or("none waiting".to_owned(), |at| {
-            format!("{}, oldest waiting {}", sum.join(", "), age(at, now))
+            format!("{}, oldest waiting {}{failures}", sum.join(", "), age(at, now))
         }),
-        tone: if found.is_empty() { Tone::Good } else { Tone::Busy },
-        href: None,
+        tone,
+        href: (failed > 0).then(|| visit.href("/deposits?state=failed")),
     })
 }
 

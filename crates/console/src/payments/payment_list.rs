@@ -19,7 +19,7 @@ use crate::export::{self, Csv};
 use crate::lists::{HIDDEN, none, views, with_columns};
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page, query};
-use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded, saved_views};
+use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded, saved_views, typed_amount};
 use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
 
 const ROWS: usize = 50;
@@ -116,7 +116,7 @@ fn amount(visit: &Visit) -> Result<Option<Reading>, Stop> {
         let is_fine =
             |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::from_int(AMOUNT_MAX);
         let read = |text: &str| {
-            Decimal::parse_exact(&with_ascii_digits(text).replace(',', "")).filter(is_fine)
+            typed_amount(text).and_then(|it| Decimal::parse_exact(&it)).filter(is_fine)
         };
         asked.given(name).map(|text| read(text).ok_or_else(wrong)).transpose()
     };
@@ -229,7 +229,7 @@ fn row(visit: &Visit, record: &Record) -> Vec<Cell> {
 
 fn filters(visit: &Visit) -> FormView {
     let world = visit.console().payments.world();
-    let mut states = vec![("", "all"), (FOR_PEOPLE, "needs review")];
+    let mut states = vec![(FOR_PEOPLE, "needs review")];
     states.extend(PaymentState::ALL.map(|state| (state.name(), state.name())));
     let countries = Country::ALL.map(Country::alpha3).map(|name| (name, name));
     let mut currencies: Vec<_> = Currency::ALL.map(Currency::code).map(|code| (code, code)).into();
@@ -238,15 +238,15 @@ fn filters(visit: &Visit) -> FormView {
     let rails: Vec<_> = rails.into_iter().map(|rail| (rail, rail)).collect();
     let reviews = REVIEWS.map(|(state, label)| (state.name(), label));
     let fields = vec![
-        Field::choice("status", "Status", &states),
+        Field::choice("status", "Status", &states).or_all(),
         Field::choice("country", "Country", &countries).or_all(),
-        Field::day("from", "Accepted from").optional(),
-        Field::day("to", "to").optional(),
-        Field::line("least", "Amount at least").optional(),
-        Field::line("most", "at most").optional(),
+        Field::day("from", "Accepted from"),
+        Field::day("to", "to"),
+        Field::line("least", "Amount at least"),
+        Field::line("most", "at most"),
         Field::choice("currency", "in", &currencies).or_all(),
-        Field::line("account", "Account ending").optional(),
-        Field::line("reference", "Reference, from its beginning").optional(),
+        Field::line("account", "Account ending"),
+        Field::line("reference", "Reference, from its beginning"),
         Field::choice("rail", "Rail", &rails).or_all(),
         Field::choice("review", "Review", &reviews).or_all(),
     ];
@@ -307,7 +307,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.records.iter().map(|record| row(&visit, record)).collect();
     let mut says = Vec::new();
     let is_short = rows.len() < ROWS && visit.query().given("before").is_none();
-    if is_short && found.next.is_some() {
+    if is_short && found.is_cut {
         let looked_at = wanted(&visit, ROWS, None)?.looked_at_max();
         says.push(format!(
             "This page searched {looked_at} payments of each country. Next continues after them."

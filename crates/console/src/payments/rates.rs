@@ -30,6 +30,20 @@ fn margin_field(country: Country) -> &'static (String, String) {
     &FIELDS[country as usize]
 }
 
+/// The other prices: name in a proposal, name and label of the form field.
+const PRICES: [(&str, &str, &str); 3] = [
+    ("premium", "premium", "Service fee on payments"),
+    ("margin", "margin", "Default margin"),
+    ("exchange spread", "spread", "Spread on stablecoin exchanges"),
+];
+
+/// The form's label of a price in a proposal.
+pub(crate) fn price_label(named: &str) -> &str {
+    let country = named.strip_prefix("margin for ").and_then(Country::parse);
+    let other = || PRICES.iter().find(|(name, ..)| *name == named).map(|(.., label)| *label);
+    country.map(|it| margin_field(it).1.as_str()).or_else(other).unwrap_or(named)
+}
+
 /// The client's rate: the corridor's rate minus margin.
 fn after(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
     Some(less_margin(mid, margin_bps)?.round(RATE_DECIMALS, Rounding::Floor))
@@ -147,7 +161,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         },
         Section {
             title: format!("Payer rates to {}", country.alpha3()),
-            filters: Some(FormView { button: "Show", ..FormView::filters(vec![choice]) }),
+            filters: Some(FormView { button: "Show", ..FormView::lookup(vec![choice]) }),
             table: Some(Table::new("Rates of base currencies", &HEAD, bases)),
             ..Section::default()
         },
@@ -172,10 +186,11 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
     let mut forms = Vec::new();
     if links.is_empty() && visit.may_use("POST", "/console/t/{tenant}/rates/pricing") {
         let mut form = FormView::new("pricing", "Propose new prices", visit.href("/rates/pricing"), "Propose")
-            .says("In basis points (100 bps = 1 %). Another user has to approve them. An empty margin means the default margin.")
-            .field(Field::whole("premium", "Service fee on payments").holding(policy.premium_bps))
-            .field(Field::whole("margin", "Default margin").holding(policy.margin_bps))
-            .field(Field::whole("spread", "Spread on stablecoin exchanges").holding(policy.wallet.spread_bps));
+            .says("In basis points (100 bps = 1 %). Another user has to approve them. An empty margin means the default margin.");
+        let now = [policy.premium_bps, policy.margin_bps, policy.wallet.spread_bps];
+        for ((_, name, label), now) in PRICES.into_iter().zip(now) {
+            form = form.field(Field::whole(name, label).holding(now));
+        }
         for country in Country::ALL {
             let (name, label) = margin_field(country);
             let own =

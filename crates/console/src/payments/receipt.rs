@@ -62,7 +62,7 @@ pub(super) fn section(visit: &Visit, record: &Record) -> Section {
         id: "receipt".to_owned(),
         action: visit.href(&format!("/payments/{}/receipt", payment.id)),
         button: "Open printable receipt",
-        ..FormView::filters(fields)
+        ..FormView::lookup(fields)
     };
     Section { title: title.to_owned(), filters: Some(form), ..Section::default() }
 }

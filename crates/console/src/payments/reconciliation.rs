@@ -14,6 +14,10 @@ use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 /// Maximum number of alerts and contradictions shown.
 const READ_MAX: usize = 500;
 
+/// What the last comparison covers.
+const WHOLE: &str = "The comparison covers the whole installation; the discrepancies below are this tenant's. Of a tenant \
+    that was created after it, it says nothing.";
+
 /// Whether a discrepancy has an open alert, and since when.
 fn called(alerts: &[(Timestamp, Alert)], it: &Break) -> [Cell; 2] {
     let account = it.account.to_string();
@@ -141,10 +145,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Some(report) => {
             let facts = vec![
                 ("Compared", Cell::When(report.at)),
-                ("Balances on the chain", Cell::number(report.vaults)),
-                ("Accounts at rails", Cell::number(report.rails)),
+                ("Balances on the chain, all tenants", Cell::number(report.vaults)),
+                ("Accounts at rails, all tenants", Cell::number(report.rails)),
             ];
-            Section { facts, forms, ..Section::default() }
+            let says = vec![WHOLE.to_owned()];
+            Section { says, facts, forms, ..Section::default() }
         }
         None => {
             let says = vec![

@@ -69,7 +69,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         id: "statement".to_owned(),
         action,
         button: "Download",
-        ..FormView::filters(fields)
+        ..FormView::lookup(fields)
     };
     let says = vec![
         "A statement lists the movements of an account in a period, with opening and closing balances. It is checked \

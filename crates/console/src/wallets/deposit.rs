@@ -312,7 +312,7 @@ pub(super) async fn confirm(visit: Visit) -> Answer {
     facts.extend(sender_card(&deposit).facts);
     let form = verdict_form(&visit, &deposit)?;
     let about = coins_text(deposit.minor, deposit.coin);
-    outcome::confirm(&visit, &form, &about, facts, deposit.state_at.0)
+    outcome::confirm(&visit, &form, &about, facts, deposit.state_at.0).await
 }
 
 fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, Stop> {
@@ -372,13 +372,13 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let verdict = verdict.ok_or_else(|| Stop::Invalid("Please choose a decision.".to_owned()))?;
     let wallets = &visit.console().wallets;
     let deposit = wallets.find_deposit(&caller, id).await?;
+    as_shown(&visit, deposit.state_at.0).await?;
     if !verdicts(deposit.state).iter().any(|it| it.value == verdict.name()) {
         return Err(Stop::Refused(format!(
             "The deposit {}: no decision is pending.",
             state_phrase(deposit.state.name())
         )));
     }
-    as_shown(&visit, deposit.state_at.0)?;
     let needs_second = caller.policy.wallet.needs_second(deposit.minor);
     if verdict == ReviewVerdict::Approve && needs_second {
         return visit
@@ -397,7 +397,7 @@ pub(super) async fn decide(visit: Visit) -> Answer {
 pub(super) async fn lift_hold(visit: Visit) -> Answer {
     let (caller, id, why) = (visit.caller()?, visit.id(DepositId::parse)?, visit.why()?.to_owned());
     let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
-    as_shown(&visit, deposit.state_at.0)?;
+    as_shown(&visit, deposit.state_at.0).await?;
     visit.propose(Deed::LiftHold { deposit: id, held_since: deposit.state_at }, &why).await
 }
 

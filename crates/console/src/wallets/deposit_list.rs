@@ -13,9 +13,11 @@ use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 
 const FILTERS: [(&str, &str); 3] = [("state", "State"), ("from", "Seen from"), ("to", "Seen to")];
 const NAMES: [&str; 4] = ["state", "from", "to", HIDDEN];
-const VIEWS: [(&str, &str); 5] = [
+const VIEWS: [(&str, &str); 7] = [
     ("All", ""),
     ("In review", "state=in_review"),
+    ("On hold", "state=held"),
+    ("Failed", "state=failed"),
     ("Rejected", "state=rejected"),
     ("Being refunded", "state=refunding"),
     ("On legal hold", "state=legal_hold"),

@@ -70,11 +70,14 @@ pub(crate) async fn sections(visit: &Visit) -> Result<Vec<Section>, Stop> {
         let form =
             FormView::new("create", "New access key", visit.href("/keys/create"), "Create key")
                 .says("The secret is shown only once.")
-                .field(Field::choice(
-                    "use",
-                    "For",
-                    &[("pay", "Payment Service v2"), ("wallet", "Wallet Service v1")],
-                ));
+                .field(
+                    Field::choice(
+                        "use",
+                        "For",
+                        &[("pay", "Payment Service v2"), ("wallet", "Wallet Service v1")],
+                    )
+                    .unchosen(),
+                );
         sections.push(Section { forms: vec![form], ..Section::default() });
     }
     Ok(sections)

@@ -16,7 +16,8 @@ use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted};
 use uuid::Uuid;
 
 use super::{Cell, Routes, Stop, Tone, Visit};
-use crate::parts::grouped;
+use crate::audit;
+use crate::parts::{grouped, when};
 use crate::view::{Section, coins, coins_text};
 
 pub(super) mod access;
@@ -165,17 +166,32 @@ pub(crate) const SEEN: &str = "seen";
 
 /// Whether the state is still as shown. Without the field, the current state counts, which the
 /// proposal displays.
+fn is_as_shown(visit: &Visit, now: &str) -> bool {
+    let seen = visit.form().given(SEEN).or(visit.query().given(SEEN));
+    seen.is_none_or(|seen| seen == now)
+}
+
+/// The same for a change.
 ///
 /// # Errors
 /// [`Stop::Refused`]: it has changed since.
-pub(crate) fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
-    match visit.form().given(SEEN).or(visit.query().given(SEEN)) {
-        Some(seen) if seen != now.to_string() => Err(Stop::Refused(
-            "The record was modified after this page was loaded. Please review it again."
-                .to_owned(),
-        )),
-        _ => Ok(()),
+pub(crate) async fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
+    match is_as_shown(visit, &now.to_string()) {
+        true => Ok(()),
+        false => Err(Stop::Refused(modified(visit).await?)),
     }
+}
+
+/// That the record in the path has changed since the page was loaded, and what was done about it.
+async fn modified(visit: &Visit) -> Result<String, Stop> {
+    let done = audit::about(visit, &[visit.param("id").to_owned()]).await?;
+    let latest = done.last().map(|entry| {
+        format!(" Latest action: {}, {} UTC.", audit::plain_sentence(entry), when(entry.at))
+    });
+    Ok(format!(
+        "The record was modified after this page was loaded. Nothing was changed now.{}",
+        latest.unwrap_or_default()
+    ))
 }
 
 /// An unresolved outcome in the format of [`SEEN`].
@@ -205,7 +221,7 @@ pub(super) async fn waiting_words(visit: &Visit, subject: &str) -> Result<Sectio
 }
 
 /// A deposit's state in people's words; the API's word is on its page.
-const fn deposit_people(state: DepositState) -> &'static str {
+pub(super) const fn deposit_people(state: DepositState) -> &'static str {
     match state {
         DepositState::Seen | DepositState::Screening => "Arriving",
         DepositState::InReview => "In review",
@@ -255,6 +271,7 @@ fn order_tone(order: &ExchangeOrder) -> Tone {
 /// word is on its page.
 pub(super) fn request_state(request: &PaymentRequest, money: &RequestMoney) -> Cell {
     let (word, tone) = match (request.exception_for_bank(money), request.state) {
+        (RequestException::Held, _) if !money.failed.is_nothing() => ("Release failed", Tone::Bad),
         (RequestException::Held, _) => ("In review", Tone::Warn),
         (RequestException::Rejected, _) => ("Rejected", Tone::Bad),
         (RequestException::Refunded, _) => ("Refunded", Tone::Plain),
@@ -282,7 +299,7 @@ pub(super) async fn money_of(
 }
 
 /// An order's state in people's words; the API's word is on its page.
-fn order_people(order: &ExchangeOrder) -> &'static str {
+pub(super) fn order_people(order: &ExchangeOrder) -> &'static str {
     match order.state {
         _ if order.is_withheld() => "In review",
         ExchangeState::Pending | ExchangeState::Debiting | ExchangeState::Debited => "Exchanging",

@@ -64,7 +64,9 @@ pub(crate) async fn story(
         "Reason",
     ];
     let rows = attempts.iter().map(attempt_row).collect();
-    let table = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
+    let is_over = matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled);
+    let none = if is_over { "Not sent to a rail." } else { "Not sent to a rail yet." };
+    let table = Table::new("Payout attempts", &head, rows).or(none);
     let mut sections = screening(visit, &order);
     sections.push(Section { title: "Payout".to_owned(), table: Some(table), ..Section::default() });
     let proposals = console.store().approvals_about(Some(caller.tenant), &id.to_string()).await?;
@@ -181,7 +183,8 @@ fn screening(visit: &Visit, order: &ExchangeOrder) -> Vec<Section> {
     let entries = screened.evidence.as_deref().map(|evidence| {
         comparisons(visit, &[party], "possible match", evidence, &screened.list_version)
     });
-    let facts = Section { title: "Screening".to_owned(), facts, ..Section::default() };
+    let facts =
+        Section { title: "Screening".to_owned(), facts: known(facts), ..Section::default() };
     entries.into_iter().flatten().chain([facts]).collect()
 }
 
@@ -253,7 +256,7 @@ pub(super) async fn confirm(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(ExchangeId::parse)?);
     let order = visit.console().wallets.find_order(&caller, id).await?;
     if !order.is_withheld() {
-        return Err(Stop::Refused("The order is no longer in review.".to_owned()));
+        return outcome::outdated(&visit, &visit.href(&format!("/orders/{id}"))).await;
     }
     let pays_out = amount_text(order.payout);
     let facts = vec![
@@ -261,7 +264,7 @@ pub(super) async fn confirm(visit: Visit) -> Answer {
         ("Account holder", Cell::text(order.bank.holder.as_str())),
         ("Account", Cell::text(masked_account(&order.bank))),
     ];
-    outcome::confirm(&visit, &verdicts(&visit, &order)?, &pays_out, facts, order.version)
+    outcome::confirm(&visit, &verdicts(&visit, &order)?, &pays_out, facts, order.version).await
 }
 
 pub(super) async fn decide(visit: Visit) -> Answer {
@@ -270,7 +273,7 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let approve = outcome::is_approved(&visit)?;
     let wallets = &visit.console().wallets;
     let order = wallets.find_order(&caller, id).await?;
-    as_shown(&visit, order.version)?;
+    as_shown(&visit, order.version).await?;
     let seen = Some(order.version);
     if approve && caller.policy.wallet.needs_second(order.minor) {
         return visit.propose(Deed::ReleaseOrder { order: id, version: seen }, &why).await;
@@ -294,7 +297,7 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
         let known = || format!("The order {state}: its outcome is already known.");
         return Err(Stop::Refused(if is_early { sentence(EARLY) } else { known() }));
     };
-    as_shown(&visit, doubt_shown(doubt))?;
+    as_shown(&visit, doubt_shown(doubt)).await?;
     visit.propose(Deed::ResolveOrder { order: id, doubt, became }, &why).await
 }
 

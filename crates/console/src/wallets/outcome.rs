@@ -2,17 +2,16 @@
 //! screening holds, and record an outcome that the bank left unknown.
 
 use domain::attempt::Doubt;
-use domain::characters::with_ascii_digits;
 use domain::coin_amount;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::rail::{Finding, RailStatus};
 use domain::wallet_policy::WalletPolicy;
 
-use super::{SEEN, as_shown, doubt_shown};
+use super::{SEEN, doubt_shown, is_as_shown, modified};
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, Verdict, page};
-use crate::{Answer, Cell, Stop, Visit};
+use crate::{Answer, Cell, Stop, Visit, typed_amount};
 
 /// The possible outcomes: value, label and meaning.
 const BECAME: [(&str, &str, RailStatus); 6] = [
@@ -80,8 +79,8 @@ pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
             return Err(Stop::wrong(CHARGES, words));
         }
         Some(text) => {
-            let charges = Decimal::parse(&with_ascii_digits(text))
-                .ok()
+            let charges = typed_amount(text)
+                .and_then(|text| Decimal::parse(&text).ok())
                 .and_then(|value| Money::exact(value, amount.currency));
             let charges =
                 charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
@@ -136,7 +135,7 @@ pub(super) fn is_approved(visit: &Visit) -> Result<bool, Stop> {
 
 /// The page on which a chosen verdict is confirmed: what it is about, the effect, and the reason.
 /// It carries the state that the reviewer saw: opened without it, the current one.
-pub(super) fn confirm(
+pub(super) async fn confirm(
     visit: &Visit,
     form: &FormView,
     about: &str,
@@ -144,7 +143,10 @@ pub(super) fn confirm(
     now: impl ToString,
 ) -> Answer {
     let now = now.to_string();
-    as_shown(visit, &now)?;
+    let back = form.action.trim_end_matches("/decide").to_owned();
+    if !is_as_shown(visit, &now) {
+        return outdated(visit, &back).await;
+    }
     let wanted = visit.query().text("verdict");
     let verdict = form.verdicts.iter().find(|verdict| verdict.value == wanted);
     let verdict = verdict.ok_or_else(|| {
@@ -157,7 +159,6 @@ pub(super) fn confirm(
         .field(Field::hidden(SEEN, now))
         .why();
     let confirmed = if verdict.value == APPROVE { confirmed } else { confirmed.danger() };
-    let back = form.action.trim_end_matches("/decide").to_owned();
     let sections = vec![
         Section { facts, ..Section::default() },
         Section {
@@ -167,4 +168,9 @@ pub(super) fn confirm(
         },
     ];
     page(visit, &title, sections)
+}
+
+/// Leads back to a case that another user has decided.
+pub(super) async fn outdated(visit: &Visit, case: &str) -> Answer {
+    Ok(visit.done(case, &modified(visit).await?))
 }

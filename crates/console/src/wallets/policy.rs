@@ -8,6 +8,7 @@ use domain::wallet::KycLevel;
 use engine::console::Deed;
 
 use super::{SEEN, as_shown, waiting_words};
+use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Visit};
 
@@ -36,6 +37,11 @@ fn field(setting: Setting) -> Field {
     }
 }
 
+/// A setting's value with its amounts grouped: `1,000.00/5,000.00`.
+pub(crate) fn people(value: &str) -> String {
+    value.split('/').map(grouped).collect::<Vec<_>>().join("/")
+}
+
 pub(super) async fn show(visit: Visit) -> Answer {
     page(&visit, "Policy", sections(&visit).await?)
 }
@@ -44,7 +50,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
 pub(crate) async fn sections(visit: &Visit) -> Result<Vec<Section>, Stop> {
     let policy = &visit.tenant()?.policy;
     let mut facts = vec![("Policy version", Cell::number(policy.wallet.version))];
-    facts.extend(settings().map(|setting| (setting.words(), Cell::text(setting.shown(policy)))));
+    facts.extend(
+        settings().map(|setting| (setting.words(), Cell::text(people(&setting.shown(policy))))),
+    );
     let says = "Each change creates a new version of the policy. Decisions on deposits record the version that they applied.";
     let prices = (visit.href("/rates"), "Fee, margins and spread are on the rates page".to_owned());
     let links =
@@ -59,7 +67,7 @@ pub(crate) async fn sections(visit: &Visit) -> Result<Vec<Section>, Stop> {
             )
             .field(Field::hidden(SEEN, policy.wallet.version));
         for setting in settings() {
-            form = form.field(field(setting).holding(setting.shown(policy)));
+            form = form.field(field(setting).holding(people(&setting.shown(policy))));
         }
         proposed = Section { title: "Change".to_owned(), forms: vec![form.why()], ..proposed };
     }
@@ -69,7 +77,7 @@ pub(crate) async fn sections(visit: &Visit) -> Result<Vec<Section>, Stop> {
 pub(super) async fn propose(visit: Visit) -> Answer {
     let policy = &visit.tenant()?.policy;
     let version = policy.wallet.version;
-    as_shown(&visit, version)?;
+    as_shown(&visit, version).await?;
     let given = settings()
         .filter_map(|setting| Some((setting.name(), visit.form().given(setting.name())?)));
     let told = |faults: Vec<fields::FieldFault>| {

@@ -35,7 +35,7 @@ pub(crate) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let mut facts = vec![
         ("Address", Cell::maybe(Some(shown_url(&webhook.url)).filter(|url| !url.is_empty()))),
         ("Signing secrets", Cell::number(valid)),
-        ("Set", Cell::When(webhook.created_at)),
+        ("Created", Cell::When(webhook.created_at)),
         (
             "Payment events",
             match webhook.payment_events {

@@ -45,6 +45,7 @@ pub(super) async fn queue(visit: Visit) -> Answer {
         deposits(&visit).await?,
         held_payments(&visit).await?,
         refunds(&visit).await?,
+        failed_releases(&visit).await?,
         orders(&visit).await?,
     ];
     page(&visit, "Review queue", sections)
@@ -143,6 +144,17 @@ async fn refunds(visit: &Visit) -> Result<Section, Stop> {
     let title = format!("Refunds: {}", rows.len());
     let head = ["Deposit", "State", "Amount", "Proposed", "Proposed by"];
     let table = Table::new("Refunds to approve", &head, rows).or("No refunds need an approval.");
+    Ok(Section { title, table: Some(table), ..Section::default() })
+}
+
+async fn failed_releases(visit: &Visit) -> Result<Section, Stop> {
+    let found = visit.console().store().failed_releases(visit.tenant_id()?, MOST).await?;
+    let mut rows: Vec<_> = found.iter().map(|it| deposit_row(visit, it)).collect();
+    rows.iter_mut().for_each(|row| row.truncate(4));
+    let title = format!("Failed releases: {}", rows.len());
+    let head = ["Deposit", "State", "Amount", "Failed"];
+    let table = Table::new("Failed releases to refund", &head, rows)
+        .or("No failed releases are in escrow.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -283,9 +295,10 @@ pub(super) async fn confirm_payment(visit: Visit) -> Answer {
         ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
     ];
     if payment.review != ReviewState::Waiting {
-        return Err(Stop::Refused("The payment is no longer in review.".to_owned()));
+        let case = visit.href(&format!("/review/payments/{}", payment.id));
+        return outcome::outdated(&visit, &case).await;
     }
-    outcome::confirm(&visit, &verdicts(&visit, payment)?, &amount, facts, payment.version)
+    outcome::confirm(&visit, &verdicts(&visit, payment)?, &amount, facts, payment.version).await
 }
 
 pub(super) async fn decide_payment(visit: Visit) -> Answer {
@@ -294,7 +307,7 @@ pub(super) async fn decide_payment(visit: Visit) -> Answer {
     let approve = outcome::is_approved(&visit)?;
     let payment = payment(&visit).await?.payment;
     let version = payment.version;
-    as_shown(&visit, version)?;
+    as_shown(&visit, version).await?;
     let release = payment.charge.amount.minor;
     if approve && visit.tenant()?.policy.wallet.needs_second(release) {
         return visit.propose(Deed::ReleasePayment { payment: id, version }, &why).await;
@@ -313,6 +326,6 @@ pub(super) async fn resolve_payment(visit: Visit) -> Answer {
         let state = state_phrase(record.payment.standing.state.name());
         return Err(Stop::Refused(format!("The payment {state}: its outcome is already known.")));
     };
-    as_shown(&visit, doubt_shown(doubt))?;
+    as_shown(&visit, doubt_shown(doubt)).await?;
     visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await
 }

@@ -11,7 +11,7 @@ use domain::time::Span;
 
 use crate::outside::{BookEntry, SandboxTools};
 use crate::view::{Field, FormView, Section, page};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::{Answer, Cell, Stop, Table, Visit, typed_amount};
 
 /// Maximum advance of the clock at once, in hours (400 days).
 const ADVANCE_MAX_H: i64 = 400 * 24;
@@ -111,7 +111,7 @@ async fn payment(visit: &Visit, text: &str) -> Result<PaymentId, Stop> {
 async fn book(visit: &Visit, tools: &dyn SandboxTools, form: FormView) -> Result<Section, Stop> {
     let filters = FormView {
         button: "Look up",
-        ..FormView::filters(vec![Field::line("payment", "Payment").as_asked(visit.query())])
+        ..FormView::lookup(vec![Field::line("payment", "Payment").as_asked(visit.query())])
     };
     let lines = match visit.query().given("payment") {
         None => Vec::new(),
@@ -149,7 +149,8 @@ fn coin(visit: &Visit) -> Result<StableCoin, Stop> {
 }
 
 fn amount(text: &str) -> Result<i64, Stop> {
-    let minor = coin_amount::parse(text).filter(|minor| *minor <= GIVEN_MAX_MINOR);
+    let minor = typed_amount(text).and_then(|text| coin_amount::parse(&text));
+    let minor = minor.filter(|minor| *minor <= GIVEN_MAX_MINOR);
     minor.ok_or_else(|| {
         let words = "The amount must be above 0 and at most 1000000, for example 10.00.";
         Stop::wrong("amount", words)

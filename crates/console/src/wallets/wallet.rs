@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use super::wallet_list::tone;
 use super::{SEEN, as_shown, deposit_row, money_of, order_row, request_row};
 use crate::audit;
-use crate::view::{Field, FormView, Section, coins, instant, page_about, pager, sheet};
+use crate::view::{Field, FormView, Section, coins, instant, page_about, pager, sheet, words};
 use crate::{Answer, Cell, Headline, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 
@@ -47,7 +47,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         ));
     }
     let sections = vec![
-        Section { facts: facts(&wallet), ..Section::default() },
+        Section { facts: facts(&wallet, blocker(&visit, &wallet).await?), ..Section::default() },
         Section {
             title: "Balances".to_owned(),
             table: Some(balances(&held)),
@@ -73,7 +73,18 @@ pub(super) async fn show(visit: Visit) -> Answer {
     page_about(&visit, headline, sections)
 }
 
-fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
+/// Who blocked the wallet: a user, or what the block says about itself.
+async fn blocker(visit: &Visit, wallet: &Wallet) -> Result<String, Stop> {
+    let by = wallet.block.as_ref().map(|block| block.triggered_by);
+    if by == Some(TriggeredBy::Automatic) {
+        return Ok("the risk rules".to_owned());
+    }
+    let done = audit::about(visit, &[wallet.id.to_string()]).await?;
+    let block = done.iter().rfind(|entry| entry.note.action == "wallet.block");
+    Ok(block.map_or_else(|| "the bank".to_owned(), |entry| audit::people(&entry.deed)))
+}
+
+fn facts(wallet: &Wallet, blocker: String) -> Vec<(&'static str, Cell)> {
     let mut facts = vec![
         ("Status", Cell::state(wallet.state.name(), tone(wallet.state))),
         ("Wallet", Cell::id(wallet.id)),
@@ -88,9 +99,12 @@ fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
     ];
     if let Some(block) = wallet.block.as_ref().filter(|_| wallet.state.is_frozen()) {
         facts.extend([
-            ("Block reason", Cell::text(format!("{}: {}", block.reason.name(), block.details))),
+            (
+                "Block reason",
+                Cell::text(format!("{}: {}", words(block.reason.name()), block.details)),
+            ),
             ("Blocked at", Cell::When(block.at)),
-            ("Blocked by", Cell::text(block.triggered_by.name())),
+            ("Blocked by", Cell::text(blocker)),
             ("Unblocks automatically", instant(block.auto_unblock_at)),
         ]);
     }
@@ -155,7 +169,9 @@ fn control(visit: &Visit, wallet: &Wallet) -> Section {
             .says(
                 "Takes effect at once and needs one user. Nothing comes in or goes out until the wallet is unblocked.",
             )
-            .field(Field::one_of("reason", "Reason code", BlockReason::ALL.map(BlockReason::name)))
+            .field(
+                Field::one_of("reason", "Reason code", BlockReason::ALL.map(BlockReason::name)).unchosen(),
+            )
             .field(Field::whole("hours", "Unblock automatically after (hours)").optional());
         forms.push(form.why().danger());
     }
@@ -217,7 +233,7 @@ pub(super) async fn unblock(visit: Visit) -> Answer {
     let Some(blocked_at) = blocked_at else {
         return Err(Stop::Refused(format!("The wallet {}.", state_phrase(wallet.state.name()))));
     };
-    as_shown(&visit, blocked_at.0)?;
+    as_shown(&visit, blocked_at.0).await?;
     visit
         .propose(
             Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: Some(why.clone()) },

@@ -60,7 +60,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Field::one_of("level", "KYC level", KycLevel::ALL.map(KycLevel::name))
             .or_all()
             .as_asked(visit.query()),
-        Field::line("customer", "Customer id").optional().as_asked(visit.query()),
+        Field::line("customer", "Customer id").as_asked(visit.query()),
     ]);
     let mut links = export::links(&visit, "wallets", &query(&visit, &FILTERS));
     links.extend(latest(&visit, &visit.href("/wallets"), &FILTERS));

@@ -89,8 +89,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
             .or_all()
             .as_asked(query),
         Field::choice("event", "Event", &kinds).or_all().as_asked(query),
-        Field::day("from", "From (UTC)").optional().as_asked(query),
-        Field::day("until", "Before (UTC)").optional().as_asked(query),
+        Field::day("from", "From (UTC)").as_asked(query),
+        Field::day("until", "Before (UTC)").as_asked(query),
     ]);
     let counts: Vec<String> =
         undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();

@@ -67,12 +67,21 @@ impl Browser {
 
     /// Sends a form unchanged.
     pub async fn post_bare(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let call = self.form(path, fields);
+        self.take(call).await
+    }
+
+    /// The same, naming the page of the form.
+    pub async fn post_from(&mut self, page: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let call = self.form(path, fields).header("referer", format!("{}{page}", self.url));
+        self.take(call).await
+    }
+
+    fn form(&self, path: &str, fields: &[(&str, &str)]) -> reqwest::RequestBuilder {
         let pairs: Vec<String> =
             fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let call = self.http.post(format!("{}{path}", self.url)).header("origin", &self.origin);
-        let call =
-            call.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
-        self.take(call).await
+        call.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"))
     }
 
     /// Opens the form and enters name and password.

@@ -27,6 +27,7 @@ on_both_stores! {
     a_one_time_code_is_asked_for_and_taken_once
     codes_are_set_up_once
     a_session_ends_when_it_is_idle_or_old
+    a_form_of_an_ended_session_leads_back_to_its_page
     a_page_that_reads_itself_again_keeps_no_session_alive
     what_is_not_there_has_a_page_of_its_own
     a_form_of_another_page_or_site_is_refused
@@ -245,6 +246,31 @@ async fn a_session_ends_when_it_is_idle_or_old(on: On) {
         assert_eq!(answer.status, if goes_on { 200 } else { 303 }, "session {number}");
         store.end_session(digest_of(token)).await.expect("ended");
     }
+    bank.finish().await;
+}
+
+async fn a_form_of_an_ended_session_leads_back_to_its_page(on: On) {
+    // Runs alone: a sign-in prunes old sessions, possibly between their start here and their use.
+    let bank = Bank::alone(on, Setup::new()).await;
+    let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
+    let began = WallClock.now() - Span::mins(21);
+    let (form, page) = ("/console/account/look", "/console/account?x=1");
+    let mut browser = with_session(&bank, &person, [31; 32], None, began).await;
+    let to = browser.post_from(page, form, &[]).await.to().to_owned();
+    assert_eq!(to, "/console/login?next=/console/account%3Fx%3D1");
+    let shown = browser.get(&to).await.text;
+    assert!(shown.contains("Your session ended. Nothing was saved."), "{shown}");
+    assert!(!browser.get(&to).await.text.contains("Your session ended"), "once");
+    for elsewhere in ["/pay/x", form] {
+        let mut browser = with_session(&bank, &person, [32; 32], None, began).await;
+        assert_eq!(browser.post_from(elsewhere, form, &[]).await.to(), "/console/login");
+        bank.running.store().end_session(digest_of([32; 32])).await.expect("ended");
+    }
+    let mut reader = with_session(&bank, &person, [33; 32], None, began).await;
+    assert_eq!(reader.refresh("/console/account").await.status, 303);
+    let to = reader.get("/console/account").await.to().to_owned();
+    let shown = reader.get(&to).await.text;
+    assert!(shown.contains("Your session ended.") && !shown.contains("saved"), "{shown}");
     bank.finish().await;
 }
 

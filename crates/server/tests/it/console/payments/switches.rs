@@ -13,6 +13,7 @@ on_both_stores! {
     a_closed_corridor_takes_nothing_new
     nothing_is_sent_over_a_rail_that_is_off
     only_head_office_switches
+    a_switch_is_confirmed_on_a_page_that_names_it
 }
 
 async fn corridors_and_rails_are_shown_with_their_limits(on: On) {
@@ -31,9 +32,12 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/corridors?country=PAK&amount=1000&bank=SCBLPKKX").await.page();
-    has(&page, &["1000.00 PKR would be sent through", "selected"]);
+    has(&page, &["1,000.00 PKR would be sent through", "selected"]);
     let page = viewer.get("/corridors?country=PAK&amount=99999999999").await.page();
-    has(&page, &["no rail is available for it now", "amount outside its limits"]);
+    has(
+        &page,
+        &["99,999,999,999.00 PKR is not accepted: the corridor", "amount outside its limits"],
+    );
     for (wrong, field) in [
         ("country=PAK&amount=x", "amount"),
         ("country=XX&amount=1", "country"),
@@ -60,7 +64,7 @@ async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     let id = bank.pay(&quote.order()).await.ok()["id"].text().to_owned();
     bank.reaches(Country::Egy, &id, "succeeded").await;
     let ask = "/corridors?country=EGY&amount=40000";
-    has(&viewer.get(ask).await.page(), &["40000.00 EGP would be sent through egy-ipn"]);
+    has(&viewer.get(ask).await.page(), &["40,000.00 EGP would be sent through egy-ipn"]);
     let page = viewer.get(&format!("{ask}&payment={id}")).await.page().replace(',', "");
     has(
         &page,
@@ -77,7 +81,7 @@ async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
 
 /// The form that turns something off or on.
 fn to<'a>(what: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
-    [("what", what), ("to", to), ("why", "the bank asked for it")]
+    [("what", what), ("verdict", to), ("why", "the bank asked for it")]
 }
 
 async fn a_closed_corridor_takes_nothing_new(on: On) {
@@ -153,5 +157,19 @@ async fn only_head_office_switches(on: On) {
     for wrong in [to("corridor:XXX", "off"), to("rail:none", "off"), to("corridor:NPL", "maybe")] {
         head.post("/corridors/switch", &wrong).await.refused(422);
     }
+    assert!(!bank.running.payments().world().switches.is_closed(Country::Npl));
+}
+
+async fn a_switch_is_confirmed_on_a_page_that_names_it(on: On) {
+    let bank = Bank::new(on).await;
+    let head = head_office(&bank, &[Role::Treasury]).await;
+    let page = head.get("/corridors").await.page();
+    has(&page, &["<option value=\"\">Choose …</option>", "corridor to Nepal", "Turn off"]);
+    let page = head.get("/corridors/switch?what=corridor:NPL&verdict=off").await.page();
+    has(&page, &["Turn off the corridor to Nepal?", "no new quotes and payments", "danger"]);
+    let page = head.get("/corridors/switch?what=corridor:NPL&verdict=on").await.page();
+    has(&page, &["Turn on the corridor to Nepal?", "of every tenant again"]);
+    let page = head.get("/corridors/switch?what=&verdict=off").await.refused(422);
+    has(&page, &["Please choose a corridor or rail."]);
     assert!(!bank.running.payments().world().switches.is_closed(Country::Npl));
 }

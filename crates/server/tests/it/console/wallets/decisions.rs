@@ -23,6 +23,7 @@ on_both_stores! {
     a_refund_is_withdrawn_before_it_is_approved
     alerts_are_closed_with_a_reason
     a_payment_in_review_is_decided_once
+    a_failed_release_waits_for_its_refund
 }
 
 /// A name of the sample list, and a near match.
@@ -140,7 +141,8 @@ async fn a_verdict_is_confirmed_for_what_was_seen(on: On) {
     let by_address = officer.get(&format!("{case}/decide?verdict=approve")).await.page();
     assert!(by_address.contains(&format!("name=\"seen\" value=\"{seen}\"")), "{by_address}");
     officer.get(&format!("{case}/decide?verdict=perhaps&seen={seen}")).await.refused(409);
-    officer.get(&format!("{case}/decide?verdict=approve&seen=1")).await.refused(409);
+    let stale = officer.get(&format!("{case}/decide?verdict=approve&seen=1")).await.done();
+    assert!(stale.ends_with(&case), "{stale}");
     let old = [("verdict", "approve"), ("why", "looked"), ("seen", "1")];
     officer.post(&format!("{case}/decide"), &old).await.refused(409);
     bank.newest_is(&wallet, DepositState::InReview).await;
@@ -204,6 +206,12 @@ async fn a_deposit_is_decided_once(on: On) {
             && !page.contains("name=\"verdict\"")
     );
     officer.post(&decide, &[("verdict", "reject"), ("why", "too late")]).await.refused(409);
+    // The page of a second reviewer is the one before the decision.
+    let late = [("verdict", "reject"), ("why", "too late"), ("seen", "1")];
+    let words = officer.post(&decide, &late).await.refused(409);
+    assert!(words.contains(&format!("Latest action: {} ", officer.login)), "{words}");
+    let case = officer.get(&format!("{decide}?verdict=reject&seen=1")).await.done();
+    assert!(case.ends_with(&format!("/deposits/{deposit}")), "{case}");
     let filter = store::AuditFilter { subject: Some(deposit.clone()), ..Default::default() };
     let deeds = bank.bank.running.store().audit_entries(&filter, 200).await.expect("read");
     assert_eq!(deeds.len(), 1, "{deeds:?}");
@@ -424,4 +432,24 @@ async fn a_payment_in_review_is_decided_once(on: On) {
     assert_eq!(record.payment.standing.state.name(), "rejected");
     officer.post(&decide, &[("verdict", "approve"), ("why", "no")]).await.refused(409);
     assert!(officer.get("/review").await.page().contains("No payments need"));
+}
+
+async fn a_failed_release_waits_for_its_refund(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("failed-release").await;
+    bank.deposit(&wallet, "25.04", "FAILED").await;
+    let deposit = bank.newest_is(&wallet, DepositState::Failed).await.id;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let case = format!("/deposits/{deposit}");
+    for (page, said) in [
+        ("/inbox", "Release of 25.04 USDC failed"),
+        ("/review", "Failed releases: 1"),
+        ("/deposits?state=failed", "25.04 USDC"),
+    ] {
+        let page = officer.get(page).await.page();
+        assert!(page.contains(said) && page.contains(&case), "{said}: {page}");
+    }
+    let page = officer.get("/overview").await.page();
+    assert!(page.contains("; 1 failed"), "{page}");
+    assert!(officer.get("/requests").await.page().contains("Release failed"));
 }

@@ -66,6 +66,8 @@ async fn an_unblock_is_approved_by_another_user_once(on: On) {
     bank.wallet_becomes(&wallet, "ACTIVE").await;
     assert_eq!(bank.stored_wallet(&wallet).await.unblock_reason.as_deref(), Some("cleared"));
     one.send(&approve, &[]).await.refused(409);
+    let late = maker.send(&format!("{proposal}/reject"), &[("note", "")]).await.refused(409);
+    assert!(late.contains("decided this at"), "no reason is asked for: {late}");
 }
 
 async fn a_blacklisting_is_carried_out_when_approved(on: On) {
