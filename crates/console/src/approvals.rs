@@ -198,10 +198,14 @@ async fn reject(visit: Visit) -> Answer {
 
 async fn decide(visit: &Visit, approve: bool) -> Answer {
     let approval = found(visit).await?;
-    if let Some((person, at)) = &approval.decided {
+    if !approval.is_open(visit.console().desk.now()) {
         let (word, _) = standing(&approval, visit);
-        let words = format!("{} decided this at {} UTC: {word}.", person.login, when(*at));
-        return Err(Stop::Refused(words));
+        return Err(Stop::Refused(match &approval.decided {
+            Some((person, at)) => {
+                format!("{} decided this at {} UTC: {word}.", person.login, when(*at))
+            }
+            None => format!("This proposal is {word}."),
+        }));
     }
     let note = visit.form().text("note");
     if note.chars().count() > NOTE_MAX_CHARS || note.chars().any(char::is_control) {

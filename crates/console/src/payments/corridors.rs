@@ -290,19 +290,18 @@ async fn find_route(visit: &Visit, amount: &str) -> Result<(String, Table), Stop
         Some(corridor) => !corridor.open || world.switches.is_closed(country),
         None => true,
     };
-    let shown = grouped(&amount.to_string());
-    let bound = |money: Money| grouped(&money.to_string());
-    let limits = route::limits(&world.corridors, country);
+    let text = |money: Money| grouped(&money.to_string());
+    let (shown, limits) = (text(amount), route::limits(&world.corridors, country));
     let answer = match (taken, limits) {
         _ if closed => {
             format!("{} is closed: it accepts no quotes and no payments.", country.alpha3())
         }
         (Some(at), _) => format!("{shown} would be sent through {}.", rails[at].0.id),
         (None, Some((least, _))) if amount.minor < least.minor => {
-            format!("{shown} is not accepted: the corridor's minimum is {}.", bound(least))
+            format!("{shown} is not accepted: the corridor's minimum is {}.", text(least))
         }
         (None, Some((_, most))) if amount.minor > most.minor => {
-            format!("{shown} is not accepted: the corridor's maximum is {}.", bound(most))
+            format!("{shown} is not accepted: the corridor's maximum is {}.", text(most))
         }
         (None, _) => format!("{shown} would wait or be rejected: no rail is available for it now."),
     };

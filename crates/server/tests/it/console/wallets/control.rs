@@ -97,9 +97,11 @@ async fn one_person_blocks_a_wallet_once(on: On) {
     assert_eq!(why.auto_unblock_at.map(|at| at - why.at), Some(domain::time::Span::hours(12)));
     let page = officer.get(&path).await.page();
     assert!(
-        page.contains("SUSPICIOUS_ACTIVITY: a call") && !page.contains("Block the wallet"),
+        page.contains("suspicious activity: a call") && !page.contains("Block the wallet"),
         "{page}"
     );
+    let by = page.split_once("<dt>Blocked by</dt>").expect("who").1;
+    assert!(by.starts_with(&format!("<dd>{}", officer.login)), "{by}");
     officer.post(&block, &form).await.refused(409);
     bank.webhooks(&wallet, 1).await;
 }
