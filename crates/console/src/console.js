@@ -111,7 +111,7 @@ document.addEventListener("keydown", (event) => {
     if (isSlow) slowAt = Date.now();
     const kind = isSlow ? "all" : "quick";
     const answer = await fetch(address, { headers: { accept: "text/html", "x-corridor-refresh": kind }, redirect: "manual" });
-    isSignedOut = answer.type === "opaqueredirect";
+    isSignedOut = answer.status === 401;
     if (!answer.ok) throw new Error(String(answer.status));
     return completed(new DOMParser().parseFromString(await answer.text(), "text/html"));
   }

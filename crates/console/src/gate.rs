@@ -16,7 +16,7 @@ use engine::console::Stage;
 use engine::office::Waiting;
 use engine::wallets::Tenant;
 use http::request::Parts;
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, Method, StatusCode, header};
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 use subtle::ConstantTimeEq as _;
 
@@ -92,6 +92,7 @@ pub(super) async fn layer(
             }
             response
         }
+        Err(Turned::SignedOut) => StatusCode::UNAUTHORIZED.into_response(),
     }
 }
 
@@ -109,6 +110,9 @@ enum Turned {
         /// What the sign-in page says about it.
         words: Option<&'static str>,
     },
+    /// The same of a refresh: the page on which the user is says so, and the cookie stays for the page
+    /// that the user opens next.
+    SignedOut,
 }
 
 impl From<Stop> for Turned {
@@ -135,10 +139,11 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     };
     let path = parts.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     if row.who != Who::Anybody && signed.is_none() {
-        // A refresh leaves the cookie to the page that the user opens next.
-        let has_ended = step.is_none()
-            && !parts.headers.contains_key(REFRESH)
-            && Cookie::Session.read(&parts.headers, &console.settings).is_some();
+        if parts.headers.contains_key(REFRESH) {
+            return Err(Turned::SignedOut);
+        }
+        let has_ended =
+            step.is_none() && Cookie::Session.read(&parts.headers, &console.settings).is_some();
         let (path, words) = match *method == Method::GET {
             true => (login_path(&path), has_ended.then_some(ENDED)),
             // A refused form is not submitted again.
@@ -250,6 +255,7 @@ impl Inner {
             retry: None,
             backlog: Waiting::default(),
             is_read: parts.method == Method::GET,
+            is_refresh: parts.headers.contains_key(REFRESH),
             is_quick_refresh: parts.headers.get(REFRESH).is_some_and(|kind| kind == QUICK),
         }
     }

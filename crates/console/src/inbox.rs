@@ -225,14 +225,18 @@ fn refund(visit: &Visit, deposit: &Deposit) -> Task {
 }
 
 fn failed_release(visit: &Visit, deposit: &Deposit) -> Task {
+    let (why, deed) = match deposit.has_hold_to_lift() {
+        true => ("The money is still in escrow, on legal hold.", "View"),
+        false => ("The money is still in escrow. Refund it to the sender.", "Refund"),
+    };
     Task {
         since: deposit.state_at,
         tone: Tone::Bad,
         icon: "deposit",
         title: format!("Release of {} failed", coins_text(deposit.minor, deposit.coin)),
-        why: "The money is still in escrow. Refund it to the sender.".to_owned(),
+        why: why.to_owned(),
         href: visit.href(&format!("/deposits/{}", deposit.id)),
-        deed: "Refund",
+        deed,
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Inner {
     pub(super) backlog: Waiting,
     /// Whether the page was asked for with GET.
     pub(super) is_read: bool,
+    /// Whether the page refreshes itself.
+    pub(super) is_refresh: bool,
     /// Whether it is a refresh without the parts that change slowly.
     pub(super) is_quick_refresh: bool,
 }
@@ -172,6 +174,11 @@ impl Visit {
     /// [`Stop::NotFound`]
     pub fn id<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Stop> {
         parse(self.param("id")).ok_or(Stop::NotFound)
+    }
+
+    /// Whether the page refreshes itself, without its user.
+    pub fn is_refresh(&self) -> bool {
+        self.0.is_refresh
     }
 
     /// Whether the answer should have parts that change slowly and cost much to read.

@@ -3,11 +3,9 @@
 use domain::ids::TenantId;
 use domain::wallet_effects::{Alert, AlertKind};
 use store::Store;
+use uuid::Uuid;
 
 use crate::measure;
-
-/// Open alerts among which one whose cause has ended is looked for.
-const ENDED_AMONG: usize = 10_000;
 
 /// Raises an alert of one tenant.
 pub async fn raise(store: &Store, tenant: TenantId, alert: &Alert) {
@@ -24,11 +22,15 @@ pub async fn end(store: &Store, tenant: TenantId, alert: &Alert) {
     }
 }
 
-/// Closes those of a tenant's alerts whose cause has ended.
-pub async fn end_those(store: &Store, tenant: TenantId, is_over: impl Fn(&Alert) -> bool) {
-    match store.alerts(tenant, ENDED_AMONG).await {
+/// Closes those of a tenant's alerts about a record whose cause has ended.
+pub async fn end_about(
+    store: &Store,
+    (tenant, subject): (TenantId, Uuid),
+    is_over: impl Fn(&Alert) -> bool,
+) {
+    match store.alerts_about(tenant, subject).await {
         Ok(open) => {
-            for (_, alert) in open.iter().filter(|(_, alert)| is_over(alert)) {
+            for alert in open.iter().filter(|alert| is_over(alert)) {
                 end(store, tenant, alert).await;
             }
         }
@@ -54,18 +56,9 @@ pub async fn end_everywhere(store: &Store, kind: AlertKind, what: &str) {
 
 /// Closes every tenant's alerts of this kind that begin with this text.
 pub async fn end_beginning(store: &Store, kind: AlertKind, beginning: &str) {
-    for (tenant, _) in everywhere(store, kind, beginning).await {
-        match store.alerts(tenant, usize::MAX).await {
-            Ok(open) => {
-                let ended = open.iter().map(|(_, alert)| alert);
-                for alert in ended.filter(|it| it.kind == kind && it.what.starts_with(beginning)) {
-                    end(store, tenant, alert).await;
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "alerts could not be read, an operator has to close them");
-            }
-        }
+    let is_ended = |it: &Alert| it.kind == kind && it.what.starts_with(beginning);
+    for (tenant, alert) in everywhere(store, kind, beginning).await {
+        end_about(store, (tenant, alert.subject), is_ended).await;
     }
 }
 

@@ -183,7 +183,11 @@ fn value(entry: &Entry, name: &str) -> Option<String> {
             let at = Timestamp(at.as_microsecond());
             format!("{} at {} UTC", day_words(at), &clock(at)[..5])
         }),
-        _ if found.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => grouped(&found),
+        _ if name != "reference"
+            && found.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') =>
+        {
+            grouped(&found)
+        }
         _ => found,
     })
 }

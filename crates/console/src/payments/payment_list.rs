@@ -310,7 +310,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     if is_short && found.is_cut {
         let looked_at = wanted(&visit, ROWS, None)?.looked_at_max();
         says.push(format!(
-            "This page searched {looked_at} payments of each country. Next continues after them."
+            "This page searched a part of the payments, about {looked_at} of each country. Next continues after them."
         ));
     }
     let empty = match found.next.is_some() {

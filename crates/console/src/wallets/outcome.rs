@@ -172,5 +172,8 @@ pub(super) async fn confirm(
 
 /// Leads back to a case that another user has decided.
 pub(super) async fn outdated(visit: &Visit, case: &str) -> Answer {
+    if visit.is_refresh() {
+        return Err(Stop::Refused(modified(visit).await?));
+    }
     Ok(visit.done(case, &modified(visit).await?))
 }

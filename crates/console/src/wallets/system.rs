@@ -166,10 +166,16 @@ async fn chain(visit: &Visit, offered: &WalletWorld) -> Result<Section, Stop> {
                 ),
             ]);
         }
-        Err(why) => facts.extend([
-            ("Node", Cell::state(why, Tone::Bad)),
-            ("Processed up to", taken.map_or(Cell::Empty, Cell::number)),
-        ]),
+        Err(why) => {
+            // One node may still answer, on whose word nothing is counted.
+            let one = tokio::time::timeout(CHAIN_WAIT, offered.chain.head()).await;
+            let one = one.ok().and_then(Result::ok);
+            facts.extend([
+                ("Node", Cell::state(why, Tone::Bad)),
+                ("Newest block of one node", one.map_or(Cell::Empty, Cell::number)),
+                ("Processed up to", taken.map_or(Cell::Empty, Cell::number)),
+            ]);
+        }
     }
     let open = console.store().open_chain_txs(1_000).await?;
     let open = open.iter().filter(|tx| tx.chain == offered.config.number).count();

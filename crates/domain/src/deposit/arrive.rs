@@ -348,8 +348,11 @@ impl Case {
         if self.deposit.state == DepositState::Seen && !self.deposit.disputed {
             self.deposit.disputed = true;
             self.deposit.version += 1;
-            self.alert(AlertKind::ChainMismatch, what, &mut effects);
+            self.alert(AlertKind::ChainMismatch, format!("{NOT_COUNTED}{what}"), &mut effects);
         }
         effects
     }
 }
+
+/// The beginning of an alert about a disputed deposit.
+pub const NOT_COUNTED: &str = "the deposit is not counted: ";

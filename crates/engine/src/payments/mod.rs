@@ -411,8 +411,10 @@ impl Payments {
         let made = made.ok_or(Denied::Refused(Refused::NotFound))?;
         // The same amount on another chain.
         if (&made.debit, &made.credit) != (&accounts.0, &accounts.1) {
-            let (reference, booked, at) = (reference.to_owned(), made.amount, made.at);
-            return Err(Denied::Refused(Refused::ReferenceUsed { reference, booked, at }));
+            let StoredTransfer { debit, credit, at, .. } = made;
+            return Err(Denied::Refused(Refused::Ledger(format!(
+                "reference {reference} was booked from {debit} to {credit} at {at}"
+            ))));
         }
         Ok(Reply { made, replayed })
     }

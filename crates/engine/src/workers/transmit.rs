@@ -355,11 +355,9 @@ impl Workers {
             fees,
         };
         if !known {
-            let is_accepted = |alert: &Alert| {
-                let of_broadcast = alert.what.contains(REJECTED) || alert.kind == AlertKind::LowGas;
-                alert.subject == case.tx.id.0 && of_broadcast
-            };
-            alerts::end_those(&self.store, case.tx.tenant, is_accepted).await;
+            let is_accepted =
+                |alert: &Alert| alert.what.contains(REJECTED) || alert.kind == AlertKind::LowGas;
+            alerts::end_about(&self.store, (case.tx.tenant, case.tx.id.0), is_accepted).await;
             self.tell_about(case, tell(false, Vec::new())).await;
         }
         // Nothing is final above what the watcher has: the nodes are spared until then.

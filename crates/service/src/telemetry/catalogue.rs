@@ -385,10 +385,10 @@ pub const METRICS: &[Metric] = &[
         "Blocks of the chain that are not processed yet",
     ),
     metric(
-        "corridor_chain_newest_block_age_seconds",
+        "corridor_chain_newest_block_timestamp_seconds",
         Kind::Gauge,
         &[("chain", Values::Chains)],
-        "Age of the newest processed block",
+        "Time of the newest processed block, in seconds since 1970",
     ),
     metric(
         "corridor_signer_gas_microether",

@@ -25,12 +25,22 @@ static OPEN: Stmt = Stmt::written(
     "alert.open",
     "SELECT {{alert a}} FROM alert a WHERE a.tenant = $1 ORDER BY a.at DESC, a.subject, a.digest LIMIT $2",
 );
+static ABOUT: Stmt = Stmt::written(
+    "alert.about",
+    "SELECT {{alert a}} FROM alert a WHERE a.tenant = $1 AND a.subject = $2",
+);
 static CLOSE: Stmt = Stmt::written(
     "alert.close",
     "DELETE FROM alert WHERE tenant = $1 AND subject = $2 AND kind = $3 AND digest = $4",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &CLOSE];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &ABOUT, &CLOSE];
+
+type Row = (TenantId, Id, AlertKind, Raw, String, Timestamp);
+
+fn alert((_, subject, kind, _, what, at): Row) -> (Timestamp, Alert) {
+    (at, Alert { kind, subject, what })
+}
 
 impl Store {
     /// Raises an alert outside a batch; an open one is left unchanged.
@@ -53,10 +63,18 @@ impl Store {
         tenant: TenantId,
         limit: usize,
     ) -> Result<Vec<(Timestamp, Alert)>, StoreError> {
-        let alerts: Vec<(TenantId, Id, AlertKind, Raw, String, Timestamp)> =
-            self.many(&OPEN, (tenant, most(limit))).await?;
-        let alert = |(_, subject, kind, _, what, at)| (at, Alert { kind, subject, what });
+        let alerts: Vec<Row> = self.many(&OPEN, (tenant, most(limit))).await?;
         Ok(alerts.into_iter().map(alert).collect())
+    }
+
+    /// A tenant's open alerts about one record, in any order.
+    pub async fn alerts_about(
+        &self,
+        tenant: TenantId,
+        subject: Id,
+    ) -> Result<Vec<Alert>, StoreError> {
+        let alerts: Vec<Row> = self.many(&ABOUT, (tenant, subject)).await?;
+        Ok(alerts.into_iter().map(|row| alert(row).1).collect())
     }
 
     /// Closes an alert, with the result in the audit log. It is raised again if its cause recurs,

@@ -340,6 +340,12 @@ fn deposits_wait_for_heads_of_enough_nodes_while_blocks_are_ingested() {
         let tip = world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
         assert_eq!((tip.number, disputes().await), (5, 1));
         assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Seen);
+        let other = Alert {
+            kind: AlertKind::ChainMismatch,
+            subject: deposit.id.0,
+            what: "the books still have its amount".to_owned(),
+        };
+        world.store.raise_alert(TENANT, &other).await.expect("raised");
         world.chain.hides_heads.store(false, Ordering::SeqCst);
         world.later(Span::secs(5)).await;
         assert_ne!(world.deposit_now(deposit.id).await.state, DepositState::Seen);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, ChainNumber};
 use domain::chain_tx::Place;
 use domain::deposit::Deposit;
+use domain::deposit::arrive::NOT_COUNTED;
 use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
@@ -575,8 +576,10 @@ impl Watch<'_> {
         let named = DepositRef::of(deposit, late);
         self.must(tenant, subject, Action::Deposit(named, action)).await?;
         if settles && !self.memory.aside.lock().await.contains_key(&(tenant, subject)) {
-            let is_over = |it: &Alert| (it.subject, it.kind) == (subject, AlertKind::ChainMismatch);
-            alerts::end_those(&self.workers.store, tenant, is_over).await;
+            let is_over = |it: &Alert| {
+                it.kind == AlertKind::ChainMismatch && it.what.starts_with(NOT_COUNTED)
+            };
+            alerts::end_about(&self.workers.store, (tenant, subject), is_over).await;
         }
         Ok(())
     }

@@ -154,7 +154,8 @@ impl Ward {
         limit: Option<Span>,
         now: Timestamp,
     ) -> Option<(String, bool)> {
-        let limit = limit?;
+        // Nodes that answer nothing are reported themselves.
+        let limit = limit.filter(|_| reports.iter().any(|it| it.head.is_ok()))?;
         let goes_on = reports.iter().any(|it| it.head.as_ref().is_ok_and(|head| *head > taken));
         let stands_still = age > limit && !goes_on;
         let is_there = self.still.note(stands_still, (Span(0), Span(0)), now)?;
@@ -190,8 +191,9 @@ impl Workers {
         if let Some(newest) = newest {
             let age = self.world.wall_clock.now() - newest.at;
             let name = wallets.config.name.clone();
-            metrics::gauge!("corridor_chain_newest_block_age_seconds", "chain" => name)
-                .set(age.to_duration().as_secs_f64());
+            let at = newest.at - Timestamp(0);
+            metrics::gauge!("corridor_chain_newest_block_timestamp_seconds", "chain" => name)
+                .set(at.to_duration().as_secs_f64());
             let limit = wallets.config.block_age_max;
             news.extend(memory.nodes.judge_pace(&reports, (taken, age), limit, now));
         }
@@ -326,6 +328,7 @@ mod tests {
         assert_eq!(told(&frozen, young, limit, 0), Some((what(), false)), "of an earlier process");
         assert_eq!(told(&frozen, old, limit, 15), Some((what(), true)));
         assert_eq!(told(&frozen, old, limit, 30), None);
+        assert_eq!(told(&frozen[1..], old, limit, 40), None, "nothing is known");
         // After a pause of this service, nodes have blocks that are yet to be ingested.
         let ahead = [node("first node", Ok(100)), node("second node", Ok(101))];
         assert_eq!(told(&ahead, old, limit, 45), Some((what(), false)));

@@ -267,7 +267,7 @@ async fn a_form_of_an_ended_session_leads_back_to_its_page(on: On) {
         bank.running.store().end_session(digest_of([32; 32])).await.expect("ended");
     }
     let mut reader = with_session(&bank, &person, [33; 32], None, began).await;
-    assert_eq!(reader.refresh("/console/account").await.status, 303);
+    assert_eq!(reader.refresh("/console/account").await.status, 401);
     let to = reader.get("/console/account").await.to().to_owned();
     let shown = reader.get(&to).await.text;
     assert!(shown.contains("Your session ended.") && !shown.contains("saved"), "{shown}");
@@ -291,7 +291,7 @@ async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
     assert!(seen().await > used, "a person has");
     // Another session, unused since it started.
     let mut idle = with_session(&bank, &person, [78; 32], None, now - Span::mins(21)).await;
-    assert_eq!(idle.refresh("/console/account").await.status, 303, "an idle one is over");
+    assert_eq!(idle.refresh("/console/account").await.status, 401, "an idle one is over");
     let script = browser.get("/console/console.js").await.text;
     assert!(script.contains("x-corridor-refresh"), "{script}");
     bank.finish().await;

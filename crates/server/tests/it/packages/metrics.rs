@@ -196,7 +196,7 @@ fn nothing_that_has_to_be_watched_is_left_out() {
         "corridor_reconciliation_age_seconds",
         "corridor_webhook_oldest_pending_seconds",
         "corridor_chain_head_lag_blocks",
-        "corridor_chain_newest_block_age_seconds",
+        "corridor_chain_newest_block_timestamp_seconds",
         "corridor_corridors_without_rate",
         "corridor_screening_list_age_seconds",
         "corridor_review_queue_items",

@@ -64,8 +64,10 @@ static BY_ADDRESS: Stmt = Stmt::written(
     "SELECT x.kind, x.id FROM (\
      SELECT CASE WHEN v.request IS NULL THEN 'wallet' ELSE 'request' END AS kind, \
      COALESCE(v.request, v.wallet) AS id, CAST($3 AS BIGINT) AS at FROM watched_address v WHERE v.address = $2 AND v.tenant = $1 \
-     UNION SELECT 'deposit', d.id, d.seen_at FROM deposit d WHERE d.payer = $2 AND d.tenant = $1 \
-     UNION SELECT 'deposit', d.id, d.seen_at FROM deposit d WHERE d.refund_to = $2 AND d.tenant = $1 \
+     UNION SELECT 'deposit', p.id, p.seen_at FROM (SELECT d.id, d.seen_at FROM deposit d \
+     WHERE d.tenant = $1 AND d.payer = $2 ORDER BY d.seen_at DESC, d.id DESC LIMIT $4) p \
+     UNION SELECT 'deposit', r.id, r.seen_at FROM (SELECT d.id, d.seen_at FROM deposit d \
+     WHERE d.tenant = $1 AND d.refund_to = $2 ORDER BY d.seen_at DESC, d.id DESC LIMIT $4) r \
      UNION SELECT 'wallet', u.wallet, MAX(u.at) FROM unsupported_asset u \
      WHERE u.sender = $2 AND u.tenant = $1 GROUP BY u.wallet) x ORDER BY x.at DESC, x.id LIMIT $4",
 );
@@ -94,11 +96,11 @@ static BYTES_START: Stmt = Stmt::written(
      WHERE u.tenant = $1 AND u.tx >= $2 AND u.tx <= $3 \
      UNION ALL SELECT CASE WHEN v.request IS NULL THEN 'wallet' ELSE 'request' END, COALESCE(v.request, v.wallet) \
      FROM watched_address v WHERE v.address >= $2 AND v.address <= $3 AND v.tenant = $1 \
-     UNION SELECT 'deposit', d.id FROM deposit d WHERE d.payer >= $2 AND d.payer <= $3 AND d.tenant = $1 \
-     UNION SELECT 'deposit', d.id FROM deposit d \
-     WHERE d.refund_to >= $2 AND d.refund_to <= $3 AND d.tenant = $1 \
-     UNION SELECT 'wallet', u.wallet FROM unsupported_asset u \
-     WHERE u.sender >= $2 AND u.sender <= $3 AND u.tenant = $1) x LIMIT $4",
+     UNION ALL SELECT 'deposit', d.id FROM deposit d WHERE d.tenant = $1 AND d.payer >= $2 AND d.payer <= $3 \
+     UNION ALL SELECT 'deposit', d.id FROM deposit d \
+     WHERE d.tenant = $1 AND d.refund_to >= $2 AND d.refund_to <= $3 \
+     UNION ALL SELECT 'wallet', u.wallet FROM unsupported_asset u \
+     WHERE u.tenant = $1 AND u.sender >= $2 AND u.sender <= $3) x LIMIT $4",
 );
 static LATEST_QUOTES: Stmt = Stmt::written(
     "console.latest_quotes",

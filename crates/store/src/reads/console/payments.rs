@@ -25,6 +25,8 @@ use crate::store::Store;
 /// Payments that one page scans, the same number of each country: if a filter matches few, the page
 /// ends there and states so.
 const LOOKED_AT_MAX: usize = 21_000;
+/// Maximum number of scans for one page.
+const ROUNDS_MAX: usize = 8;
 /// The decimals that currencies of payers have.
 const BASE_DECIMALS: [u32; 2] = [2, 3];
 
@@ -293,7 +295,7 @@ impl PaymentsWanted {
 
 impl Store {
     /// A page of payments across countries. Scans at most [`PaymentsWanted::looked_at_max`] payments
-    /// of each.
+    /// of each in at most [`ROUNDS_MAX`] rounds.
     pub async fn payments_page(
         &self,
         tenant: TenantId,
@@ -302,18 +304,22 @@ impl Store {
         let is_upward = matches!(wanted.from, Some(PageFrom::Before(_)));
         let mut page = self.scanned(tenant, wanted).await?;
         // The database knows only the last characters of an account.
-        while page.records.len() < wanted.limit && !page.is_cut {
+        for _ in 1..ROUNDS_MAX {
+            if page.records.len() >= wanted.limit || page.is_cut {
+                return Ok(page);
+            }
             let from = match is_upward {
                 true => page.previous.map(PageFrom::Before),
                 false => page.next.map(PageFrom::After),
             };
             if from.is_none() {
-                break;
+                return Ok(page);
             }
             let limit = wanted.limit - page.records.len();
             let further = PaymentsWanted { from, limit, ..wanted.clone() };
             page = page.joined(self.scanned(tenant, &further).await?, is_upward);
         }
+        page.is_cut |= page.records.len() < wanted.limit && page.next.is_some();
         Ok(page)
     }
 
