@@ -35,9 +35,7 @@ impl Query {
     pub fn of(raw: Option<&str>) -> Query {
         let split = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            // Trimmed as texts in a body are.
-            let value = percent_decoded(value).map(|value| value.trim().to_owned());
-            Some((percent_decoded(name)?, value))
+            Some((percent_decoded(name)?, percent_decoded(value)))
         };
         let mut pairs = raw.unwrap_or("").split('&').filter(|pair| !pair.is_empty());
         let taken = pairs.by_ref().take(PAIRS_MAX).filter_map(split).collect();
@@ -74,7 +72,8 @@ impl Query {
             }
             (None, None) => Err(not_decodable(name)),
             (Some(value), None) if is_blank(value) => return None,
-            (Some(value), None) => read(name, value),
+            // Trimmed as texts in a body are.
+            (Some(value), None) => read(name, value.trim()),
         };
         read.map_err(|fault| self.faults.push(fault)).ok()
     }
