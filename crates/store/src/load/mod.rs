@@ -112,7 +112,8 @@ static FUNDINGS: Stmt = Stmt::by_keys(
     "load.fundings",
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{transfer t}} FROM {{keys}} JOIN transfer t ON t.tenant = k.tenant AND t.subject = k.id \
-     AND t.reason IN ('prefund.top_up', 'prefund.withdrawal', 'sweep.fund', 'sweep.fund_reversal')",
+     AND (t.reason = 'prefund.top_up' OR t.reason = 'prefund.withdrawal' OR t.reason = 'sweep.fund' \
+     OR t.reason = 'sweep.fund_reversal')",
 );
 
 static AUDIT_HEADS: Stmt = Stmt::by_keys(

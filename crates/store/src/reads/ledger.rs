@@ -27,7 +27,8 @@ static NEXT: Stmt = Stmt::written(
 static FUNDING: Stmt = Stmt::written(
     "ledger.funding",
     "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.subject = $2 \
-     AND t.reason IN ('prefund.top_up', 'prefund.withdrawal', 'sweep.fund', 'sweep.fund_reversal')",
+     AND (t.reason = 'prefund.top_up' OR t.reason = 'prefund.withdrawal' OR t.reason = 'sweep.fund' \
+     OR t.reason = 'sweep.fund_reversal')",
 );
 // A post_pending ends its reservation and is final; a void_pending only ends it.
 static DEBITS: Stmt = Stmt::written(

@@ -74,8 +74,8 @@ async fn the_clock_moves_forward_and_not_too_far(on: On) {
         ("?seconds=0", "invalid_seconds"),
         ("?seconds=-5", "invalid_seconds"),
         ("?seconds=34560001", "invalid_seconds"),
-        ("?seconds=x", "invalid_query"),
-        ("?seconds=1.5", "invalid_query"),
+        ("?seconds=x", "invalid_seconds"),
+        ("?seconds=1.5", "invalid_seconds"),
         ("", "invalid_query"),
     ] {
         bank.unsigned(Method::POST, &format!("/sandbox/clock{query}"), None)
