@@ -249,8 +249,11 @@ impl Gate {
             return Err(self.refused(&fault.into()));
         }
         let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
-            let rule = "invalid_idempotency_key";
-            WalletProblem::from(vec![Fault::new("Idempotency-Key", rule, malformed.0)])
+            WalletProblem::from(vec![Fault::new(
+                "Idempotency-Key",
+                "invalid_idempotency_key",
+                malformed.0,
+            )])
         })?;
         let turn = self
             .under_way
