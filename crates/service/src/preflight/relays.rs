@@ -1,7 +1,6 @@
 //! Relays: how late each is, and whether its broker would take events.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use adapters::outbound;
 use config::{Config, RelayEntry};
@@ -36,27 +35,20 @@ pub(super) fn listeners(config: &Config) -> Vec<Finding> {
 pub(super) fn files(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, entry) in &config.relay {
-        let readable = |path: &Path| match std::fs::read(path) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        };
-        for (key, path, read) in [
-            (
-                "authority_file",
-                &entry.authority_file,
-                outbound::authorities(&entry.authority_file).map(drop),
-            ),
-            (
-                "client_certificate_file",
-                &entry.client_certificate_file,
-                readable(&entry.client_certificate_file),
-            ),
-            ("client_key_file", &entry.client_key_file, readable(&entry.client_key_file)),
-            ("credentials_file", &entry.credentials_file, readable(&entry.credentials_file)),
-        ] {
-            if !path.as_os_str().is_empty()
-                && let Err(why) = read
-            {
+        let files = [
+            ("authority_file", &entry.authority_file),
+            ("client_certificate_file", &entry.client_certificate_file),
+            ("client_key_file", &entry.client_key_file),
+            ("credentials_file", &entry.credentials_file),
+        ];
+        for (key, path) in files.into_iter().filter(|(_, path)| !path.as_os_str().is_empty()) {
+            let read = match key {
+                "authority_file" => outbound::authorities(path).map(drop),
+                _ => std::fs::read(path)
+                    .map(drop)
+                    .map_err(|error| format!("{}: {error}", path.display())),
+            };
+            if let Err(why) = read {
                 let detail = format!("relay.{name}.{key}: {why}");
                 findings.push(Finding::new(NAME, Level::Warning, detail));
             }
@@ -115,7 +107,7 @@ pub(super) async fn brokers(config: &Config) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::listeners;
+    use super::{files, listeners};
     use crate::preflight::tests::config;
 
     #[test]
@@ -136,5 +128,28 @@ mod tests {
             found[1].starts_with("relay.two.listen has the port of relay.one.listen"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn files_of_relays_that_cannot_be_read_are_named() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        std::fs::write(at("one.creds"), "a credential").expect("written");
+        let relay = |authority: &str, credentials: &str| {
+            let config = config(&[
+                ("relay.one.servers", "[\"tls://nats.example:4222\"]"),
+                ("relay.one.authority_file", authority),
+                ("relay.one.credentials_file", credentials),
+            ]);
+            files(&config).into_iter().map(|it| it.detail).collect::<Vec<_>>()
+        };
+        assert_eq!(relay("", &at("one.creds")), [""; 0]);
+        let found = relay(&at("missing.pem"), &at("missing.creds"));
+        assert_eq!(found.len(), 2, "{found:?}");
+        let missing = format!("relay.one.authority_file: {}: ", at("missing.pem"));
+        assert!(found[0].starts_with(&missing), "{found:?}");
+        let missing = format!("relay.one.credentials_file: {}: ", at("missing.creds"));
+        assert!(found[1].starts_with(&missing), "{found:?}");
+        assert!(relay(&at("one.creds"), "")[0].contains("is not a PEM file"), "{found:?}");
     }
 }
