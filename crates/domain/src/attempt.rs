@@ -97,15 +97,16 @@ pub struct Recorded<'a> {
 }
 
 /// A booking of a payout, or of its return, in a notification or report of an account (`camt.054`,
-/// `camt.052`).
+/// `camt.052`); or a return with an id of its own (`pacs.004`).
 fn booking_of(report: &RailReport) -> Option<String> {
-    let message = report.source.split(' ').next().filter(|kind| kind.starts_with("camt.05"))?;
+    let message = report.source.split(' ').next()?;
     let kind = match report.status {
         RailStatus::Settled => message.to_owned(),
         RailStatus::Returned => format!("{message}-return"),
         _ => return None,
     };
-    let reference = report.bank_reference.as_ref()?.split_whitespace();
+    let of_account = report.bank_reference.as_ref().filter(|_| message.starts_with("camt.05"));
+    let reference = report.return_id.as_ref().or(of_account)?.split_whitespace();
     Some([kind.as_str()].into_iter().chain(reference).collect::<Vec<_>>().join(" "))
 }
 
@@ -319,8 +320,9 @@ impl Attempt {
     fn booked_again(&self, report: &RailReport) -> Option<String> {
         let again = booking_of(report)?;
         let first = of_its_kind(self.booking.as_ref()?, &again).filter(|first| *first != again)?;
-        let (source, reference) = (&report.source, report.bank_reference.as_deref());
-        let reference = reference.unwrap_or_default();
+        let source = &report.source;
+        let reference = report.return_id.as_ref().or(report.bank_reference.as_ref());
+        let reference = reference.map_or("", String::as_str);
         let (does, was) = match report.status {
             RailStatus::Returned => ("returns", "returned"),
             _ => ("books", "booked"),
@@ -346,8 +348,8 @@ impl Attempt {
     }
 
     /// Fee that the bank added to a payout or deducted from a return: the difference between the
-    /// reported amount and the attempt's, if it equals the reported charges and is less than the
-    /// attempt's amount.
+    /// reported amount and the attempt's, if it equals the reported charges. A bank's is half of the
+    /// attempt's amount at most; one that two users established is less than all of it.
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
         let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else {
             return Ok(None);
@@ -368,7 +370,10 @@ impl Attempt {
         };
         match (difference.filter(|minor| *minor > 0), report.charges) {
             (Some(minor), Some(charges)) if charges == Money::new(minor, amount.currency) => {
-                if minor < self.amount.minor {
+                let is_established = report.source.starts_with(RECORDED);
+                let most =
+                    if is_established { self.amount.minor - 1 } else { self.amount.minor / 2 };
+                if minor <= most {
                     Ok(Some(charges))
                 } else {
                     wrong(&format!("; charges of {charges} are too many for it"))
@@ -398,6 +403,7 @@ impl Attempt {
             // The evidence belongs in the attempt's record, not in the client's `msg`.
             info: None,
             bank_reference: finding.reference.clone(),
+            return_id: None,
             amount: came_back.map(|minor| Money::new(minor, charges.currency)),
             charges: came_back.map(|_| charges),
             source: format!("{RECORDED}{evidence}"),

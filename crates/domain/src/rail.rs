@@ -214,6 +214,8 @@ pub struct RailReport {
     pub info: Option<String>,
     /// The bank's booking reference.
     pub bank_reference: Option<String>,
+    /// The bank's id of a return (`RtrId`), which is no reference of the returned payout.
+    pub return_id: Option<String>,
     /// Reported amount, to compare with the attempt's.
     pub amount: Option<Money>,
     /// Reported charges, which explain a difference from the attempt's amount.
@@ -270,6 +272,10 @@ pub struct Said {
     pub info: Option<String>,
     /// The bank's booking reference.
     pub bank_reference: Option<String>,
+    /// The bank's id of a return (`RtrId`).
+    pub return_id: Option<String>,
+    /// The account that a booking moved, as the bank writes it; `None` if it names none.
+    pub account: Option<String>,
     /// Reported amount; for [`About::Batch`], the sum of all transactions.
     pub amount: Option<Money>,
     /// The same transaction in other terms, such as the instructed amount of a payout that an account
@@ -315,6 +321,7 @@ impl Said {
             further_reasons: self.reasons.iter().skip(1).cloned().collect(),
             info: self.info.clone(),
             bank_reference: self.bank_reference.clone(),
+            return_id: self.return_id.clone(),
             amount: self.amount,
             charges: self.charges,
             source: self.source.clone(),
@@ -413,6 +420,7 @@ impl From<RailReport> for BankReport {
             further_reasons,
             info,
             bank_reference,
+            return_id,
             amount,
             charges,
             source,
@@ -423,6 +431,8 @@ impl From<RailReport> for BankReport {
             reasons,
             info,
             bank_reference,
+            return_id,
+            account: None,
             amount,
             other_amounts: Vec::new(),
             charges,

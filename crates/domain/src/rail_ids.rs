@@ -141,13 +141,21 @@ pub enum Unmatched {
     #[error("it lists all payouts of the message, and with another status")]
     Excluded,
     /// The booking of a whole message differs from the sum of its transactions.
-    #[error("{booked} is booked for a message totalling {ours}")]
+    #[error("{booked} is booked for a message totalling {ours}{}", counts(*count))]
     Sum {
         /// Sum that the bank booked for the whole message.
         booked: Money,
         /// Sum of the message's transactions.
         ours: Money,
+        /// The bank's number of transactions and the message's, if they differ.
+        count: Option<(usize, usize)>,
     },
+}
+
+fn counts(count: Option<(usize, usize)>) -> String {
+    count.map_or_else(String::new, |(stated, ours)| {
+        format!(", as {stated} transactions of its {ours}")
+    })
 }
 
 /// An id normalised against banks' changes: case, hyphens and surrounding spaces.
@@ -464,8 +472,12 @@ fn shared_out<'a>(
     charges: Option<Money>,
     count: Option<usize>,
 ) -> Result<Vec<(&'a Candidate, Option<Money>)>, Unmatched> {
-    let total = sets.first().and_then(|all| sum(all));
-    let no_set = Unmatched::Sum { booked, ours: total.unwrap_or(Money::new(0, booked.currency)) };
+    let all = sets.first().map_or(&[][..], Vec::as_slice);
+    let no_set = Unmatched::Sum {
+        booked,
+        ours: sum(all).unwrap_or(Money::new(0, booked.currency)),
+        count: count.filter(|count| *count != all.len()).map(|count| (count, all.len())),
+    };
     let charges = charges.filter(|it| it.currency == booked.currency).map(|it| it.minor);
     let gap = |some: &[&Candidate]| {
         let ours = sum(some).filter(|ours| ours.currency == booked.currency)?;

@@ -280,6 +280,7 @@ pub fn say(status: RailStatus) -> RailReport {
         reason: None,
         info: None,
         bank_reference: None,
+        return_id: None,
         amount: None,
         charges: None,
         further_reasons: Vec::new(),

@@ -273,7 +273,7 @@ pub enum RecallAction {
     Submitted {
         /// The fence under which the worker holds the job.
         fence: i64,
-        answer: domain::rail::Submission,
+        answer: Box<domain::rail::Submission>,
     },
     /// The time for an answer, or for the money, has passed.
     Due {

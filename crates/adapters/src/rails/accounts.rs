@@ -1,10 +1,10 @@
-//! The account that a bank's statement is about: banks send the statements of all accounts of a
+//! The account that a bank's statement or booking is about: banks send those of all accounts of a
 //! customer, also in one file. Never drops one without a report, nor one that may be the rail's.
 
 use std::collections::BTreeSet;
 
 use domain::bank_statement::BankStatement;
-use domain::rail::Reports;
+use domain::rail::{About, BankReport, Reports, Said};
 
 use super::iso;
 use super::profile::Account;
@@ -23,12 +23,21 @@ enum Owner {
     Unclear,
 }
 
-/// Leaves the statements of the rail's account. One of another account has another IBAN, or is in a
-/// message that also has one of the rail's, and books none of our payouts.
+/// Leaves the statements and bookings of the rail's account. A statement of another account has
+/// another IBAN, or is in a message that also has one of the rail's, and books none of our payouts. A
+/// booking on an account with another IBAN moves no payout, whatever its ids.
 pub(super) fn keep_ours(page: &mut Reports, ours: &Account) {
     let ours = match ours {
         Account::Iban(text) | Account::Other(text) => plain(text),
     };
+    let mut elsewhere = Vec::new();
+    page.reports.retain(|BankReport { about, said }| {
+        let account = said.account.as_ref().filter(|_| said.status.is_booking());
+        let other = account.filter(|account| owner(&plain(account), &ours) == Owner::Other);
+        elsewhere.extend(other.map(|account| told_elsewhere(about, said, account)));
+        other.is_none()
+    });
+    page.unreadable.extend(elsewhere);
     let owner = |it: &BankStatement| owner(&plain(&it.account), &ours);
     let beside_ours: BTreeSet<String> = page
         .statements
@@ -56,6 +65,18 @@ pub(super) fn keep_ours(page: &mut Reports, ours: &Account) {
             iso::quoted(&account)
         )
     }));
+}
+
+fn told_elsewhere(about: &About, said: &Said, account: &str) -> String {
+    let (About::One(ids) | About::Batch { of: ids, .. } | About::Rest { of: ids, .. }) = about;
+    let over = said.amount.map_or_else(String::new, |amount| format!(" over {amount}"));
+    format!(
+        "{} reports {}{over} of {} on account {}: the rail pays out of another one",
+        said.source,
+        said.status,
+        ids.told(),
+        iso::quoted(account)
+    )
 }
 
 fn owner(given: &str, ours: &str) -> Owner {
@@ -140,6 +161,36 @@ mod tests {
         for (messages, ours, expected, others) in cases {
             let expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
             assert_eq!(kept(messages, ours), (expected, others), "{messages:?} {ours:?}");
+        }
+    }
+
+    #[test]
+    fn a_booking_on_an_account_with_another_iban_moves_no_payout() {
+        let other = "<IBAN>PK24SCBL0000001171495101</IBAN>";
+        let page = |account: &str, direction: &str| {
+            let text = format!(
+                "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.054.001.08\"><BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>N-1\
+                 </MsgId></GrpHdr><Ntfctn><Acct><Id>{account}</Id></Acct><Ntry><Amt Ccy=\"PKR\">1.00</Amt>{direction}\
+                 <Sts>BOOK</Sts><NtryDtls><TxDtls><Refs><EndToEndId>00112233445566778899aabbccddeeff</EndToEndId></Refs>\
+                 </TxDtls></NtryDtls></Ntry></Ntfctn></BkToCstmrDbtCdtNtfctn></Document>"
+            );
+            let reports = reports::read(text.as_bytes()).expect("readable").entries;
+            let mut page = Reports { reports, ..Reports::default() };
+            keep_ours(&mut page, &Account::Iban(OURS.to_owned()));
+            page
+        };
+        let debit = "<CdtDbtInd>DBIT</CdtDbtInd>";
+        for direction in [debit, "<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd>"] {
+            let page = page(other, direction);
+            assert!(page.reports.is_empty(), "{direction}");
+            let [said] = page.unreadable.as_slice() else { panic!("{:?}", page.unreadable) };
+            let parts = ["camt.054 N-1", "PKR", "00112233445566778899aabbccddeeff", "PK24SCBL"];
+            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+        }
+        // A number of the bank's own may be that of the rail's account.
+        let number = "<Othr><Id>0001171495101</Id></Othr>";
+        for account in [format!("<IBAN>{OURS}</IBAN>"), number.to_owned(), String::new()] {
+            assert_eq!(page(&account, debit).reports.len(), 1, "{account}");
         }
     }
 

@@ -22,6 +22,8 @@ fn answer(code: &str) -> RailStatus {
 /// What holds for all transactions that state nothing of their own.
 #[derive(Clone, Default)]
 struct Whole {
+    /// The outcome of the whole case (`Conf`).
+    confirmed: Option<String>,
     status: Option<String>,
     reasons: Vec<String>,
     info: Option<String>,
@@ -42,7 +44,8 @@ impl Whole {
         };
         let inherited = (self.reasons.clone(), self.info.clone());
         let (reasons, info) = if says { (reasons, info) } else { inherited };
-        Whole { status: own.or_else(|| self.status.clone()), reasons, info, ids }
+        let status = own.or_else(|| self.status.clone());
+        Whole { confirmed: self.confirmed.clone(), status, reasons, info, ids }
     }
 }
 
@@ -55,6 +58,7 @@ fn case(element: &Element) -> Option<String> {
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     let confirmed = body.text_at(&["Sts", "Conf"]).map(str::to_owned);
     let top = Whole {
+        confirmed: confirmed.clone(),
         status: confirmed,
         ids: ReportIds { instruction: case(body), ..ReportIds::default() },
         ..Whole::default()
@@ -108,14 +112,35 @@ fn transactions(
     all.len()
 }
 
+/// Two outcomes of one recall, of which one excludes the other.
+fn excludes(one: &str, other: &str) -> bool {
+    use RecallAnswer::{Accepted, Refused};
+    matches!(
+        (answer(one), answer(other)),
+        (RailStatus::Recall(Accepted), RailStatus::Recall(Refused))
+            | (RailStatus::Recall(Refused), RailStatus::Recall(Accepted))
+    )
+}
+
 impl Whole {
     fn report(&self, ids: ReportIds, source: &str) -> Result<BankReport, String> {
         let code = self.status.as_deref().ok_or("it has no status")?;
+        let confirmed = self.confirmed.as_deref().filter(|confirmed| excludes(confirmed, code));
+        let status = match confirmed {
+            Some(confirmed) => RailStatus::Unrecognised(format!(
+                "cancellation {} of a case with {}",
+                iso::reference(code),
+                iso::reference(confirmed)
+            )),
+            None => answer(code),
+        };
         let said = Said {
-            status: answer(code),
+            status,
             reasons: self.reasons.clone(),
             info: self.info.clone(),
             bank_reference: None,
+            return_id: None,
+            account: None,
             amount: None,
             other_amounts: Vec::new(),
             charges: None,

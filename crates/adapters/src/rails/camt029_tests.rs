@@ -181,3 +181,21 @@ fn a_banks_request_to_return_a_payment_is_a_named_discrepancy() {
     );
     assert_eq!(ids(&report).uetr.as_deref(), Some(UETR));
 }
+
+#[test]
+fn an_answer_that_excludes_itself_decides_nothing() {
+    let of = |confirmed: &str, status: &str| {
+        let body = format!(
+            "<Sts><Conf>{confirmed}</Conf></Sts><CxlDtls><TxInfAndSts><OrgnlInstrId>{SIMPLE}</OrgnlInstrId>\
+             <TxCxlSts>{status}</TxCxlSts></TxInfAndSts></CxlDtls>"
+        );
+        read_one(&camt029(&version("08"), &body)).said.status
+    };
+    let said = |what: &str| RailStatus::Unrecognised(what.to_owned());
+    assert_eq!(of("RJCR", "ACCR"), said("cancellation ACCR of a case with RJCR"));
+    assert_eq!(of("CNCL", "RJCR"), said("cancellation RJCR of a case with CNCL"));
+    assert_eq!(of("CNCL", "ACCR"), RailStatus::Recall(Accepted));
+    // A case that is executed in part, or pending, leaves it to its transactions.
+    assert_eq!(of("PECR", "RJCR"), RailStatus::Recall(Refused));
+    assert_eq!(of("PDCR", "ACCR"), RailStatus::Recall(Accepted));
+}

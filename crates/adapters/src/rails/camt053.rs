@@ -97,9 +97,7 @@ fn currency(stmt: &Element) -> Result<Currency, String> {
 }
 
 fn account(stmt: &Element) -> String {
-    let id = stmt
-        .text_at(&["Acct", "Id", "IBAN"])
-        .or_else(|| stmt.text_at(&["Acct", "Id", "Othr", "Id"]));
+    let id = iso::account(stmt);
     id.map_or_else(String::new, |id| iso::reference(id).chars().take(MAX_ID_CHARS).collect())
 }
 

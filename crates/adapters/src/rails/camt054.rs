@@ -16,9 +16,6 @@ use super::refs;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// Sub-families of ISO's bank transaction codes: reversals due to a return, and due to a recall.
-const RETURNED: [&str; 2] = ["RRTN", "RPCR"];
-
 /// Parses every transaction of every booking of a camt.054.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     bookings(body, "Ntfctn", false, statement);
@@ -37,7 +34,11 @@ fn bookings(body: &Element, parent: &str, only_ours: bool, statement: &mut State
         }
     }
     let mut unreferenced = BTreeSet::new();
-    for (index, booking) in body.all(parent).flat_map(|notice| notice.all("Ntry")).enumerate() {
+    let bookings = body.all(parent).flat_map(|notice| {
+        let account = iso::account(notice);
+        notice.all("Ntry").map(move |booking| (booking, account))
+    });
+    for (index, (booking, account)) in bookings.enumerate() {
         if let Some(reason) = refs::left_out(booking) {
             statement.take("Ntry", index + 1, Err(reason));
         }
@@ -59,7 +60,7 @@ fn bookings(body: &Element, parent: &str, only_ours: bool, statement: &mut State
                 continue;
             }
             let may_be_anothers = part.ids.may_be_anothers;
-            let outcome = report(booking, part, &statement.source)
+            let outcome = report((booking, account), part, &statement.source)
                 .and_then(|report| booked_once(report, &mut unreferenced));
             if outcome.is_ok() || !may_be_anothers {
                 statement.take("Ntry", index + 1, outcome);
@@ -86,7 +87,11 @@ fn booked_once(
     Err(format!("it books {id} again, and without a reference"))
 }
 
-fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankReport, String> {
+fn report(
+    (booking, account): (&Element, Option<&str>),
+    part: refs::Part<'_>,
+    source: &str,
+) -> Result<BankReport, String> {
     let details = part.details;
     for element in [booking, details] {
         iso::once(element, &["Amt", "CdtDbtInd", "RvslInd", "Sts", "Refs", "AcctSvcrRef"])?;
@@ -101,6 +106,8 @@ fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankR
         reasons,
         info,
         bank_reference: part.ids.reference.clone(),
+        return_id: None,
+        account: account.map(iso::reference),
         amount,
         other_amounts: amounts.collect(),
         charges,
@@ -119,9 +126,7 @@ fn status(
     amount: Option<Money>,
 ) -> Result<RailStatus, String> {
     let is_reversal = iso::flag(booking, "RvslInd")? || iso::flag(details, "RvslInd")?;
-    let code = iso::sub_family(details, booking);
-    let is_return =
-        details.child("RtrInf").is_some() || code.is_some_and(|code| RETURNED.contains(&code));
+    let is_return = iso::is_return(details, booking);
     let direction = details.text_at(&["CdtDbtInd"]).or_else(|| booking.text_at(&["CdtDbtInd"]));
     let done = match (direction, is_reversal || is_return) {
         (Some("CRDT"), true) => RailStatus::Returned,

@@ -119,6 +119,8 @@ fn requested(transaction: &Element, holder: &Element, source: &str) -> Result<Ba
         reasons,
         info,
         bank_reference: None,
+        return_id: None,
+        account: None,
         amount: None,
         other_amounts: Vec::new(),
         charges: None,

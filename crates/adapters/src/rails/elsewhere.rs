@@ -15,9 +15,16 @@ const MAX_COUNT_DIGITS: usize = 6;
 const MAX_IDS: usize = 2;
 
 /// Adds the ids that the texts of a transaction contain, and those of its booking if it is the only
-/// one there. Ids in elements of their own are never replaced.
-pub(super) fn complete(ids: &mut ReportIds, details: &Element, booking: Option<&Element>) {
-    let has_own = ids.end_to_end.is_some() || ids.strong().any(rail_ids::looks_like_ours);
+/// one there. Our ids in elements of their own are never replaced, nor does a text count beside an
+/// EndToEndId of someone else; but a return (`is_return`) may have one that the bank chose for it.
+pub(super) fn complete(
+    ids: &mut ReportIds,
+    details: &Element,
+    booking: Option<&Element>,
+    is_return: bool,
+) {
+    let has_own =
+        (ids.end_to_end.is_some() && !is_return) || ids.strong().any(rail_ids::looks_like_ours);
     let (mut found, mut messages) = (Vec::new(), Vec::new());
     for text in texts(details, booking) {
         let words = text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-');

@@ -277,6 +277,12 @@ pub(super) fn entry_status(booking: &Element) -> Option<&str> {
     [&["Sts", "Cd"][..], &["Sts", "Prtry"], &["Sts"]].into_iter().find_map(|at| booking.text_at(at))
 }
 
+/// The account of a notice, a report or a statement.
+pub(super) fn account(list: &Element) -> Option<&str> {
+    let places = [&["Acct", "Id", "IBAN"][..], &["Acct", "Id", "Othr", "Id"]];
+    places.into_iter().find_map(|place| list.text_at(place))
+}
+
 /// The page number of a message (`MsgPgntn`): up to version 2 the only place for that of a list.
 pub(super) fn message_page(body: &Element) -> Option<&Element> {
     body.at(&["GrpHdr", "MsgPgntn"])
@@ -289,6 +295,15 @@ const CHARGES: [&str; 7] = ["CHRG", "COMM", "COME", "COMI", "COMT", "FEES", "TAX
 pub(super) fn sub_family<'a>(details: &'a Element, booking: &'a Element) -> Option<&'a str> {
     let of = |element: &'a Element| element.text_at(&["BkTxCd", "Domn", "Fmly", "SubFmlyCd"]);
     of(details).or_else(|| of(booking))
+}
+
+/// Sub-families of ISO's bank transaction codes: reversals due to a return, and due to a recall.
+const RETURNED: [&str; 2] = ["RRTN", "RPCR"];
+
+/// Whether a booked transaction is the return of a payment, by `RtrInf` or its bank transaction code.
+pub(super) fn is_return(details: &Element, booking: &Element) -> bool {
+    details.child("RtrInf").is_some()
+        || sub_family(details, booking).is_some_and(|code| RETURNED.contains(&code))
 }
 
 /// Whether a booking is the bank's charge for a payment, and not the payment.

@@ -1,6 +1,7 @@
 //! Parses pacs.004, the return of executed payments, in every version: one report for each `TxInf`, or
 //! for the whole message that a group return (`GrpRtr`) returns in one sum.
 
+use domain::money::Money;
 use domain::rail::{About, BankReport, RailStatus, Said};
 use domain::rail_ids::ReportIds;
 
@@ -40,6 +41,8 @@ fn of_group(
         reasons,
         info,
         bank_reference: None,
+        return_id: iso::id(group, &["MsgId"]),
+        account: None,
         amount: Some(amount),
         other_amounts: Vec::new(),
         charges: None,
@@ -68,20 +71,34 @@ fn report(
     let amounts = iso::amounts(returned.filter_map(|name| transaction.child(name)))?;
     let mut amounts = amounts.into_iter();
     let amount = amounts.next();
+    let charges = iso::charges(transaction.all("ChrgsInf"));
+    let original = iso::amount(transaction.child("OrgnlIntrBkSttlmAmt"))?;
     let said = Said {
-        // A return without an amount is never assumed to be a full one.
-        status: match amount {
-            Some(_) => RailStatus::Returned,
-            None => RailStatus::Unrecognised("a return without an amount".to_owned()),
-        },
+        status: status(amount, original, charges),
         reasons,
         info,
-        // The return's own id is not a reference of the returned payout.
         bank_reference: None,
+        return_id: iso::id(transaction, &["RtrId"]),
+        account: None,
         amount,
         other_amounts: amounts.collect(),
-        charges: iso::charges(transaction.all("ChrgsInf")),
+        charges,
         source: source.to_owned(),
     };
     Ok(BankReport { about: About::One(ids), said })
+}
+
+/// A return without an amount is never assumed to be a full one; nor is one of another payment, by the
+/// original amount that the bank states.
+fn status(amount: Option<Money>, original: Option<Money>, charges: Option<Money>) -> RailStatus {
+    let Some(amount) = amount else {
+        return RailStatus::Unrecognised("a return without an amount".to_owned());
+    };
+    let charges = charges.filter(|it| it.currency == amount.currency).map_or(0, |it| it.minor);
+    match original.filter(|it| it.currency == amount.currency && *it != amount) {
+        Some(original) if amount.minor.checked_add(charges) != Some(original.minor) => {
+            RailStatus::Unrecognised(format!("a return of {amount} of {original}"))
+        }
+        _ => RailStatus::Returned,
+    }
 }

@@ -99,7 +99,8 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
         }
         for (index, details) in listed.iter().enumerate() {
             let mut ids = ids(details, &whole);
-            elsewhere::complete(&mut ids, details, Some(booking).filter(|_| count == 1));
+            let is_return = iso::is_return(details, booking);
+            elsewhere::complete(&mut ids, details, Some(booking).filter(|_| count == 1), is_return);
             ids.place = Some((index + 1, listed.len()));
             ids.reference = ids.reference.or_else(|| reference.clone().filter(|_| count == 1));
             parts.push(Part { details, ids, is_alone: count == 1, batch: None, total: None });
@@ -107,7 +108,7 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
     }
     if parts.is_empty() {
         let mut ids = ReportIds { reference, place: Some((1, 1)), ..ReportIds::default() };
-        elsewhere::complete(&mut ids, booking, Some(booking));
+        elsewhere::complete(&mut ids, booking, Some(booking), iso::is_return(booking, booking));
         if ids.reference.is_some() || ids.may_be_ours() {
             parts.push(Part { details: booking, ids, is_alone: true, batch: None, total: None });
         }

@@ -574,6 +574,22 @@ fn a_return_is_read_whole() {
         (report.said.reasons.as_slice(), report.said.source.as_str()),
         (["AC04".into()].as_slice(), "pacs.004 B-17")
     );
+    assert_eq!(report.said.return_id.as_deref(), Some("r"), "no reference of the payout");
+    let of = |original: &str, charges: &str| {
+        let text = format!(
+            "<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><OrgnlIntrBkSttlmAmt Ccy=\"PKR\">{original}</OrgnlIntrBkSttlmAmt>\
+             <RtrdIntrBkSttlmAmt Ccy=\"PKR\">379.12</RtrdIntrBkSttlmAmt>{charges}"
+        );
+        one(&pacs004("09", &text)).said.status
+    };
+    let charges = "<ChrgsInf><Amt Ccy=\"PKR\">1.00</Amt></ChrgsInf>";
+    assert_eq!(of("379.12", ""), RailStatus::Returned);
+    assert_eq!(of("380.12", charges), RailStatus::Returned);
+    // Less than the original may be a part of it, more than it is another payment's.
+    for (original, charges) in [("1.00", ""), ("75000.00", ""), ("380.13", charges)] {
+        let found = of(original, charges);
+        assert!(matches!(found, RailStatus::Unrecognised(_)), "{original}: {found:?}");
+    }
     let nameless =
         one(&pacs004("02", &format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>"))).said.status;
     assert_eq!(nameless, RailStatus::Unrecognised("a return without an amount".into()));
@@ -1267,6 +1283,15 @@ fn ids_are_found_in_other_references_and_texts() {
     ] {
         assert_eq!(said("08", &unmatched), [Err(Unmatched::Nothing)], "{why}");
     }
+    // A return has an EndToEndId of its own, and names the returned payment in its text.
+    let back = |refs: &str, details: &str| {
+        entry(refs, details, "").replace("DBIT", "CRDT").replace("</Refs>", "</Refs><RtrInf/>")
+    };
+    let returned = [Ok(RailStatus::Returned)];
+    assert_eq!(said("08", &back("<EndToEndId>RETBANK1</EndToEndId>", &text(SIMPLE))), returned);
+    assert_eq!(said("02", &back("", &text(&format!("RETURN OF {SIMPLE} AC CLOSED")))), returned);
+    let other = format!("<EndToEndId>{third}</EndToEndId>");
+    assert_eq!(said("08", &back(&other, &text(SIMPLE))), [Err(Unmatched::Nothing)], "named so");
     let two = entry("", &text(&format!("{SIMPLE} ff112233445566778899aabbccddeeff")), "");
     assert_eq!(said("08", &two), [Err(Unmatched::Contradiction)], "two payments");
 }

@@ -226,6 +226,17 @@ fn a_second_booking_of_a_payout_is_seen() {
     let twice =
         "camt.054 N-5 returns the payout as FT-4, and it was returned before: camt.054-return FT-3";
     assert_eq!(case.attempt.hear(&again, None), Heard::Contradicts(twice.to_owned()));
+    // A pacs.004 is the same return as that booking, and its own id tells it from another one.
+    let returned = |message: &str, id: &str| RailReport {
+        return_id: Some(id.to_owned()),
+        ..booked(RailStatus::Returned, message, None)
+    };
+    case.hear(&returned("pacs.004 R-1", "RTR-1"));
+    let repeated = case.attempt.hear(&returned("pacs.004 R-2", "RTR-1"), None);
+    assert_eq!(repeated, Heard::Known(None));
+    let other = case.attempt.hear(&returned("pacs.004 R-3", "RTR-2"), None);
+    let twice = "pacs.004 R-3 returns the payout as RTR-2, and it was returned before: pacs.004-return RTR-1";
+    assert_eq!(other, Heard::Contradicts(twice.to_owned()));
     let first = booked(RailStatus::Settled, "camt.054 N-1", Some("FT-1"));
     assert_eq!(case.attempt.hear(&first, None), Heard::Known(None), "read once more");
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
@@ -313,7 +324,10 @@ fn only_charges_explain_a_difference() {
         (RailStatus::Returned, pkr(own - 500), None, None),
         (RailStatus::Returned, pkr(own + 500), pkr(500), None),
         (RailStatus::Accepted, pkr(own + 500), pkr(500), None),
-        (RailStatus::Returned, pkr(1), pkr(own - 1), Some(pkr(own - 1))),
+        (RailStatus::Returned, pkr(own - own / 2), pkr(own / 2), Some(pkr(own / 2))),
+        (RailStatus::Returned, pkr(own - own / 2 - 1), pkr(own / 2 + 1), None),
+        (RailStatus::Returned, pkr(1), pkr(own - 1), None),
+        (RailStatus::Settled, pkr(own + own / 2 + 1), pkr(own / 2 + 1), None),
         (RailStatus::Returned, pkr(0), pkr(own), None),
         (RailStatus::Settled, pkr(own * 2), pkr(own), None),
         (RailStatus::Settled, Some(Money::new(own, Currency::Inr)), None, None),
@@ -325,6 +339,9 @@ fn only_charges_explain_a_difference() {
             "{status:?} {amount:?} {charges:?}"
         );
     }
+    let found = Finding { charges: own - 1, ..Finding::from(RailStatus::Returned) };
+    let established = attempt.report_of(&found, "letter of 2026-11-20");
+    assert_eq!(moves(attempt.hear(&established, None)), Some(pkr(own - 1)), "two users did");
     // The booking with the charges follows a status: the charges are booked then, once.
     let mut settled = Attempt { state: Settled, ..attempt };
     let booking =
@@ -367,7 +384,13 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     };
     let unknown = Heard::Moves(Indeterminate, Trigger::RailUnknown, None);
     let refused = Heard::Moves(Refused, Trigger::Refused, None);
-    let duplicates: [(&[&str], Option<&str>); 24] = [
+    let duplicates: [(&[&str], Option<&str>); 30] = [
+        (&["00"], Some("Approved")),
+        (&["000"], None),
+        (&["NARR"], Some("Credit posted manually by branch")),
+        (&["TXN_SUCCESS"], None),
+        (&["E1"], Some("Transaction successful")),
+        (&[], Some("paid at counter")),
         (&["NARR"], Some("Reference has been used before")),
         (&["NARR"], Some("Transaction ID exists")),
         (&["FF01"], Some("transaction is in process")),
@@ -396,7 +419,11 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     for (codes, info) in duplicates {
         assert_eq!(heard(codes, info), unknown, "{codes:?} {info:?}");
     }
-    let refusals: [(&[&str], Option<&str>); 8] = [
+    let refusals: [(&[&str], Option<&str>); 12] = [
+        (&["0"], Some("beneficiary refuses")),
+        (&["005"], Some("do not honour")),
+        (&["NARR"], Some("could not be credited")),
+        (&["AC06"], Some("account blocked until KYC is completed")),
         (&["NARR"], Some("account does not exist")),
         (&["NARR"], Some("no such account exists at this branch")),
         (&["AC04"], Some("the account was already closed")),

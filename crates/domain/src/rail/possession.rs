@@ -58,9 +58,77 @@ const POSSESSION_WORDS: [&str; 40] = [
     "UMIIRAL NA",
 ];
 
-/// Words that turn the word after them around, in the languages that write "exist".
-const NEGATIONS: [&str; 10] =
-    ["NO", "NOT", "NON", "NE", "N", "PAS", "NAO", "T", "DOESNT", "CANNOT"];
+/// Beginnings of words (whole words: with a space) that may mean that it was paid, in Latin letters:
+/// English, French, Spanish, German, Turkish, Indonesian, Filipino, Arabic, Hindi, Nepali and
+/// Bengali, Urdu.
+const SUCCESS_WORDS: [&str; 26] = [
+    "SUCCESS ",
+    "SUCCES ",
+    "SUCCESSF",
+    "SUCCESF",
+    "CREDITED",
+    "POSTED",
+    "PAID",
+    "COMPLETED",
+    "EXECUTED",
+    "PROCESSED",
+    "SETTLED",
+    "DISBURSED",
+    "COLLECTED",
+    "REUSSI",
+    "EFFECTUE",
+    "EXITO",
+    "ERFOLGREICH",
+    "AUSGEFUHRT",
+    "AUSGEFUEHRT",
+    "GUTGESCHRIEBEN",
+    "BASARILI",
+    "BERHASIL",
+    "MATAGUMPAY",
+    "BNJH",
+    "SPHL",
+    "KMYB",
+];
+
+/// Words that turn another word of their text around, in the languages that write those above.
+const NEGATIONS: [&str; 36] = [
+    "NO",
+    "NOT",
+    "NON",
+    "NE",
+    "N",
+    "PAS",
+    "NAO",
+    "T",
+    "DOESNT",
+    "CANNOT",
+    "CANT",
+    "COULDNT",
+    "ISNT",
+    "WASNT",
+    "NEVER",
+    "UNABLE",
+    "WITHOUT",
+    "FAIL",
+    "FAILED",
+    "FAILS",
+    "FAILURE",
+    "INCOMPLETE",
+    "UNPAID",
+    "BEFORE",
+    "UNTIL",
+    "SANS",
+    "SIN",
+    "NICHT",
+    "KEIN",
+    "OHNE",
+    "KHONG",
+    "TIDAK",
+    "HINDI",
+    "LM",
+    "NHIN",
+    "NHI",
+];
 
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
 /// rail's profile, alone or in a bank's own words (`AM05 - duplication`, `DUPLICATE_FILE`).
@@ -82,19 +150,28 @@ fn in_latin_letters(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a bank's free text may mean that it already has what was sent.
+/// Whether a bank's free text may mean that it already has what was sent, or has paid it.
 pub fn mentions_possession(text: &str) -> bool {
     let text = in_latin_letters(text);
     names_duplicate(&text)
-        || says_it_exists(&text)
+        || says_it_is_so(&text)
         || POSSESSION_WORDS.iter().any(|word| text.contains(word))
 }
 
-/// "Record exists", but not "account does not exist".
-fn says_it_exists(text: &str) -> bool {
-    let mut words = text.split(' ');
-    words.clone().any(|word| word.starts_with("EXIST"))
-        && !words.any(|word| NEGATIONS.contains(&word))
+/// "Record exists", "credit posted", but not "account does not exist" or "could not be credited".
+fn says_it_is_so(text: &str) -> bool {
+    let is_said = |word: &str| {
+        let word = format!("{word} ");
+        word.starts_with("EXIST") || SUCCESS_WORDS.iter().any(|known| word.starts_with(known))
+    };
+    text.split(' ').any(is_said) && !text.split(' ').any(|word| NEGATIONS.contains(&word))
+}
+
+/// Whether a code of the bank's own means that all is well: zeros, as in ISO 8583's response codes, or
+/// words that say so.
+fn is_of_success(code: &str) -> bool {
+    let is_zeros = code.len() > 1 && code.bytes().all(|byte| byte == b'0');
+    is_zeros || says_it_is_so(&in_latin_letters(code))
 }
 
 /// Whether the reasons of a refusal, or its text, mean that the bank already has the instruction. A
@@ -110,7 +187,7 @@ pub fn proves_possession<'a>(
         let is_code = code.len() == 4 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
         !is_code || NARRATIVE_REASONS.contains(&code.as_str())
     };
-    codes.clone().any(|code| is_duplicate(code, rail))
+    codes.clone().any(|code| is_duplicate(code, rail) || is_of_success(code.trim()))
         || info.is_some_and(|text| match codes.clone().all(|code| is_narrative(code)) {
             true => mentions_possession(text),
             false => names_duplicate(&in_latin_letters(text)),
@@ -142,6 +219,18 @@ mod tests {
             "Umiiral na ang transaksyon",
             "Ce paiement existe déjà",
             "awaiting-confirmation",
+            "Transaction successful",
+            "Credit posted manually by branch",
+            "Beneficiary was paid in cash",
+            "Completed by operations",
+            "Opération effectuée avec succès",
+            "Zahlung ausgeführt",
+            "İşlem başarılı",
+            "Transaksi berhasil",
+            "تمت العملية بنجاح",
+            "लेनदेन सफल",
+            "লেনদেন সফল হয়েছে",
+            "کامیاب",
         ];
         let definite = [
             "Account does not exist",
@@ -151,6 +240,18 @@ mod tests {
             "Beneficiary name mismatch",
             "Tài khoản không tồn tại",
             "Account closed",
+            "Transaction unsuccessful",
+            "Account moved to the successor bank",
+            "Account could not be credited",
+            "Credit failed, not posted",
+            "Unable to be completed",
+            "Incomplete address",
+            "Paiement non effectué",
+            "Zahlung nicht ausgeführt",
+            "İşlem başarısız",
+            "Account number must be completed before payment",
+            "लेनदेन असफल",
+            "ناکام",
         ];
         let read = |texts: &[&str], is_open: bool| -> Vec<String> {
             let wrong = texts.iter().filter(|text| mentions_possession(text) != is_open);

@@ -235,9 +235,12 @@ fn a_batch_booking_is_the_sum_of_its_transactions_or_nothing() {
     assert_eq!(booked(300, None), Ok(2));
     assert_eq!(
         booked(300, Some(3)).err(),
-        Some(Unmatched::Sum { booked: pkr(300), ours: pkr(300) })
+        Some(Unmatched::Sum { booked: pkr(300), ours: pkr(300), count: Some((3, 2)) })
     );
-    assert_eq!(booked(299, None).err(), Some(Unmatched::Sum { booked: pkr(299), ours: pkr(300) }));
+    assert_eq!(
+        booked(299, None).err(),
+        Some(Unmatched::Sum { booked: pkr(299), ours: pkr(300), count: None })
+    );
     let refused = Candidate { state: AttemptState::Refused, ..candidate(1, 1, &[(MESSAGE, 1)]) };
     let part = Candidates::new(vec![refused, candidate(2, 1, &[(MESSAGE, 2)])]);
     let found = part

@@ -45,7 +45,7 @@ impl Workers {
                     return tracing::warn!(%error, recall = %id, "attempt read failed, will retry");
                 }
             };
-            RecallAction::Submitted { fence, answer }
+            RecallAction::Submitted { fence, answer: Box::new(answer) }
         } else {
             RecallAction::Due { fence }
         };

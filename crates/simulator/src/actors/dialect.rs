@@ -94,6 +94,7 @@ impl Desk {
             further_reasons: Vec::new(),
             info: Some("duplicate message".to_owned()),
             bank_reference: None,
+            return_id: None,
             amount: None,
             charges: None,
             source: "pain.002".to_owned(),

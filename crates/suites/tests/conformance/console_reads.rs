@@ -70,6 +70,7 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
             reason: None,
             info: None,
             bank_reference: None,
+            return_id: None,
             amount: None,
             source: "pacs.004".to_owned(),
             further_reasons: Vec::new(),

@@ -86,6 +86,7 @@ async fn settle(
         reason: None,
         info: None,
         bank_reference: Some(reference.to_owned()),
+        return_id: None,
         amount: None,
         source: "camt.054".to_owned(),
         further_reasons: Vec::new(),

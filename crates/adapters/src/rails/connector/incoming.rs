@@ -105,6 +105,8 @@ impl ReportBody {
             reasons: iso::codes(self.reasons.iter().flatten().map(|code| code.trim())),
             info: self.info.as_deref().and_then(iso::free_text),
             bank_reference: ids.reference.clone(),
+            return_id: None,
+            account: None,
             amount: AmountBody::read(self.amount.as_ref())?,
             other_amounts: Vec::new(),
             charges: AmountBody::read(self.charges.as_ref())?.filter(|charges| charges.minor > 0),

@@ -224,6 +224,8 @@ impl Acknowledgements {
                     reasons: Vec::new(),
                     info: Some(what),
                     bank_reference: None,
+                    return_id: None,
+                    account: None,
                     amount: None,
                     other_amounts: Vec::new(),
                     charges: None,

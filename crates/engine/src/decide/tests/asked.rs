@@ -15,6 +15,7 @@ fn report(attempt: AttemptId, status: RailStatus, reason: Option<&str>) -> RailR
         further_reasons: Vec::new(),
         info: None,
         bank_reference: None,
+        return_id: None,
         amount: None,
         charges: None,
         source: "test".to_owned(),

@@ -31,6 +31,7 @@ fn said(attempt: AttemptId, status: RailStatus, source: &str) -> PaymentAction {
         further_reasons: Vec::new(),
         info: None,
         bank_reference: None,
+        return_id: None,
         amount: None,
         charges: None,
         source: source.to_owned(),
@@ -104,7 +105,7 @@ fn a_repeated_answer_to_an_earlier_recall_is_none_to_the_newest() {
     let kept = ws.recalls.get(&(TENANT, new)).expect("new");
     assert_eq!((kept.state, kept.sent_at), (RecallState::Requested, None));
     let job = ws.jobs.get(&(TENANT, new.0)).and_then(Option::as_ref).expect("a job");
-    let sent = RecallAction::Submitted { fence: job.fence, answer: Submission::Taken };
+    let sent = RecallAction::Submitted { fence: job.fence, answer: Box::new(Submission::Taken) };
     run(&mut ws, &payment(1), PaymentAction::OfRecall(new, sent), rails());
     run(&mut ws, &payment(1), other(), rails());
     assert_eq!(ws.recalls.get(&(TENANT, new)).expect("new").state, RecallState::Sent);

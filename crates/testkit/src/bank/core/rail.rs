@@ -51,6 +51,7 @@ impl Standing {
             info: text(&self.info),
             // A pacs.004's own reference is not that of the payout that it returns.
             bank_reference: text(&self.reference).filter(|_| status != RailStatus::Returned),
+            return_id: None,
             amount: Some(own.amount),
             status,
             source: message.to_owned(),
@@ -132,6 +133,7 @@ impl<B: Book> BankCore<B> {
                 further_reasons: Vec::new(),
                 info: None,
                 bank_reference: None,
+                return_id: None,
                 amount: None,
                 charges: None,
                 source: "camt.029".to_owned(),
