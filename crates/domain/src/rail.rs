@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use crate::bank_statement::BankStatement;
 use crate::currency::Currency;
+use crate::decimal::Decimal;
 use crate::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use crate::money::Money;
 use crate::policy::RailConfig;
@@ -340,6 +341,8 @@ pub enum About {
         of: ReportIds,
         /// Transactions that the report lists individually: it does not apply to them.
         listed: Vec<Listed>,
+        /// What the report states about the whole message or block, if it ends payments.
+        stated: Totals,
     },
     /// All transactions of our message or block, booked as one sum.
     Batch {
@@ -348,6 +351,16 @@ pub enum About {
         /// The bank's transaction count.
         count: Option<usize>,
     },
+}
+
+/// Number and sum of all transactions of a message or block (`OrgnlNbOfTxs`, `OrgnlCtrlSum`), as the
+/// bank repeats them from what it received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The number of transactions.
+    pub count: Option<usize>,
+    /// The sum of their amounts in major units, whatever their currency.
+    pub sum: Option<Decimal>,
 }
 
 /// A report as a bank sent it; its ids determine the attempts (`rail_ids`).
@@ -364,7 +377,7 @@ impl BankReport {
     pub fn ids(&self) -> impl Iterator<Item = &ReportIds> {
         let (own, listed) = match &self.about {
             About::One(ids) | About::Batch { of: ids, .. } => (ids, [].as_slice()),
-            About::Rest { of, listed } => (of, listed.as_slice()),
+            About::Rest { of, listed, .. } => (of, listed.as_slice()),
         };
         std::iter::once(own).chain(listed.iter().map(|it| &it.ids))
     }
@@ -384,7 +397,8 @@ impl BankReport {
                 candidates.find_all(ids, amount, charges)?
             }
             About::One(ids) => vec![(candidates.find(ids, amount)?, amount)],
-            About::Rest { of, listed } => {
+            About::Rest { of, listed, stated } => {
+                candidates.check_whole(of, *stated)?;
                 let rest = candidates.rest_of(of, listed)?;
                 if rest.is_empty() && listed.iter().any(|it| !it.may_be_rest) {
                     return Err(Unmatched::Excluded);

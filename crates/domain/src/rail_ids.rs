@@ -13,6 +13,7 @@ use crate::attempt::{Attempt, AttemptState};
 use crate::currency::Currency;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::money::Money;
+use crate::rail::Totals;
 
 #[cfg(test)]
 mod tests;
@@ -140,6 +141,15 @@ pub enum Unmatched {
     /// It reports on the rest of a message, and lists all of our payouts in it with another status.
     #[error("it lists all payouts of the message, and with another status")]
     Excluded,
+    /// The bank states another number or sum of a whole message's transactions: it did not receive what
+    /// was sent.
+    #[error("it states {stated} for our message of {ours}")]
+    Whole {
+        /// What the bank states.
+        stated: String,
+        /// The same of our message.
+        ours: String,
+    },
     /// The booking of a whole message differs from the sum of its transactions.
     #[error("{booked} is booked for a message totalling {ours}{}", counts(*count))]
     Sum {
@@ -433,6 +443,24 @@ impl Candidates {
         }
         members.retain(|at| self.all.get(*at).is_some_and(|it| !found.contains(&it.attempt)));
         Ok(members.iter().filter_map(|at| self.all.get(*at)).collect())
+    }
+
+    /// Compares what a bank states about our whole message or block with it.
+    ///
+    /// # Errors
+    /// The message is not ours, or it has another number or sum of transactions.
+    pub fn check_whole(&self, ids: &ReportIds, stated: Totals) -> Result<(), Unmatched> {
+        let all = self.rest_of(ids, &[])?;
+        let differs = |stated, ours| Err(Unmatched::Whole { stated, ours });
+        if let Some(count) = stated.count.filter(|count| *count != all.len()) {
+            return differs(format!("{count} transactions"), all.len().to_string());
+        }
+        match (stated.sum, sum(&all)) {
+            (Some(stated), Some(ours)) if Money::exact(stated, ours.currency) != Some(ours) => {
+                differs(format!("a sum of {stated}"), ours.to_string())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a transaction names a message, and it is not ours.

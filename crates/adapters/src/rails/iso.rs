@@ -79,7 +79,7 @@ pub(super) fn money(text: &str, code: &str) -> Result<Money, String> {
 }
 
 /// A non-negative `xs:decimal` within the bounds of an amount.
-fn decimal(text: &str) -> Option<Decimal> {
+pub(super) fn decimal(text: &str) -> Option<Decimal> {
     let unsigned = text.strip_prefix('+').unwrap_or(text);
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let digits = whole.len() + fraction.len();

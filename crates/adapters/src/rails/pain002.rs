@@ -4,7 +4,7 @@
 //! payment, whatever name the bank gives the message.
 
 use domain::money::Money;
-use domain::rail::{self, About, BankReport, RailStatus, RecallAnswer, Said};
+use domain::rail::{self, About, BankReport, RailStatus, RecallAnswer, Said, Totals};
 use domain::rail_ids::{self, ReportIds};
 
 use super::iso;
@@ -206,6 +206,7 @@ struct Status {
     reasons: Vec<String>,
     info: Option<String>,
     subject: Subject,
+    stated: Totals,
 }
 
 impl Status {
@@ -213,7 +214,13 @@ impl Status {
         let code = element.and_then(|element| element.text_at(&[name])).map(str::to_owned);
         let (reasons, info) =
             iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
-        Status { code, reasons, info, subject: element.map_or(Subject::Payment, Subject::of) }
+        let text = |name: &str| element.and_then(|element| element.text_at(&[name]));
+        let stated = Totals {
+            count: text("OrgnlNbOfTxs").and_then(|count| count.parse().ok()),
+            sum: text("OrgnlCtrlSum").and_then(iso::decimal),
+        };
+        let subject = element.map_or(Subject::Payment, Subject::of);
+        Status { code, reasons, info, subject, stated }
     }
 
     /// The status of a block within its message.
@@ -303,6 +310,7 @@ impl Status {
             return;
         }
         let listed = listed.beside(&status);
+        let stated = if ends(&status) { self.stated } else { Totals::default() };
         let said = Said {
             status,
             reasons,
@@ -315,7 +323,11 @@ impl Status {
             charges: None,
             source: statement.source.clone(),
         };
-        statement.take("group", 1, Ok(BankReport { about: About::Rest { of, listed }, said }));
+        statement.take(
+            "group",
+            1,
+            Ok(BankReport { about: About::Rest { of, listed, stated }, said }),
+        );
     }
 }
 

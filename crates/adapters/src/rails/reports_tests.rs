@@ -222,6 +222,45 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
     );
 }
 
+/// What the bank received may be another file than the one that was sent.
+#[test]
+fn a_status_that_ends_a_message_is_about_the_message_that_was_sent() {
+    let said = |status: &str, level: &str, totals: &str| {
+        let group = format!("<OrgnlMsgId>{MESSAGE}</OrgnlMsgId>");
+        let own = format!("{totals}<{level}>{status}</{level}>");
+        let body = match level {
+            "GrpSts" => format!("<OrgnlGrpInfAndSts>{group}{own}</OrgnlGrpInfAndSts>"),
+            _ => format!(
+                "<OrgnlGrpInfAndSts>{group}</OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>{MESSAGE}\
+                 </OrgnlPmtInfId>{own}</OrgnlPmtInfAndSts>"
+            ),
+        };
+        heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &body))
+    };
+    let totals = |count: &str, sum: &str| {
+        format!("<OrgnlNbOfTxs>{count}</OrgnlNbOfTxs><OrgnlCtrlSum>{sum}</OrgnlCtrlSum>")
+    };
+    for level in ["GrpSts", "PmtInfSts"] {
+        for status in ["RJCT", "ACSC"] {
+            for fits in [totals("2", "389.12"), totals("2", "0389.1200"), String::new()] {
+                let found = said(status, level, &fits);
+                assert_eq!(found.iter().filter(|it| it.is_ok()).count(), 2, "{status} {fits}");
+            }
+            for (wrong, stated) in [
+                (totals("1", "389.12"), "1 transactions"),
+                (totals("3", "389.12"), "3 transactions"),
+                (totals("2", "379.12"), "a sum of 379.12"),
+            ] {
+                let found = said(status, level, &wrong);
+                let [Err(why)] = found.as_slice() else { panic!("{level} {wrong}: {found:?}") };
+                assert!(why.to_string().contains(stated), "{why}");
+            }
+        }
+        // What ends nothing may be imprecise.
+        assert_eq!(said("ACSP", level, &totals("1", "1.00")).len(), 2);
+    }
+}
+
 /// A message that is accepted in part counts its rejections: other numbers than are listed are a
 /// discrepancy of their own, and the listed ones are taken all the same.
 #[test]

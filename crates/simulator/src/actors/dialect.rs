@@ -12,6 +12,7 @@ use domain::ids::{AttemptId, PaymentId};
 use domain::money::Money;
 use domain::rail::{
     About, BankReport, Inquiry, Instruction, RailId, RailReport, RailStatus, Said, Submission,
+    Totals,
 };
 use domain::rail_ids::{Listed, ReportIds};
 use domain::time::Timestamp;
@@ -166,7 +167,7 @@ impl Desk {
         let listed = listed.map(|it| Listed { ids: it.ids(), ..Listed::default() }).collect();
         let of = ReportIds { message: Some(message), ..ReportIds::default() };
         let said = Said { amount: None, bank_reference: None, ..report.said.clone() };
-        BankReport { about: About::Rest { of, listed }, said }
+        BankReport { about: About::Rest { of, listed, stated: Totals::default() }, said }
     }
 
     /// The booking of all that a message paid, once that is known; the bank reports no single bookings.

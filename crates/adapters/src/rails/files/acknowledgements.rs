@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use domain::rail::{self, About, BankReport, RailStatus, Reports, Said};
+use domain::rail::{self, About, BankReport, RailStatus, Reports, Said, Totals};
 use domain::rail_ids::{self, ReportIds};
 
 use super::pattern::Patterns;
@@ -218,6 +218,7 @@ impl Acknowledgements {
                 about: About::Rest {
                     of: ReportIds { message: Some(of.message.clone()), ..ReportIds::default() },
                     listed: Vec::new(),
+                    stated: Totals::default(),
                 },
                 said: Said {
                     status: RailStatus::Rejected,
