@@ -1,8 +1,9 @@
 //! The live rate book: what each source states, which of it is used, and the guards against a broken
 //! source.
 //!
-//! A lookup takes each pair from the first source whose rate is young enough: a source that fails keeps
-//! its rates, and while they are too old the next one fills in. A rate that jumps is not used unless
+//! A lookup takes each pair from the first source whose rate is young enough, be it stated, inverted or
+//! crossed: a source that fails keeps its rates, and while they are too old, or have no path, the next
+//! one fills in. A rate that jumps is not used unless
 //! another source confirms it. A stablecoin has a rate only while its price in USD is near 1.
 
 use std::collections::BTreeSet;
@@ -193,30 +194,36 @@ impl LiveRates {
         self.sources.iter().cloned().zip(self.in_force().states.iter().cloned()).collect()
     }
 
-    /// Sources that disagree: in each pair the first one is used while its rate is young enough.
+    /// Sources that disagree: in each pair the first one is used while its rate is young enough. A
+    /// source that is used because the earlier ones have no rate of a pair may state another one than
+    /// they imply with the rest of what it states.
     pub fn disagreements(&self) -> Vec<Disagreement> {
         let in_force = self.in_force();
         let mut found = Vec::new();
+        let differ = |one, other| moved_beyond(one, other, self.limits.max_difference_bps);
         for (at, state) in in_force.states.iter().enumerate() {
-            for rate in state.table.snapshot() {
-                let (base, quote) = rate.pair();
-                if self.shown(&in_force, at, &rate).is_none() {
-                    continue;
-                }
-                let before = (0..at).find_map(|first| {
-                    Some((first, self.of_source(&in_force, first, base, quote)?.mid.rate))
-                });
-                let Some((first, used)) = before else { continue };
-                if moved_beyond(used, rate.mid.rate, self.limits.max_difference_bps) {
-                    found.push(Disagreement {
-                        pair: (base, quote),
-                        used: (self.sources[first].title(), used),
-                        other: (self.sources[at].title(), rate.mid.rate),
-                    });
+            let stated = state.table.snapshot().into_iter();
+            for rate in stated.filter(|rate| self.shown(&in_force, at, rate).is_some()) {
+                let (pair, own) = (rate.pair(), (self.sources[at].title(), rate.mid.rate));
+                let (used, other) = match self.before(&in_force, at, pair) {
+                    Some((first, used)) => ((self.sources[first].title(), used), own),
+                    None => match self.implied(&in_force, at, pair) {
+                        Some(implied) => (own, (self.titles(at), implied)),
+                        None => continue,
+                    },
+                };
+                if differ(used.1, other.1) {
+                    found.push(Disagreement { pair, used, other });
                 }
             }
         }
         found
+    }
+
+    /// The names of the first `count` sources.
+    fn titles(&self, count: usize) -> String {
+        let titles: Vec<String> = self.sources[..count].iter().map(RateSource::title).collect();
+        titles.join(", ")
     }
 
     /// What operators have to look at. The texts have no figures: the same text is the same
@@ -384,16 +391,6 @@ impl LiveRates {
     }
 
     /// The rate that one source states or implies, if it is young enough for display.
-    fn of_source(
-        &self,
-        in_force: &InForce,
-        at: usize,
-        base: Currency,
-        quote: Currency,
-    ) -> Option<Derived> {
-        self.of_table(in_force, at, &in_force.states[at].table, (base, quote))
-    }
-
     fn of_table(
         &self,
         in_force: &InForce,
@@ -405,19 +402,53 @@ impl LiveRates {
         derived(base, quote, |base, quote| leg(table, (base, quote), Side::Mid, pick))
     }
 
-    /// The rate from the first source with each of its legs.
+    /// The rate from as few sources as have one together, the first ones; each of its legs from the
+    /// first of them.
     fn of_all(
         &self,
         in_force: &InForce,
-        (base, quote): (Currency, Currency),
+        pair: (Currency, Currency),
         side: Side,
         pick: impl Fn(usize, &DirectRate) -> Option<bool>,
     ) -> Option<Derived> {
-        derived(base, quote, |base, quote| {
-            in_force.states.iter().enumerate().find_map(|(at, state)| {
-                leg(&state.table, (base, quote), side, |rate| pick(at, rate))
-            })
+        (1..=in_force.states.len())
+            .find_map(|count| of_first(&in_force.states[..count], pair, side, &pick))
+    }
+
+    /// What the first `count` sources state of a pair, if they have a rate that is young enough, and
+    /// which of them completes it.
+    fn before(
+        &self,
+        in_force: &InForce,
+        count: usize,
+        pair: (Currency, Currency),
+    ) -> Option<(usize, Decimal)> {
+        let young = |at: usize, rate: &DirectRate| self.shown(in_force, at, rate);
+        (0..count).find_map(|last| {
+            let found = of_first(&in_force.states[..=last], pair, Side::Mid, &young)?;
+            Some((last, found.mid.rate))
         })
+    }
+
+    /// What the first sources, up to `at`, imply of a pair that source `at` states, without this
+    /// statement. `None` if they imply nothing, or source `at` implies the same alone.
+    fn implied(
+        &self,
+        in_force: &InForce,
+        at: usize,
+        stated: (Currency, Currency),
+    ) -> Option<Decimal> {
+        let is_it = |rate: &DirectRate| rate.pair() == stated || (rate.quote, rate.base) == stated;
+        let implied = |first: usize| {
+            let pick = |other: usize, rate: &DirectRate| {
+                let is_stated = other + first == at && is_it(rate);
+                if is_stated { None } else { self.shown(in_force, other + first, rate) }
+            };
+            let found = of_first(&in_force.states[first..=at], stated, Side::Mid, &pick)?;
+            Some(found.mid.rate)
+        };
+        let (together, alone) = (implied(0)?, implied(at));
+        (alone != Some(together)).then_some(together)
     }
 
     /// Whether a rate is young enough for display.
@@ -521,6 +552,21 @@ impl RateBook for LiveRates {
     }
 }
 
+/// The rate of a pair from sources, each of its legs from the first one that has it.
+fn of_first(
+    states: &[SourceState],
+    (base, quote): (Currency, Currency),
+    side: Side,
+    pick: &impl Fn(usize, &DirectRate) -> Option<bool>,
+) -> Option<Derived> {
+    derived(base, quote, |base, quote| {
+        states
+            .iter()
+            .enumerate()
+            .find_map(|(at, state)| leg(&state.table, (base, quote), side, |rate| pick(at, rate)))
+    })
+}
+
 fn coins_of(base: Currency, quote: Currency) -> impl Iterator<Item = Currency> {
     let coins = StableCoin::ALL.map(StableCoin::currency).into_iter();
     coins.filter(move |coin| [base, quote].contains(coin))
@@ -536,7 +582,7 @@ fn is_off_level(rate: &DirectRate) -> bool {
 }
 
 /// Whether a pair is the price of a stablecoin in USD.
-fn is_peg(rate: DirectRate) -> bool {
+pub(super) fn is_peg(rate: DirectRate) -> bool {
     let coins = StableCoin::ALL.map(StableCoin::currency);
     matches!(rate.pair(), (coin, Currency::Usd) | (Currency::Usd, coin) if coins.contains(&coin))
 }

@@ -80,6 +80,11 @@ const MAX_EXPONENT: u64 = 18;
 const DECIMALS: [&str; 5] = ["decimals", "decimal", "precision", "digits", "fraction"];
 /// Names of a time contain one of these.
 const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
+/// Names of a time that is not that of the rates contain one of these.
+const OTHER_TIMES: [&str; 10] = [
+    "next", "server", "request", "query", "response", "expir", "until", "elapsed", "cache",
+    "execut",
+];
 /// Names of the day of the rates, which counts if a time beside it is of a later day: some documents
 /// state when they were sent.
 const DAYS: [&str; 8] = [
@@ -326,7 +331,9 @@ impl Walk<'_, '_> {
         let Node::Object(members) = node else { return Vec::new() };
         let times = members.iter().filter_map(|(name, value)| {
             let name = name.to_ascii_lowercase();
-            let text = plain(value).filter(|_| TIMES.iter().any(|part| name.contains(part)))?;
+            let has = |part: &&str| name.contains(*part);
+            let is_theirs = TIMES.iter().any(&has) && !OTHER_TIMES.iter().any(&has);
+            let text = plain(value).filter(|_| is_theirs)?;
             let (time, is_precise) = self.read.published.time(text, self.read.now)?;
             Some((!is_precise, time, DAYS.contains(&name.as_str())))
         });

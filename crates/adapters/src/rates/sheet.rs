@@ -8,8 +8,9 @@ use domain::ports::Mid;
 use domain::time::Timestamp;
 use serde::Deserialize;
 
+use super::book::is_peg;
 use super::published::Published;
-use super::table::DirectRate;
+use super::table::{DirectRate, RateTable, Side, derived, leg};
 use super::{ecb, json};
 
 /// The least and the greatest rate of a pair; what lies outside is not a rate of our currencies.
@@ -17,6 +18,11 @@ pub const MIN_RATE: Decimal = Decimal::new(1, 8);
 pub const MAX_RATE: Decimal = Decimal::from_int(100_000_000);
 /// The greatest difference between ask and bid, in basis points of the bid.
 pub const MAX_SPREAD_BPS: u32 = 1_000;
+/// Maximum distance of a mid rate from its own bid and ask, outside of them, in basis points.
+pub const MAX_OUTSIDE_BPS: u32 = 100;
+/// Maximum difference between a rate and what the other rates of its document give, in basis points:
+/// published rates are rounded.
+pub const MAX_CONTRADICTION_BPS: u32 = 1_000;
 /// Decimals to which a rate is rounded, half-even: publishers print binary floats in full.
 const RATE_DECIMALS: u32 = 12;
 /// Characters of a document that are repeated in a fault.
@@ -90,13 +96,23 @@ pub enum SheetError {
     },
     /// The bid is above the ask, or too far below it.
     #[error(
-        "{pair}: bid {bid} and ask {ask}: the bid must not be greater, nor the ask more than {MAX_SPREAD_BPS} bps above it, nor is either so far from the mid"
+        "{pair}: bid {bid} and ask {ask}: the bid must not be greater, nor the ask more than {MAX_SPREAD_BPS} bps above it, nor is either so far from the mid, nor the mid more than {MAX_OUTSIDE_BPS} bps outside of them"
     )]
     Spread {
         /// The currency pair as `BASE/QUOTE`.
         pair: String,
         bid: Decimal,
         ask: Decimal,
+    },
+    /// Rates of one document that exclude each other.
+    #[error(
+        "{pair}: {stated} differs by more than {MAX_CONTRADICTION_BPS} bps from {implied}, which the document's other rates give"
+    )]
+    Contradiction {
+        /// The currency pair as `BASE/QUOTE`.
+        pair: String,
+        stated: Decimal,
+        implied: Decimal,
     },
     /// A pair named twice.
     #[error("{pair} is named twice")]
@@ -130,6 +146,14 @@ pub struct Sheet {
     pub rates: Vec<DirectRate>,
 }
 
+impl Sheet {
+    /// The same, with no rate of a later time.
+    pub fn not_after(mut self, now: Timestamp) -> Sheet {
+        self.rates.iter_mut().for_each(|rate| rate.mid.as_of = rate.mid.as_of.min(now));
+        self
+    }
+}
+
 /// Reads a document of the given form, or of the one that its structure shows.
 pub fn read(
     bytes: &[u8],
@@ -156,8 +180,28 @@ pub fn read(
             wanted.name()
         ))),
         _ if sheet.rates.is_empty() => Err(SheetError::NoRates),
-        _ => Ok(sheet),
+        _ => contradiction(&sheet.rates).map_or(Ok(sheet), Err),
     }
+}
+
+/// A rate that the document's other rates exclude. Which of them is wrong is open, so none is used. The
+/// price of a stablecoin excludes none: the others may not have followed it yet, and it has to be known.
+fn contradiction(rates: &[DirectRate]) -> Option<SheetError> {
+    let mut table = RateTable::default();
+    rates.iter().for_each(|rate| table.set(*rate));
+    rates.iter().filter(|rate| !is_peg(**rate)).find_map(|rate| {
+        let others = |it: &DirectRate| {
+            let is_it = it.pair() == rate.pair() || (it.quote, it.base) == rate.pair();
+            (!is_it && !is_peg(*it)).then_some(false)
+        };
+        let implied = derived(rate.base, rate.quote, |base, quote| {
+            leg(&table, (base, quote), Side::Mid, others)
+        })?;
+        let (stated, implied) = (rate.mid.rate, implied.mid.rate);
+        super::moved_beyond(implied, stated, MAX_CONTRADICTION_BPS).then(|| {
+            SheetError::Contradiction { pair: pair(rate.base, rate.quote), stated, implied }
+        })
+    })
 }
 
 /// Whether a text is Corridor's TOML: a table, or `as_of =`.
@@ -220,8 +264,15 @@ impl Reading<'_> {
                 (None, None) => return Err(SheetError::Missing(pair(base, quote))),
             };
         let (bid, ask) = sides.unwrap_or((rate, rate));
+        // The last trade may be a little outside of what is bid and asked now.
         let is_far = |side| super::moved_beyond(rate, side, MAX_SPREAD_BPS);
-        if bid > ask || super::moved_beyond(bid, ask, MAX_SPREAD_BPS) || is_far(bid) || is_far(ask)
+        let nearest = rate.clamp(bid.min(ask), ask.max(bid));
+        let is_outside = super::moved_beyond(nearest, rate, MAX_OUTSIDE_BPS);
+        if bid > ask
+            || super::moved_beyond(bid, ask, MAX_SPREAD_BPS)
+            || is_far(bid)
+            || is_far(ask)
+            || is_outside
         {
             return Err(SheetError::Spread { pair: pair(base, quote), bid, ask });
         }

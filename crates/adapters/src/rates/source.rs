@@ -14,7 +14,8 @@ use crate::outbound::address::shown_text;
 
 /// Maximum size of a document, in bytes.
 pub const MAX_SHEET_BYTES: usize = 1024 * 1024;
-/// Maximum clock skew: a rate may be dated this far in the future.
+/// Maximum clock skew: a rate may be dated this far in the future, and is of the time of its reading
+/// then.
 pub const MAX_AHEAD: Span = Span::mins(5);
 
 /// Where a document is.
@@ -128,7 +129,7 @@ impl RateSource {
                 let pair = sheet::pair(rate.base, rate.quote);
                 Err(RateError::Ahead { origin, pair, as_of: rate.mid.as_of })
             }
-            None => Ok(sheet),
+            None => Ok(sheet.not_after(now)),
         }
     }
 

@@ -95,6 +95,58 @@ async fn a_pair_comes_from_the_first_source_whose_rate_is_young() {
     assert!(matches!(ahead.failed[..], [(_, RateError::Ahead { .. })]), "{ahead:?}");
 }
 
+/// Legs of several sources are mixed only where the first ones have no rate without the next.
+#[tokio::test]
+async fn a_later_sources_own_rate_replaces_none_that_the_first_one_implies() {
+    let files = Files::new();
+    let sources = vec![files.source("market"), files.source("coins")];
+    let rates = LiveRates::new(sources, LIMITS);
+    let market = ["USD,PKR,278.75", "USD,EUR,0.862", "USD,INR,89.4"];
+    let with_coins = [market.as_slice(), &["USDC,USD,1"]].concat();
+    files.write("market", &with_coins, NOW);
+    files.write("coins", &["USDC,USD,1", "USDC,PKR,300", "EUR,INR,107"], NOW);
+    rates.refresh(&client(), NOW).await;
+    let rate = |base, quote| {
+        let bid = rates.bid(code(base), code(quote), &terms(NOW))?;
+        Some(bid.rate.round(2, domain::decimal::Rounding::HalfEven))
+    };
+    assert_eq!(rate("USDC", "PKR"), Some(dec("278.75")));
+    assert_eq!(rate("EUR", "INR"), Some(dec("103.71")));
+    let disagree = |rates: &LiveRates| -> Vec<String> {
+        let all = rates.disagreements().into_iter();
+        all.map(|it| format!("{} {}", pair_text(it.pair), it.used.0)).collect()
+    };
+    assert_eq!(disagree(&rates), ["EUR/INR market", "USDC/PKR market"]);
+
+    // Without a price of the coin the first source has no rate of it, and the next one's own is used:
+    // what both imply together is another one, which is a condition.
+    let alone = LiveRates::new(vec![files.source("market"), files.source("coins")], LIMITS);
+    files.write("market", &market, NOW);
+    alone.refresh(&client(), NOW).await;
+    let bid = alone.bid(code("USDC"), Currency::Pkr, &terms(NOW)).expect("a rate");
+    assert_eq!(bid.rate, dec("300"));
+    assert_eq!(disagree(&alone), ["EUR/INR market", "USDC/PKR coins"]);
+}
+
+fn pair_text((base, quote): (Currency, Currency)) -> String {
+    format!("{}/{}", base.code(), quote.code())
+}
+
+#[tokio::test]
+async fn a_document_dated_ahead_is_of_the_time_of_its_reading() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    files.write("a", &["USD,PKR,285"], NOW + Span::secs(280));
+    rates.refresh(&client(), NOW).await;
+    let later = NOW + Span::secs(10);
+    files.write("a", &["USD,PKR,284"], later);
+    rates.refresh(&client(), later).await;
+    assert_eq!(used(&rates, later).as_deref(), Some("284"), "the newest document counts");
+    files.write("a", &["USD,PKR,285"], later + Span::secs(280));
+    rates.refresh(&client(), later).await;
+    assert_eq!(used(&rates, later + Span::secs(301)), None, "it has become too old");
+}
+
 #[tokio::test]
 async fn a_book_that_was_never_read_says_so() {
     let files = Files::new();

@@ -397,3 +397,59 @@ fn toml_and_csv_give_the_same_rates() {
     let mid = Mid { rate: dec("278.75"), as_of: Timestamp(1_795_132_800_000_000) };
     assert_eq!(csv.rates, [DirectRate::at_mid(Currency::Usd, Currency::Pkr, mid)]);
 }
+
+/// The order of a document's rates decides nothing.
+#[test]
+fn rates_that_exclude_each_other_are_refused_in_any_order() {
+    let rows = [
+        r#"{"base":"EUR","quote":"PKR","rate":400}"#,
+        r#"{"base":"EUR","quote":"USD","rate":1.16}"#,
+        r#"{"base":"USD","quote":"PKR","rate":278.75}"#,
+    ];
+    let list = |rows: &[&str]| format!(r#"{{"as_of":"{NOW}","rates":[{}]}}"#, rows.join(","));
+    let mut reversed = rows;
+    reversed.reverse();
+    for rows in [rows, reversed] {
+        let error = read(&list(&rows)).expect_err("excluded").to_string();
+        assert!(error.contains("which the document's other rates give"), "{error}");
+    }
+    let rounded = [r#"{"base":"EUR","quote":"PKR","rate":320}"#, rows[1], rows[2]];
+    assert_eq!(read(&list(&rounded)).expect("rounded").rates.len(), 3);
+}
+
+#[test]
+fn a_mid_rate_lies_between_its_bid_and_ask() {
+    let text = |mid: &str| {
+        format!(
+            r#"{{"as_of":"{NOW}","rates":[{{"base":"USD","quote":"PKR","rate":{mid},"bid":278.4,"ask":279.1}}]}}"#
+        )
+    };
+    for near in ["278.7", "278.0", "280.0"] {
+        assert_eq!(read(&text(near)).expect(near).rates.len(), 1, "{near}");
+    }
+    for outside in ["300", "275", "290"] {
+        let error = read(&text(outside)).expect_err(outside).to_string();
+        assert!(error.contains("outside of them"), "{error}");
+    }
+}
+
+#[test]
+fn a_time_of_something_else_is_not_that_of_the_rates() {
+    let with =
+        |name: &str| format!(r#"{{"{name}":"{NOW}","base":"USD","rates":{{"PKR":278.75}}}}"#);
+    for theirs in ["timestamp", "time_last_update", "date", "updated_at"] {
+        assert_eq!(read(&with(theirs)).expect(theirs).rates.len(), 1, "{theirs}");
+    }
+    for other in [
+        "server_time",
+        "time_next_update_unix",
+        "next_update",
+        "request_time",
+        "query_date",
+        "expiry_date",
+        "valid_until_date",
+    ] {
+        let error = read(&with(other)).expect_err(other).to_string();
+        assert!(error.contains("the time"), "{other}: {error}");
+    }
+}
