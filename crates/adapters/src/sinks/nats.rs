@@ -114,9 +114,14 @@ impl NatsSink {
             Some(new) if is_missing => {
                 let config = new_stream(&settings.stream, new);
                 let made = context.create_stream(config).await;
-                made.map(drop).map_err(|error| {
+                made.map_err(|error| {
                     self.fault(&format!("stream {} was not created", settings.stream), &error)
-                })
+                })?;
+                tracing::warn!(
+                    stream = settings.stream,
+                    "stream was missing and has been created, events sent before are not in it"
+                );
+                Ok(())
             }
             _ => Err(self.fault(&format!("stream {}", settings.stream), &error)),
         }
