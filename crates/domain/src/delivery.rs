@@ -13,7 +13,7 @@ mod replays;
 pub mod states;
 
 pub use change::{
-    JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce,
+    JITTER_PERMILLE, Jitter, Occasion, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce,
 };
 pub use replays::Replays;
 pub use states::{DeliveryStep, DeliveryTrigger};

@@ -65,28 +65,43 @@ pub enum ReceiverState {
     Closed,
 }
 
+/// Why a delivery is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// The event happened.
+    Event,
+    /// The event happened earlier, when it was not to be delivered.
+    Backfill,
+}
+
 /// Adds the delivery of an aggregate's event number `version`. Only the first unfinished delivery
 /// of an aggregate gets a job.
 ///
 /// Versions are consecutive except for events that were not to be delivered when they happened
 /// ([`DeliveryStream`]). A delivery after a gap does not wait for open ones before it: those
-/// continue in order, like replayed ones, and so does a backfilled delivery, which lies before the
-/// open one.
+/// continue in order, like replayed ones. So does a backfilled delivery that lies before the open
+/// one or after a replayed one, which it would pass as the open one.
 pub fn announce(
     stream: Option<DeliveryStream>,
     (aggregate, version): (Aggregate, i64),
     tenant: TenantId,
-    receiver: ReceiverState,
+    (occasion, receiver): (Occasion, ReceiverState),
     now: Timestamp,
 ) -> (Delivery, DeliveryStream, WalletEffects) {
     let mut effects = WalletEffects::default();
     let mut stream = stream.unwrap_or_else(|| DeliveryStream::before((aggregate, version), tenant));
-    if version > stream.newest + 1 {
+    let follows_replays =
+        |stream: &DeliveryStream| occasion == Occasion::Backfill && stream.replays.waits(version);
+    let is_newest = version > stream.newest;
+    if version > stream.newest + 1 || (is_newest && follows_replays(&stream)) {
         stream.replays.add_open(stream.open..=stream.newest);
         (stream.open, stream.newest) = (version, version - 1);
     }
     stream.newest = stream.newest.max(version);
     let is_first = version <= stream.open;
+    if is_newest && is_first && follows_replays(&stream) {
+        stream.open = version + 1;
+    }
     let mut delivery = Delivery {
         event: aggregate.event_id(tenant, version),
         tenant,

@@ -46,7 +46,8 @@ impl Replays {
         self.due.contains(&version) || self.waiting.contains(&version)
     }
 
-    fn waits(&self, version: i64) -> bool {
+    /// Whether a lower version is delivered first.
+    pub(super) fn waits(&self, version: i64) -> bool {
         self.due.iter().chain(&self.waiting).any(|other| *other < version)
     }
 }

@@ -71,8 +71,16 @@ impl Books {
     }
 
     fn announce_number(&mut self, version: i64, receiver: ReceiverState) {
+        self.add(version, (Occasion::Event, receiver));
+    }
+
+    fn backfill(&mut self, version: i64) {
+        self.add(version, (Occasion::Backfill, ReceiverState::Open));
+    }
+
+    fn add(&mut self, version: i64, why: (Occasion, ReceiverState)) {
         let (delivery, stream, effects) =
-            announce(self.stream.take(), (AGGREGATE, version), TENANT, receiver, self.now);
+            announce(self.stream.take(), (AGGREGATE, version), TENANT, why, self.now);
         self.deliveries.insert(version, delivery);
         self.stream = Some(stream);
         self.apply(&effects);
@@ -109,6 +117,12 @@ impl Books {
 
     fn replay(&mut self, version: i64) {
         self.on(version, |delivery, stream, now| ((), delivery.replay(stream, now)));
+    }
+
+    /// The pending ones below a version.
+    fn lower(&self, version: i64) -> Vec<i64> {
+        let lower = self.deliveries.range(..version);
+        lower.filter(|(_, it)| it.state == Pending).map(|(version, _)| *version).collect()
     }
 
     fn states(&self) -> Vec<DeliveryState> {
@@ -366,16 +380,130 @@ fn events_without_delivery_block_nothing() {
 fn backfilled_deliveries_are_attempted_at_once_and_in_order() {
     let mut books = Books::with(0);
     books.announce_number(4, ReceiverState::Open);
-    books.announce_number(2, ReceiverState::Open);
-    books.announce_number(1, ReceiverState::Closed);
+    books.backfill(2);
+    books.add(1, (Occasion::Backfill, ReceiverState::Closed));
     assert_eq!(books.due(), [2, 4]);
     assert_eq!(books.deliveries[&1].state, Disabled);
     books.try_it(4, &received());
     books.announce_number(5, ReceiverState::Open);
     assert_eq!(books.due(), [2, 5], "later events behave as without a backfill");
     let mut fresh = Books::with(0);
-    (1..=3).for_each(|version| fresh.announce_number(version, ReceiverState::Open));
+    (1..=3).for_each(|version| fresh.backfill(version));
     assert_eq!(fresh.due(), [1]);
+}
+
+/// State of an event before a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Received,
+    GivenUp,
+    Disabled,
+    /// It had no delivery.
+    Missing,
+    /// It is attempted, or waits for one that is.
+    Open,
+}
+
+impl Books {
+    /// An aggregate with these events.
+    fn of(events: &[Before]) -> Books {
+        let mut books = Books::with(0);
+        for (version, event) in (1..).zip(events) {
+            let receiver = match event {
+                Before::Missing => continue,
+                Before::Disabled => ReceiverState::Closed,
+                Before::Received | Before::GivenUp | Before::Open => ReceiverState::Open,
+            };
+            books.announce_number(version, receiver);
+            match event {
+                Before::Received => _ = books.try_it(version, &received()),
+                Before::GivenUp => (0..12).for_each(|_| _ = books.try_it(version, &failed())),
+                Before::Disabled | Before::Missing | Before::Open => {}
+            }
+        }
+        books
+    }
+
+    /// Asks for an event that was missed, if it was.
+    fn recover(&mut self, version: i64) -> bool {
+        match self.deliveries.get(&version).map(|delivery| delivery.state) {
+            None => self.backfill(version),
+            Some(Dead | Disabled) => self.replay(version),
+            Some(Pending | Delivered) => return false,
+        }
+        true
+    }
+
+    /// Delivers everything; the endpoint receives the highest of those that are due first.
+    fn arrivals(&mut self) -> Vec<i64> {
+        let mut arrived = Vec::new();
+        while let Some(version) = self.due().pop() {
+            self.try_it(version, &received());
+            arrived.push(version);
+        }
+        arrived
+    }
+}
+
+#[test]
+fn recovered_deliveries_arrive_in_order() {
+    use Before::{Disabled as Off, GivenUp, Missing, Open, Received};
+    for events in [
+        &[Off, Off, Missing][..],
+        &[Off, Missing],
+        &[Off, Missing, Missing, Missing],
+        &[Missing, Off, Missing],
+        &[Missing, Received, Missing],
+        &[Received, Missing, GivenUp, Missing],
+        &[GivenUp, Received, Off, Missing, Missing],
+        &[Missing, Missing, Missing],
+        &[Missing, GivenUp, Missing, Received],
+        &[GivenUp, Missing, Off],
+        &[GivenUp, Open, Open, Missing],
+        &[Received, Open, Missing, Missing],
+        &[Missing, Open, Missing],
+    ] {
+        let mut books = Books::of(events);
+        let wanted: Vec<i64> = (1..)
+            .zip(events)
+            .filter(|(_, it)| **it != Received)
+            .map(|(version, _)| version)
+            .collect();
+        let last = i64::try_from(events.len()).expect("few");
+        let mut asked: Vec<i64> = (1..=last).filter(|version| books.recover(*version)).collect();
+        let mut arrived = books.arrivals();
+        assert_eq!(books.states(), vec![Delivered; events.len()], "{events:?}");
+        if events.contains(&Open) {
+            // Those that were open need not wait for the recovered ones.
+            arrived.retain(|version| asked.contains(version));
+        } else {
+            asked = wanted;
+        }
+        assert_eq!(arrived, asked, "{events:?}");
+        books.announce(ReceiverState::Open);
+        assert_eq!(books.due(), [last + 1], "{events:?}");
+    }
+}
+
+#[test]
+fn a_recovery_does_not_hold_back_new_events() {
+    use Before::{Disabled as Off, Missing};
+    // The new event comes before, between and after those that are recovered.
+    for after in 0..=3 {
+        let mut books = Books::of(&[Off, Off, Missing]);
+        for version in 1..=3 {
+            if after == version - 1 {
+                books.announce_number(4, ReceiverState::Open);
+            }
+            books.recover(version);
+        }
+        if after == 3 {
+            books.announce_number(4, ReceiverState::Open);
+        }
+        assert_eq!(books.due(), [1, 4], "{after}");
+        books.announce_number(5, ReceiverState::Open);
+        assert_eq!(books.arrivals(), [4, 5, 1, 2, 3], "{after}");
+    }
 }
 
 #[test]
@@ -406,6 +534,7 @@ enum Step {
     Announce(bool),
     Skip(i64),
     MakeUpFor(usize),
+    Recover(usize),
     Try(usize, u8),
     Replay(usize),
 }
@@ -415,6 +544,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => prop::bool::weighted(0.8).prop_map(Step::Announce),
         1 => (1_i64..4).prop_map(Step::Skip),
         1 => any::<usize>().prop_map(Step::MakeUpFor),
+        1 => (0_usize..4).prop_map(Step::Recover),
         6 => (any::<usize>(), 0_u8..8).prop_map(|(which, answer)| Step::Try(which, answer)),
         1 => any::<usize>().prop_map(Step::Replay),
     ];
@@ -424,11 +554,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     /// Under any sequence of steps: first deliveries follow the aggregate's order; a pending
     /// delivery is due or waits for one that is, a replayed one for a lower one; a finished
-    /// delivery is never due.
+    /// delivery is never due; one that is replayed or backfilled waits for the lower ones that were
+    /// open or asked for before it.
     #[test]
     fn the_order_of_an_aggregate_is_kept(steps in steps()) {
         let mut books = Books::with(0);
         let mut first_ends = Vec::new();
+        let mut behind: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for step in steps {
             match step {
                 Step::Skip(count) => {
@@ -438,7 +570,16 @@ proptest! {
                     let newest = books.newest();
                     let missing: Vec<i64> = (1..newest).filter(|it| !books.deliveries.contains_key(it)).collect();
                     if !missing.is_empty() {
-                        books.announce_number(missing[which % missing.len()], ReceiverState::Open);
+                        let version = missing[which % missing.len()];
+                        books.backfill(version);
+                        behind.insert(version, books.lower(version));
+                    }
+                }
+                Step::Recover(beyond) => {
+                    for version in 1..=books.newest() + i64::try_from(beyond).expect("few") {
+                        if books.recover(version) {
+                            behind.insert(version, books.lower(version));
+                        }
                     }
                 }
                 Step::Announce(open) => books.announce(if open { ReceiverState::Open } else { ReceiverState::Closed }),
@@ -464,6 +605,11 @@ proptest! {
                     books.replay(version);
                 }
                 Step::Replay(_) => {}
+            }
+            behind.values_mut().for_each(|ahead| ahead.retain(|it| books.deliveries[it].state == Pending));
+            for version in books.due() {
+                let passed = behind.get(&version).and_then(|ahead| ahead.first());
+                prop_assert_eq!(passed, None, "{} passes it: {:?}", version, books.stream);
             }
             let Some(stream) = &books.stream else { continue };
             let replays = &stream.replays;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::decision::Cx;
-use domain::delivery::{DeliveryStream, Jitter};
+use domain::delivery::{DeliveryStream, Jitter, Occasion};
 use domain::ids::TenantId;
 use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::Aggregate;
@@ -76,7 +76,7 @@ pub(super) fn make_up_for(
     }
     for version in versions {
         if ws.deliveries.get(&(tenant, aggregate.event_id(tenant, *version))).is_none() {
-            effects::deliver(ws, tenant, aggregate, *version);
+            effects::deliver(ws, tenant, (aggregate, *version), Occasion::Backfill);
         }
     }
     Ok(Outcome::Done)

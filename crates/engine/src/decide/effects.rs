@@ -1,7 +1,7 @@
 //! Writes the side effects of a decision: transfers, events and their deliveries, jobs, alerts.
 
 use domain::decision::JobChange;
-use domain::delivery::{self, ReceiverState};
+use domain::delivery::{self, Occasion, ReceiverState};
 use domain::ids::TenantId;
 use domain::payment::NewEvent;
 use domain::wallet_effects::{Alert, WalletEffects};
@@ -27,7 +27,7 @@ pub(in crate::decide) fn write(
             known.is_some() || new.version == 1,
             "a command that writes events names their streams"
         );
-        jobs.extend(announce(ws, tenant, new.aggregate, new.version));
+        jobs.extend(announce(ws, tenant, (new.aggregate, new.version), Occasion::Event));
     }
     ws.append_wallet(tenant, effects.events);
     for new in effects.optional {
@@ -52,7 +52,7 @@ fn write_optional(
         return Ok(Vec::new());
     }
     let version = next_version(ws, tenant, aggregate).ok_or(Refused::NotFound)?;
-    let jobs = announce(ws, tenant, aggregate, version);
+    let jobs = announce(ws, tenant, (aggregate, version), Occasion::Event);
     ws.append_wallet(tenant, vec![NewWalletEvent { aggregate, version, event }]);
     Ok(jobs)
 }
@@ -87,7 +87,8 @@ fn next_version(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate) -> 
 pub(in crate::decide) fn tell(ws: &mut WorkingSet, tenant: TenantId, events: Vec<NewEvent>) {
     if ws.heads.get(&tenant).is_some_and(|head| head.payment_webhooks) {
         for event in &events {
-            deliver(ws, tenant, event.kind.aggregate(event.subject), event.version);
+            let named = (event.kind.aggregate(event.subject), event.version);
+            deliver(ws, tenant, named, Occasion::Event);
         }
     }
     ws.append(tenant, events);
@@ -97,10 +98,10 @@ pub(in crate::decide) fn tell(ws: &mut WorkingSet, tenant: TenantId, events: Vec
 pub(in crate::decide) fn deliver(
     ws: &mut WorkingSet,
     tenant: TenantId,
-    aggregate: Aggregate,
-    version: i64,
+    named: (Aggregate, i64),
+    occasion: Occasion,
 ) {
-    for (subject, change) in announce(ws, tenant, aggregate, version) {
+    for (subject, change) in announce(ws, tenant, named, occasion) {
         ws.set_job(tenant, subject, change);
     }
 }
@@ -108,14 +109,14 @@ pub(in crate::decide) fn deliver(
 fn announce(
     ws: &mut WorkingSet,
     tenant: TenantId,
-    aggregate: Aggregate,
-    version: i64,
+    (aggregate, version): (Aggregate, i64),
+    occasion: Occasion,
 ) -> Vec<(Uuid, JobChange)> {
     let key = (tenant, aggregate.id());
     let (known, receiver) = (ws.streams.get(&key).cloned(), receiver(ws, tenant));
-    let announced =
-        delivery::announce(known, (aggregate, version), tenant, receiver, ws.now.to_millis());
-    let (delivery, stream, effects) = announced;
+    let (why, now) = ((occasion, receiver), ws.now.to_millis());
+    let (delivery, stream, effects) =
+        delivery::announce(known, (aggregate, version), tenant, why, now);
     ws.streams.put(key, stream);
     ws.deliveries.put((tenant, delivery.event), delivery);
     effects.jobs

@@ -88,6 +88,8 @@ pub struct UntoldEvent {
     pub aggregate: Aggregate,
     /// Its number within the aggregate.
     pub version: i64,
+    /// Its number in the log.
+    pub seq: i64,
     pub kind: EventKind,
     pub at: Timestamp,
 }
@@ -155,6 +157,7 @@ impl Store {
                 id: event.id,
                 aggregate: event.aggregate(),
                 version: event.version,
+                seq: event.seq,
                 kind: event.kind,
                 at: event.at,
             }));
