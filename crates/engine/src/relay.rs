@@ -90,6 +90,54 @@ pub struct RelayState {
     pub fault: Option<String>,
 }
 
+/// The beginning of an alert about a late log. The other alerts of its kind are a relay's own.
+const LATE: &str = "the relay ";
+
+/// The open alerts about late logs.
+#[derive(Debug, Default)]
+pub struct LateAlerts {
+    /// `None` until they have been read: an earlier process may have raised some.
+    open: Option<BTreeSet<(TenantId, Alert)>>,
+}
+
+impl LateAlerts {
+    /// Raises those of logs that are late now, and ends the others. One that an operator closes is
+    /// raised again once its log has been sent and is late once more.
+    pub async fn update(
+        &mut self,
+        store: &Store,
+        now: Timestamp,
+        limit: Span,
+    ) -> Result<(), StoreError> {
+        let open = match &mut self.open {
+            Some(open) => open,
+            unread => unread.insert(open_late_alerts(store).await?),
+        };
+        let found = late_alerts(store, now, limit).await?;
+        for alert in &found {
+            if open.insert(alert.clone()) {
+                alerts::raise(store, alert.0, &alert.1).await;
+            }
+        }
+        let ended: Vec<(TenantId, Alert)> = open.difference(&found).cloned().collect();
+        for alert in ended {
+            store.end_alert(alert.0, &alert.1).await?;
+            open.remove(&alert);
+        }
+        Ok(())
+    }
+}
+
+async fn open_late_alerts(store: &Store) -> Result<BTreeSet<(TenantId, Alert)>, StoreError> {
+    let mut open = BTreeSet::new();
+    for tenant in store.tenants().await? {
+        let alerts = store.alerts_about(tenant.id, tenant.id.0).await?;
+        let late = |it: &Alert| it.kind == AlertKind::Relay && it.what.starts_with(LATE);
+        open.extend(alerts.into_iter().filter(late).map(|alert| (tenant.id, alert)));
+    }
+    Ok(open)
+}
+
 /// An alert for each log whose next event a relay has not sent for longer than `limit`. The text has
 /// no figures: the same text is the same alert.
 pub async fn late_alerts(
@@ -101,7 +149,7 @@ pub async fn late_alerts(
     let late = cursors.iter().filter(|cursor| cursor.lag(now) > limit);
     let alert = |cursor: &RelayCursor| {
         let what = format!(
-            "the relay {} has not sent the next event of the {} log for more than {} s: `corridor relay status` has \
+            "{LATE}{} has not sent the next event of the {} log for more than {} s: `corridor relay status` has \
              figures; events are not removed before they are sent",
             cursor.relay,
             cursor.log.name(),

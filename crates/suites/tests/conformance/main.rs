@@ -103,6 +103,7 @@ conformance! {
         a_relay_sends_what_it_is_configured_for
         missing_events_stop_the_log_and_raise_an_alert
         a_late_relay_is_an_alert_of_its_tenant
+        the_alert_of_a_late_relay_ends_with_its_delay
         a_relay_whose_broker_never_answered_has_positions;
     schema:
         every_statement_is_prepared

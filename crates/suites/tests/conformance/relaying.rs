@@ -6,8 +6,10 @@ use std::sync::Arc;
 use domain::ids::{EventId, TenantId};
 use domain::relay::{EventLog, SubjectTemplate};
 use domain::time::Span;
-use domain::wallet_effects::AlertKind;
-use engine::relay::{Relay, RelayBodies, RelayFault, RelaySettings, RelayStart, late_alerts};
+use domain::wallet_effects::{Alert, AlertKind};
+use engine::relay::{
+    LateAlerts, Relay, RelayBodies, RelayFault, RelaySettings, RelayStart, late_alerts,
+};
 use testkit::sink::MemorySink;
 
 use crate::world::World;
@@ -194,6 +196,43 @@ pub async fn a_late_relay_is_an_alert_of_its_tenant(world: World) {
     sink.recover();
     relay.send_once().await.expect("sent");
     assert!(late().await.is_empty());
+}
+
+pub async fn the_alert_of_a_late_relay_ends_with_its_delay(world: World) {
+    let (one, limit) = (world.tenant("one", 0).await, Span::mins(15));
+    let sink = Arc::new(MemorySink::default());
+    let relay = relay(&world, &sink, "a", settings());
+    relay.send_once().await.expect("begun");
+    let other = Alert { kind: AlertKind::Relay, subject: one.0, what: "the events".to_owned() };
+    world.store.raise_alert(one, &other).await.expect("raised");
+    let open = async |late: &mut LateAlerts| {
+        late.update(&world.store, world.now().await, limit).await.expect("read");
+        world.store.alerts(one, 10).await.expect("read").len() - 1
+    };
+    let mut late = LateAlerts::default();
+    let stalls = async || {
+        world.quote(one).await;
+        world.pass(Span::mins(16)).await;
+    };
+    for _ in 0..2 {
+        assert_eq!(open(&mut late).await, 0);
+        stalls().await;
+        assert_eq!(open(&mut late).await, 1);
+        assert_eq!(open(&mut late).await, 1);
+        relay.send_once().await.expect("sent");
+        assert_eq!(open(&mut late).await, 0, "it has caught up, and the next one is another");
+    }
+    stalls().await;
+    assert_eq!(open(&mut late).await, 1);
+    let mut restarted = LateAlerts::default();
+    assert_eq!(open(&mut restarted).await, 1);
+    relay.send_once().await.expect("sent");
+    assert_eq!(open(&mut LateAlerts::default()).await, 0, "sent while no node looked");
+    assert_eq!(open(&mut restarted).await, 0);
+    stalls().await;
+    assert_eq!(open(&mut restarted).await, 1);
+    world.store.forget_relay("warehouse", Some(one), "ayesha").await.expect("forgotten");
+    assert_eq!(open(&mut restarted).await, 0, "it has no position");
 }
 
 /// Without a position it would not be measured, and its events would be pruned.
