@@ -16,7 +16,7 @@ use crate::money::Money;
 use crate::rail::{Finding, RailStatus};
 use crate::screening::{Screened, Verdict};
 use crate::time::Timestamp;
-use crate::wallet_effects::{Alert, AlertKind};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
 mod booking;
 pub mod order;
@@ -295,10 +295,26 @@ impl ExchangeOrder {
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.state_at }))
     }
 
-    /// The outcome of its payout is known, or no longer awaited.
-    const fn clear_doubt(&mut self) {
+    /// The outcome of its payout is known, or no longer awaited: closes the alert about it.
+    fn clear_doubt(&mut self, effects: &mut WalletEffects) {
+        if self.unclear_beyond_window {
+            effects.closed.push(self.unknown_alert());
+        }
         self.unclear_since = None;
         self.unclear_beyond_window = false;
+    }
+
+    /// The alert about it while the outcome of its payout is unknown.
+    fn unknown_alert(&self) -> Alert {
+        let what = "the outcome of a payout is unknown".to_owned();
+        Alert { kind: AlertKind::Payout, subject: self.id.0, what }
+    }
+
+    /// The alert about it from the return of its payout until its tokens are returned.
+    fn came_back_alert(&self) -> Alert {
+        let what =
+            "the payout of a settled order was returned: its amount is in suspense".to_owned();
+        Alert { kind: AlertKind::Payout, subject: self.id.0, what }
     }
 
     /// Whether it waits for a reviewer to release or to reject it: before its debit, or before its

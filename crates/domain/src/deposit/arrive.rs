@@ -242,9 +242,7 @@ impl Case {
             self.deposit.concern = concern;
             effects.merge(more);
         } else {
-            let what =
-                "tokens were paid directly to a wallet's address: they are in suspense".to_owned();
-            self.alert(AlertKind::DirectDeposit, what, effects);
+            effects.alerts.push(self.deposit.direct_alert());
         }
         // The bank learns who has paid what, whatever becomes of it.
         if self.request.is_some() {

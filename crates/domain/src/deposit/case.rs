@@ -164,6 +164,9 @@ impl Case {
             _ => had_job.then_some(JobChange::Done),
         };
         effects.jobs.extend(job.map(|job| (deposit.id.0, job)));
+        if to == DepositState::Completed && deposit.request.is_none() && !deposit.is_dust {
+            effects.closed.push(deposit.direct_alert());
+        }
         if to == DepositState::LegalHold {
             self.hold_escrow(effects, cx);
         }
@@ -218,6 +221,15 @@ impl Case {
     /// Adds an alert whose subject is the deposit.
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
         effects.alerts.push(Alert { kind, subject: self.deposit.id.0, what });
+    }
+}
+
+impl Deposit {
+    /// The alert about one that was paid directly to a wallet, until its tokens are in the wallet.
+    pub(super) fn direct_alert(&self) -> Alert {
+        let what =
+            "tokens were paid directly to a wallet's address: they are in suspense".to_owned();
+        Alert { kind: AlertKind::DirectDeposit, subject: self.id.0, what }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::time::{Span, Timestamp};
 use crate::wallet::{
     BlockOrder, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState, provision,
 };
-use crate::wallet_effects::WalletEffects;
+use crate::wallet_effects::{Alert, WalletEffects};
 use crate::wallet_event::{WalletEvent, WalletEventKind};
 
 mod chain;
@@ -81,6 +81,8 @@ pub struct World {
     pub books: Books,
     pub told: Vec<WalletEvent>,
     pub alerts: usize,
+    /// Open alerts.
+    pub open: Vec<Alert>,
     pub ids: Ids,
     pub now: Timestamp,
     config: ChainConfig,
@@ -158,6 +160,7 @@ impl World {
             books: Books::empty(),
             told: Vec::new(),
             alerts: 0,
+            open: Vec::new(),
             ids: Ids::new(),
             now: monday(),
             config: config(),
@@ -183,6 +186,8 @@ impl World {
         self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.told.extend(effects.events.into_iter().map(|new| new.event));
         self.alerts += effects.alerts.len();
+        self.open.retain(|it| !effects.closed.contains(it));
+        self.open.extend(effects.alerts);
         value
     }
 

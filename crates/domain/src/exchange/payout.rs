@@ -73,7 +73,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(trigger) {
             self.order.failure = Some(why);
-            self.order.clear_doubt();
+            self.order.clear_doubt(&mut effects);
             self.enter(state, &mut effects, cx);
             self.want_coins_back(&mut effects, cx);
         }
@@ -104,7 +104,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         self.order.attempt = Some(attempt.id);
         // The unknown outcome belonged to the previous attempt.
-        self.order.clear_doubt();
+        self.order.clear_doubt(&mut effects);
         self.enter(state, &mut effects, cx);
         Ok((attempt, effects))
     }
@@ -162,7 +162,7 @@ impl OrderCase {
                 self.alert(AlertKind::Payout, what, &mut effects);
             }
             Heard::Known(charge) => {
-                self.known(attempt, report);
+                self.known(attempt, report, &mut effects);
                 effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
             }
             Heard::Moves(state, trigger, charge) => {
@@ -189,14 +189,14 @@ impl OrderCase {
 
     /// The state is unchanged, but the rail has answered: the outcome is no longer unclear, and a
     /// reference may be new.
-    fn known(&mut self, attempt: &mut Attempt, report: &RailReport) {
+    fn known(&mut self, attempt: &mut Attempt, report: &RailReport, effects: &mut WalletEffects) {
         if self.order.attempt != Some(attempt.id) {
             return;
         }
         attempt.note_heard(report);
         attempt.note_booking(report);
         if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
-            self.order.clear_doubt();
+            self.order.clear_doubt(effects);
         }
         if attempt.bank_reference.is_none() && report.bank_reference.is_some() {
             attempt.bank_reference.clone_from(&report.bank_reference);
@@ -214,7 +214,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         match trigger {
             Trigger::Accepted => {
-                self.order.clear_doubt();
+                self.order.clear_doubt(&mut effects);
                 self.order.version += 1;
                 self.ask_later(0, &mut effects, cx);
             }
@@ -230,6 +230,7 @@ impl OrderCase {
                     if self.order.locked_until.is_none() {
                         self.order.priced_at = None;
                     }
+                    self.order.clear_doubt(&mut effects);
                     self.enter(state, &mut effects, cx);
                 }
             }
@@ -251,7 +252,7 @@ impl OrderCase {
             attempt.bank_reference.clone().unwrap_or_else(|| attempt.id.instruction_id());
         self.order.settlement_reference = Some(reference.clone());
         self.order.settled_at = Some(cx.now);
-        self.order.clear_doubt();
+        self.order.clear_doubt(effects);
         self.enter(state, effects, cx);
         self.order.events += 1;
         let order = &self.order;
@@ -283,13 +284,11 @@ impl OrderCase {
         self.order.came_back = true;
         self.order.version += 1;
         effects.transfers.extend(self.order.take_payout_back(&attempt.rail, cx));
-        let what =
-            "the payout of a settled order was returned: its amount is in suspense".to_owned();
-        self.alert(AlertKind::Payout, what, effects);
+        effects.alerts.push(self.order.came_back_alert());
     }
 
-    /// An operator returns the tokens of such an order. The controller holds them, unless they were
-    /// swept before.
+    /// An operator returns the tokens of such an order, which closes its alert. The controller holds
+    /// them, unless they were swept before.
     ///
     /// # Errors
     /// [`OrderRefusal::Recredited`], [`OrderRefusal::Conflict`], [`OrderRefusal::Frozen`],
@@ -314,6 +313,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         self.order.version += 1;
         self.order.recredit = Some(Recredit::UnderWay);
+        effects.closed.push(self.order.came_back_alert());
         effects.transfers.extend(self.order.take_from_suspense(cx));
         self.want_coins_back(&mut effects, cx);
         Ok(effects)
@@ -378,7 +378,7 @@ impl OrderCase {
     fn call_person(&mut self, effects: &mut WalletEffects) {
         if !self.order.unclear_beyond_window {
             self.order.unclear_beyond_window = true;
-            self.alert(AlertKind::Payout, "the outcome of a payout is unknown".to_owned(), effects);
+            effects.alerts.push(self.order.unknown_alert());
         }
     }
 

@@ -25,7 +25,6 @@ use crate::sweep::Pools;
 use crate::test_values::{Books, Ids, TENANT, dec, monday, pkr, rail};
 use crate::time::Span;
 use crate::wallet::WalletState;
-use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{FailureReason, WalletEvent};
 
 const ORDER: ExchangeId = ExchangeId(Uuid::from_u128(0xd1));
@@ -93,6 +92,7 @@ struct World {
     rail: RailConfig,
     told: Vec<WalletEvent>,
     alerts: usize,
+    open: Vec<Alert>,
     job: Option<JobKind>,
     ids: Ids,
     now: Timestamp,
@@ -114,6 +114,7 @@ impl World {
             rail: rail("pak-raast"),
             told: Vec::new(),
             alerts: 0,
+            open: Vec::new(),
             job: None,
             ids,
             now: monday(),
@@ -129,8 +130,12 @@ impl World {
     fn keep(&mut self, effects: WalletEffects) {
         self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.told.extend(effects.events.into_iter().map(|new| new.event));
-        self.alerts += effects.alerts.len();
-        self.alerts -= effects.closed.len();
+        for closed in effects.closed {
+            let at = self.open.iter().position(|it| *it == closed).expect("an open alert");
+            self.open.remove(at);
+        }
+        self.open.extend(effects.alerts);
+        self.alerts = self.open.len();
         for (subject, change) in effects.jobs {
             if subject == ORDER.0 {
                 self.job = match change {
@@ -727,7 +732,49 @@ fn an_unclear_payout_is_inquired_about_and_raises_one_alert_beyond_the_window() 
     }
     world.attempt = Some(attempt);
     world.hears(RailStatus::Settled, None);
-    assert_eq!(world.state(), ExchangeState::Settled);
+    assert_eq!((world.state(), world.alerts), (ExchangeState::Settled, 0));
+}
+
+#[test]
+fn the_alert_of_an_unknown_payout_ends_with_its_outcome() {
+    for status in
+        [RailStatus::Settled, RailStatus::Rejected, RailStatus::Cancelled, RailStatus::Returned]
+    {
+        let mut world = unknown_payout();
+        let other = Alert { what: "another alert".to_owned(), ..world.open[0].clone() };
+        world.open.push(other.clone());
+        world.resolves(status.clone(), "letter").expect("it is unknown");
+        assert_eq!(world.open, [other], "{status:?}");
+    }
+    for status in [
+        RailStatus::Accepted,
+        RailStatus::Settled,
+        RailStatus::Rejected,
+        RailStatus::Cancelled,
+        RailStatus::Returned,
+    ] {
+        let mut world = unknown_payout();
+        assert_eq!(world.alerts, 1);
+        world.hears(status.clone(), Some("AM04"));
+        assert_eq!(world.open, [], "{status:?}");
+    }
+}
+
+#[test]
+fn the_alert_of_a_returned_payout_ends_with_the_recredit() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    world.hears(RailStatus::Returned, None);
+    let other = Alert { what: "another alert".to_owned(), ..world.open[0].clone() };
+    world.open.push(other.clone());
+    world.case.wallet.state = WalletState::Blacklisted;
+    world.recredits().expect_err("the wallet is blacklisted");
+    assert_eq!(world.open.len(), 2, "nothing was done");
+    world.case.wallet.state = WalletState::Active;
+    world.recredits().expect("it was returned");
+    assert_eq!(world.open, std::slice::from_ref(&other));
+    world.coins_come_back();
+    assert_eq!(world.open, [other]);
 }
 
 #[test]

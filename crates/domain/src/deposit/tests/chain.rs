@@ -247,6 +247,26 @@ fn direct_payments_to_the_wallet_wait_in_suspense_and_are_blocked_until_screened
 }
 
 #[test]
+fn the_alert_of_a_direct_payment_ends_when_its_tokens_are_in_the_wallet() {
+    use crate::deposit::ReviewVerdict::{Approve, Block, LegalHold, Reject};
+    for (verdict, left) in [(Approve, 0), (Reject, 1), (LegalHold, 1), (Block, 1)] {
+        let mut world = World::direct();
+        world.seen_in(100);
+        world.counted();
+        let other = Alert { what: "another alert".to_owned(), ..world.open[0].clone() };
+        world.open.push(other.clone());
+        world.screened(RiskResult::ManualReview, None);
+        assert_eq!((world.state(), world.open.len()), (DepositState::InReview, 2));
+        world
+            .tries(|case, terms, cx| case.reviewed(verdict, "ayesha", "seen", terms, cx))
+            .expect("it is in review");
+        assert_eq!(world.open.len(), left + 1, "{verdict:?}");
+        assert!(world.open.contains(&other), "{verdict:?}");
+        assert_eq!(world.holds(Pot::Suspense) != 0, left == 1, "{verdict:?}");
+    }
+}
+
+#[test]
 fn a_different_stablecoin_than_requested_needs_review() {
     let mut world = World::asked(Asked::Crypto { coin: StableCoin::Usdt, minor: MINOR });
     world.seen_in(100);

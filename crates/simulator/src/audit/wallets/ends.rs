@@ -311,8 +311,9 @@ impl Ends<'_> {
                 continue;
             }
             let (paid, returned) = self.auditor.bank.bookings(PaymentId(id));
+            // One that was returned after that is recredited, which ends its alert.
             let right = if state == "settled" {
-                (paid, returned) == (1, 0)
+                (paid, returned) == (1, usize::from(order.recredited))
             } else {
                 paid == returned && paid <= 1
             };
@@ -324,7 +325,7 @@ impl Ends<'_> {
             let (debits, returns) =
                 (self.effective(order.id, "debit"), self.effective(order.id, "return_debit"));
             let right = match state {
-                "settled" => (debits, returns) == (1, 0),
+                "settled" => (debits, returns) == (1, usize::from(order.given_back)),
                 "failed" => debits == returns && debits <= 1,
                 _ => debits == 0,
             };
