@@ -3,13 +3,16 @@
 
 pub mod fields;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
 use crate::account_check::AccountChecks;
 use crate::country::Country;
-use crate::currency::StableCoin;
+use crate::currency::{Currency, StableCoin};
 use crate::money::Money;
 use crate::ports::RateTerms;
 use crate::rail::{NameForm, RailId};
@@ -187,6 +190,20 @@ impl Corridors {
     /// The rails of a country, enabled or not.
     pub fn rails_of(&self, country: Country) -> impl Iterator<Item = &RailConfig> {
         self.rails.iter().filter(move |rail| rail.country == country)
+    }
+
+    /// When a rate may fix what is owed in a currency: the terms of the country's corridor, or for a
+    /// currency without one the strictest terms of the corridors `exchange_to`.
+    pub fn rate_terms(
+        &self,
+        currency: Currency,
+        exchange_to: &[Country],
+        now: Timestamp,
+    ) -> Option<RateTerms> {
+        let terms = |country| Some(self.corridors.get(country)?.rate_terms(now));
+        let own = self.corridors.keys().find(|country| country.currency() == currency);
+        own.and_then(terms)
+            .or_else(|| exchange_to.iter().filter_map(terms).reduce(RateTerms::stricter))
     }
 
     /// A rail by its id.

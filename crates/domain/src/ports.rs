@@ -113,6 +113,19 @@ pub struct RateTerms {
     pub weekend_margin_bps: Option<u32>,
 }
 
+impl RateTerms {
+    /// The terms at an instant that allow only what both allow.
+    #[must_use]
+    pub fn stricter(self, other: RateTerms) -> RateTerms {
+        let margins = self.weekend_margin_bps.zip(other.weekend_margin_bps);
+        RateTerms {
+            now: self.now,
+            max_age: self.max_age.min(other.max_age),
+            weekend_margin_bps: margins.map(|(one, two)| one.max(two)),
+        }
+    }
+}
+
 /// A rate at which a customer's money is exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {

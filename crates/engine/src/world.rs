@@ -15,7 +15,7 @@ use domain::payment_request::SenderDetails;
 use domain::policy::{CorridorConfig, Corridors};
 use domain::ports::{
     AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook,
-    Receiver,
+    RateTerms, Receiver,
 };
 use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;
@@ -142,7 +142,28 @@ impl World {
         quote: Currency,
         corridor: &CorridorConfig,
     ) -> Result<Decimal, NoRate> {
-        let bid = self.rates.bid(base, quote, &corridor.rate_terms(self.clock.now()));
+        self.bid_by(&corridor.rate_terms(self.clock.now()), base, quote)
+    }
+
+    /// The rate that fixes an amount of a currency in tokens, by the terms of exchanges.
+    pub(crate) fn fixing_rate(
+        &self,
+        coin: StableCoin,
+        currency: Currency,
+    ) -> Result<Decimal, NoRate> {
+        let to = self.wallet.as_ref().map_or(&[][..], |wallets| &wallets.first().exchange_to);
+        let terms = self.corridors.rate_terms(currency, to, self.clock.now());
+        let terms = terms.ok_or(NoRate::Missing(coin.currency(), currency))?;
+        self.bid_by(&terms, coin.currency(), currency)
+    }
+
+    fn bid_by(
+        &self,
+        terms: &RateTerms,
+        base: Currency,
+        quote: Currency,
+    ) -> Result<Decimal, NoRate> {
+        let bid = self.rates.bid(base, quote, terms);
         bid.map(|bid| bid.rate).ok_or_else(|| self.no_rate(base, quote))
     }
 

@@ -31,11 +31,11 @@ pub enum AmountRefusal {
 }
 
 impl Asked {
-    /// Fixes the requested amount for good: `mid` returns units of a currency per stablecoin now;
+    /// Fixes the requested amount for good: `rate` returns units of a currency per stablecoin now;
     /// only `fiat` calls it.
     pub fn of(
         amount: AmountAsked,
-        mid: impl Fn(StableCoin, Currency) -> Option<Decimal>,
+        rate: impl Fn(StableCoin, Currency) -> Option<Decimal>,
     ) -> Result<Asked, AmountRefusal> {
         let (currency, micros) = match amount {
             AmountAsked::Flexible => return Ok(Asked::Flexible),
@@ -43,10 +43,10 @@ impl Asked {
             AmountAsked::Fiat(currency, micros) => (currency, micros),
         };
         let coins = |coin| {
-            let mid = mid(coin, currency).filter(|mid| mid.is_positive());
-            let mid = mid.ok_or(AmountRefusal::NoRate(coin, currency))?;
+            let rate = rate(coin, currency).filter(|rate| rate.is_positive());
+            let rate = rate.ok_or(AmountRefusal::NoRate(coin, currency))?;
             // Rounded up: the due amount is never worth less than the currency's amount.
-            let exact = Decimal::new(micros.into(), 6).checked_div(mid, 6, Rounding::Ceil);
+            let exact = Decimal::new(micros.into(), 6).checked_div(rate, 6, Rounding::Ceil);
             exact.and_then(|coins| coins.to_minor(6)).filter(|minor| *minor > 0).ok_or_else(|| {
                 AmountRefusal::Invalid(Fault::new(
                     "amount.value",

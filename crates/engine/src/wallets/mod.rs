@@ -52,7 +52,7 @@ pub use requests::NewRequestAsked;
 pub use reviews::ReviewAsked;
 pub use sponsor::{SponsorAsk, SponsorDenied};
 
-/// Maximum age of a rate used for valuations.
+/// Maximum age of a rate for display. Amounts are fixed at [`World::fixing_rate`].
 const RATE_AGE_MAX: Span = Span::hours(24);
 
 /// Why a request was refused.
@@ -154,7 +154,7 @@ impl Wallets {
         wallet
     }
 
-    /// The mid-market rate of a coin in a currency, if a current one exists.
+    /// The mid-market rate of a coin in a currency for display, if a current one exists.
     pub fn mid(&self, coin: StableCoin, currency: Currency) -> Option<Decimal> {
         let now = self.world.clock.now();
         let mid = self.world.rates.mid(coin.currency(), currency)?;

@@ -53,7 +53,8 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Action, Denied> {
         self.offered()?;
-        let amount = Asked::of(asked.amount, |coin, currency| self.mid(coin, currency));
+        let amount =
+            Asked::of(asked.amount, |coin, currency| self.world.fixing_rate(coin, currency).ok());
         let amount = amount.map_err(|refusal| match refusal {
             AmountRefusal::Invalid(fault) => Denied::Invalid(fault),
             AmountRefusal::NoRate(coin, currency) => {

@@ -11,8 +11,8 @@ use domain::chain::{
 use domain::currency::Currency;
 use domain::ids::TenantId;
 use domain::ports::{
-    AddressScreen, Answer, Chain, ChainSigner, Clock, Contracts, Controller, Mid, NameScreen,
-    RateBook, Receiver,
+    AddressScreen, Answer, Bid, Chain, ChainSigner, Clock, Contracts, Controller, Mid, NameScreen,
+    RateBook, RateTerms, Receiver,
 };
 use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
@@ -401,7 +401,19 @@ impl Receiver for Bank {
 }
 
 /// One coin is a dollar and 278.75 rupees; there are no other rates.
-pub struct Rates(pub Arc<HandClock>);
+pub struct Rates {
+    pub clock: Arc<HandClock>,
+    /// Their age in microseconds.
+    pub age: AtomicI64,
+    /// Whether their source rests: their age does not count then.
+    pub rests: AtomicBool,
+}
+
+impl Rates {
+    pub fn new(clock: Arc<HandClock>) -> Rates {
+        Rates { clock, age: AtomicI64::default(), rests: AtomicBool::default() }
+    }
+}
 
 impl RateBook for Rates {
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
@@ -410,7 +422,18 @@ impl RateBook for Rates {
             (Currency::Usdc | Currency::Usdt, Currency::Pkr) => "278.75",
             _ => return None,
         };
-        Some(Mid { rate: rate.parse().expect("a number"), as_of: self.0.now() })
+        let as_of = self.clock.now() - Span(self.age.load(Ordering::SeqCst));
+        Some(Mid { rate: rate.parse().expect("a number"), as_of })
+    }
+
+    fn bid(&self, base: Currency, quote: Currency, terms: &RateTerms) -> Option<Bid> {
+        let Mid { rate, as_of } = self.mid(base, quote)?;
+        let is_weekend = self.rests.load(Ordering::SeqCst);
+        if is_weekend {
+            terms.weekend_margin_bps?;
+        }
+        let is_usable = is_weekend || terms.now - as_of <= terms.max_age;
+        is_usable.then_some(Bid { rate, as_of, is_weekend })
     }
 
     fn origins(&self) -> Vec<String> {

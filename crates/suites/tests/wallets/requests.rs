@@ -1,5 +1,8 @@
 //! Payment requests: made, paid, expired, cancelled.
 
+use std::sync::atomic::Ordering;
+
+use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::deposit::DepositState;
 use domain::ids::WalletId;
@@ -63,6 +66,47 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
             Err(Denied::RateUnavailable(NoRate::Missing(Currency::Usdc, Currency::Sar)))
         ));
     });
+}
+
+/// A request fixes money as an exchange does: at a rate that an exchange would be made at.
+#[test]
+fn fiat_is_fixed_at_a_rate_that_exchanges_use_and_at_no_other() {
+    let (minute, day) = (Span::mins(1), Span::days(1));
+    for (age, rests, weekend_margin_bps, is_usable) in [
+        (Span(0), false, None, true),
+        (Span(15 * minute.0), false, None, true),
+        (Span(15 * minute.0 + 1), false, None, false),
+        (Span::hours(23), false, Some(0), false),
+        (minute, true, None, false),
+        (minute, true, Some(0), true),
+        (Span(2 * day.0), true, Some(0), true),
+        (Span(2 * day.0), true, None, false),
+    ] {
+        with(Setup { weekend_margin_bps, ..Setup::default() }, async |world| {
+            let wallet = world.wallet().await;
+            world.rates.age.store(age.0, Ordering::SeqCst);
+            world.rates.rests.store(rests, Ordering::SeqCst);
+            let case = format!("{age:?}, rests: {rests}, {weekend_margin_bps:?}");
+            let exchange =
+                world.wallets.exchange_rate(&world.caller(), StableCoin::Usdc, Country::Pak, None);
+            assert_eq!(exchange.is_ok(), is_usable, "{case}");
+            // A currency without a corridor follows the corridors that exchanges pay out in.
+            for currency in [Currency::Pkr, Currency::Usd] {
+                let asked = NewRequestAsked {
+                    wallet: wallet.id,
+                    amount: AmountAsked::Fiat(currency, COIN),
+                    purpose: None,
+                    recipient_name: None,
+                    expires_in_hours: 1,
+                };
+                let made = world.wallets.create_request(&world.caller(), asked, None).await;
+                let refused = matches!(made, Err(Denied::RateUnavailable(_)));
+                assert_eq!((made.is_ok(), refused), (is_usable, !is_usable), "{case}");
+            }
+            let shown = world.wallets.mid(StableCoin::Usdc, Currency::Usd);
+            assert_eq!(shown.is_some(), age <= day, "{case}: values for display");
+        });
+    }
 }
 
 /// The first answer was lost, and no rate is available when the request is repeated.

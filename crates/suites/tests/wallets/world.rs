@@ -17,8 +17,9 @@ use domain::ids::{BatchId, DepositId, TenantId, TransferId, WalletId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
 use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails, SenderInfo};
-use domain::policy::{Corridors, Environment, TenantPolicy};
+use domain::policy::{CorridorConfig, Corridors, Environment, TenantPolicy};
 use domain::ports::Clock as _;
+use domain::rail::NameForm;
 use domain::time::Span;
 use domain::wallet::Wallet;
 use domain::wallet_event::{WalletEventEntry, WalletEventKind};
@@ -58,6 +59,7 @@ pub struct World {
     pub chain: Arc<QuietChain>,
     pub keys: Arc<Keys>,
     pub lists: Arc<Lists>,
+    pub rates: Arc<Rates>,
     pub bank: Arc<Bank>,
     pub policy: WalletPolicy,
     /// Actions that need two users.
@@ -75,6 +77,8 @@ pub struct Setup {
     pub policy: WalletPolicy,
     /// Minimum amount worth a release.
     pub release_min: i64,
+    /// Margin of Pakistan's corridor on rates of a source that rests; `None` = they are not used.
+    pub weekend_margin_bps: Option<u32>,
 }
 
 impl Default for Setup {
@@ -85,7 +89,25 @@ impl Default for Setup {
             webhook: true,
             policy: WalletPolicy::default(),
             release_min: 0,
+            weekend_margin_bps: None,
         }
+    }
+}
+
+/// A corridor whose rates may be 15 minutes old.
+fn pakistan(weekend_margin_bps: Option<u32>) -> CorridorConfig {
+    CorridorConfig {
+        open: true,
+        quote_ttl: Span::mins(5),
+        step_minor: 1,
+        max_rate_age: Span::mins(15),
+        weekend_margin_bps,
+        open_quote_cap: None,
+        purpose: "FAMI".to_owned(),
+        source_of_funds: None,
+        names: NameForm::Whole,
+        family_name_first: false,
+        default_local_code: None,
     }
 }
 
@@ -186,9 +208,10 @@ impl World {
             exchange_to: vec![Country::Pak],
             sandbox: setup.sandbox,
         };
+        let rates = Arc::new(Rates::new(clock.clone()));
         let world = Arc::new(engine::world::World {
             corridors: Arc::new(Corridors {
-                corridors: BTreeMap::new(),
+                corridors: BTreeMap::from([(Country::Pak, pakistan(setup.weekend_margin_bps))]),
                 rails: Vec::new(),
                 relations: BTreeSet::new(),
                 submit_deadline: Span::mins(30),
@@ -197,7 +220,7 @@ impl World {
                 recall_money_window: Span::days(5),
             }),
             directory: Arc::new(BankDirectory::default()),
-            rates: Arc::new(Rates(clock.clone())),
+            rates: rates.clone(),
             screen: lists.clone(),
             rails: BTreeMap::new(),
             wallet: Some(WalletWorlds::new(wallet, Vec::new())),
@@ -225,6 +248,7 @@ impl World {
             chain,
             keys,
             lists,
+            rates,
             bank,
             policy: setup.policy,
             desk,
