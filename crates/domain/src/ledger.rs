@@ -287,6 +287,13 @@ pub enum Funding {
 }
 
 impl Funding {
+    /// One of each kind: neither reason nor subject depends on the chain.
+    pub const KINDS: [Funding; 4] = [
+        Funding::TopUp,
+        Funding::Withdrawal,
+        Funding::Controller(ChainNumber::FIRST),
+        Funding::ControllerReversal(ChainNumber::FIRST),
+    ];
     /// Those of prefund accounts.
     pub const OF_PREFUND: [Funding; 2] = [Funding::TopUp, Funding::Withdrawal];
 

@@ -10,10 +10,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::ids::{DepositId, ExchangeId, PaymentId, TenantId, TransferId};
-use domain::ledger::AccountCode;
+use domain::ledger::{AccountCode, Funding};
 use domain::money::Money;
 use domain::time::{Span, Timestamp};
 use store::{AccountPeriod, Store, StoreError, StoredTransfer};
@@ -133,7 +133,7 @@ pub struct Entry {
     pub counter_side: &'static str,
     /// The record that it belongs to.
     pub subject: Subject,
-    /// External references of that record.
+    /// External references of that record, or the reference that a funding was booked with.
     pub references: References,
 }
 
@@ -254,13 +254,20 @@ async fn references(
 ) -> Result<std::collections::HashMap<Uuid, References>, StoreError> {
     let (mut payments, mut orders, mut deposits) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut fundings = BTreeMap::new();
     for transfer in period.movements.iter().chain(open) {
         match Subject::of(transfer) {
             Subject::Payment(id) => payments.insert(id.0),
             Subject::Order(id) => orders.insert(id.0),
             Subject::Deposit(id) => deposits.insert(id.0),
-            Subject::Nothing => false,
+            Subject::Nothing => {
+                let is_funding = Funding::KINDS.iter().any(|it| it.name() == transfer.reason);
+                let subject = transfer.subject.filter(|_| is_funding);
+                subject.is_some_and(|subject| fundings.insert(subject, transfer.at).is_none())
+            }
         };
     }
-    store.references(tenant, &payments, &orders, &deposits).await
+    let mut references = store.references(tenant, &payments, &orders, &deposits).await?;
+    references.extend(store.funding_references(tenant, &fundings).await?);
+    Ok(references)
 }

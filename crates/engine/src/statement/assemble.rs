@@ -162,7 +162,7 @@ fn entry(
         (Direction::Credit, &transfer.debit)
     };
     let subject = Subject::of(transfer);
-    let known = subject.id().and_then(|id| references.get(&id));
+    let known = transfer.subject.and_then(|id| references.get(&id));
     Entry {
         id: transfer.id,
         at: transfer.at,

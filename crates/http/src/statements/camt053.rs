@@ -224,7 +224,10 @@ fn short(text: Option<&str>) -> Option<&str> {
 
 fn references(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
     let known = &entry.references;
-    let Some(subject) = entry.subject.id() else { return Ok(()) };
+    let (subject, bank) = (entry.subject.id(), short(known.bank_reference.as_deref()));
+    if subject.is_none() && bank.is_none_or(str::is_empty) {
+        return Ok(());
+    }
     out.nest("Refs", &mut |out| {
         out.leaf_if("InstrId", known.attempt.map(|id| id.instruction_id()).as_deref())?;
         out.leaf_if("EndToEndId", end_to_end_id(entry).as_deref())?;
@@ -232,8 +235,8 @@ fn references(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
         let uetr = known.attempt.filter(|id| id.0.get_version_num() == 4);
         out.leaf_if("UETR", uetr.map(|id| id.to_string()).as_deref())?;
         out.leaf_if("AcctOwnrTxId", short(known.external_id.as_deref()))?;
-        out.leaf("AcctSvcrTxId", &subject.simple().to_string())?;
-        proprietary(out, "BANK_REFERENCE", short(known.bank_reference.as_deref()))?;
+        out.leaf_if("AcctSvcrTxId", subject.map(|id| id.simple().to_string()).as_deref())?;
+        proprietary(out, "BANK_REFERENCE", bank)?;
         proprietary(
             out,
             "PAYMENT_REQUEST",

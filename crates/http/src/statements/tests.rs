@@ -284,6 +284,43 @@ fn a_wallet_is_named_by_its_id_and_a_deposit_by_its_transaction() {
     );
 }
 
+/// Top-ups and withdrawals belong to no record, and have the reference they were booked with.
+#[test]
+fn a_funding_is_named_by_its_reference() {
+    let booked = |reference: &str| {
+        let references =
+            References { bank_reference: Some(reference.to_owned()), ..References::default() };
+        let funding = Entry { references, ..entry(1, Direction::Credit, 1_000_000_000) };
+        Statement { entries: vec![(funding, usdt(1_000_000_100))], ..statement() }
+    };
+    let long = "T".repeat(36);
+    for (reference, camt, csv) in [
+        (
+            "TREASURY-2041",
+            "<Refs><Prtry><Tp>BANK_REFERENCE</Tp><Ref>TREASURY-2041</Ref></Prtry></Refs>".into(),
+            ",TREASURY-2041,prefund.top_up,".into(),
+        ),
+        (
+            "=1&2",
+            "<Refs><Prtry><Tp>BANK_REFERENCE</Tp><Ref>=1&amp;2</Ref></Prtry></Refs>".into(),
+            ",'=1&2,prefund.top_up,".into(),
+        ),
+        (
+            long.as_str(),
+            format!("<AddtlTxInf>bank_reference {long}</AddtlTxInf>"),
+            format!(",{long},prefund.top_up,"),
+        ),
+    ] {
+        let text = written(&booked(reference), Format::Camt053);
+        let details = text.split("<TxDtls>").nth(1).and_then(|it| it.split("</TxDtls>").next());
+        let details = details.expect("the details of the entry");
+        assert!(details.contains(&camt), "{details}");
+        assert_eq!(details.contains("<Refs>"), reference != long, "{details}");
+        let text = written(&booked(reference), Format::Csv);
+        assert!(text.contains(&csv), "{text}");
+    }
+}
+
 #[test]
 fn an_amount_that_camt053_cannot_hold_is_an_error() {
     let balance = Balance { booked: usdt(1_000_000_000_000_000_000), available: usdt(1) };

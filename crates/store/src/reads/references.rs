@@ -1,15 +1,18 @@
 //! External references of transfers' owners: many at once, for statements.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::chain::TxHash;
 use domain::ids::{AttemptId, PaymentRequestId, TenantId};
+use domain::ledger::{Funding, funding_subject};
+use domain::time::{Span, Timestamp};
+use serde::Deserialize;
 use uuid::Uuid as Id;
 
 use crate::error::StoreError;
 use crate::rows::column::Get;
 use crate::sql::Kind::Uuid;
-use crate::sql::Stmt;
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 /// Keys queried at once.
@@ -33,16 +36,31 @@ static DEPOSITS: Stmt = Stmt::by_keys(
     "SELECT d.id, d.tx, d.request FROM {{keys}} JOIN deposit d ON d.tenant = k.tenant AND d.id = k.id",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&PAYMENTS, &ATTEMPTS, &DEPOSITS];
+// Transfers have the hash of a funding's reference; the audit entry of the same commit has its text.
+static FUNDINGS: Stmt = Stmt::written(
+    "references.fundings",
+    "SELECT a.after_doc FROM audit_entry a WHERE a.subject = $2 AND a.tenant = $1 \
+     AND a.at >= $3 AND a.at < $4 AND a.after_doc IS NOT NULL \
+     AND (a.action = 'prefund.top_up' OR a.action = 'prefund.withdrawal' \
+     OR a.action = 'controller.fund' OR a.action = 'controller.reverse_funding')",
+);
 
-/// External references of a payment, an exchange order or a deposit.
+pub(crate) static STATEMENTS: &[&Stmt] = &[&PAYMENTS, &ATTEMPTS, &DEPOSITS, &FUNDINGS];
+
+/// The state after a funding, as its audit entry has it.
+#[derive(Deserialize)]
+struct Funded {
+    reference: Option<String>,
+}
+
+/// External references of a payment, an exchange order, a deposit or a funding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct References {
     /// The client's id of a payment.
     pub external_id: Option<String>,
     /// The attempt that pays, or paid, a payment or an order: its UUID is the UETR.
     pub attempt: Option<AttemptId>,
-    /// The paying bank's reference.
+    /// The paying bank's reference; that of a funding as it was booked.
     pub bank_reference: Option<String>,
     /// The transaction of a deposit.
     pub tx: Option<TxHash>,
@@ -80,6 +98,36 @@ impl Store {
         for (id, tx, request) in rows {
             let of = found.entry(id).or_default();
             (of.tx, of.request) = (Some(tx), request);
+        }
+        Ok(found)
+    }
+
+    /// The references of fundings, by their [`funding_subject`] and the time of their transfer, as
+    /// the audit log has them. Fundings that it does not have are omitted.
+    pub async fn funding_references(
+        &self,
+        tenant: TenantId,
+        booked: &BTreeMap<Id, Timestamp>,
+    ) -> Result<HashMap<Id, References>, StoreError> {
+        let (Some(first), Some(last)) = (booked.values().min(), booked.values().max()) else {
+            return Ok(HashMap::new());
+        };
+        // A transfer's time is cut to milliseconds.
+        let until = *last + Span::millis(1);
+        let about = tenant.0.to_string();
+        let params: Vec<Value> =
+            vec![tenant.0.into(), about.into(), first.0.into(), until.0.into()];
+        let documents: Vec<String> = self.many(&FUNDINGS, params).await?;
+        let read = |document: &String| serde_json::from_str::<Funded>(document).ok()?.reference;
+        let mut found = HashMap::new();
+        for reference in documents.iter().filter_map(read) {
+            for kind in Funding::KINDS {
+                let subject = funding_subject(kind, tenant, &reference);
+                if booked.contains_key(&subject) {
+                    let bank_reference = Some(reference.clone());
+                    found.insert(subject, References { bank_reference, ..References::default() });
+                }
+            }
         }
         Ok(found)
     }

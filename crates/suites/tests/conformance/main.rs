@@ -207,7 +207,8 @@ conformance! {
         an_account_is_summed_up_before_in_and_after_a_period
         a_wallet_has_movements_of_its_own
         reservations_are_found_that_were_open_at_an_instant
-        references_are_those_of_the_tenant;
+        references_are_those_of_the_tenant
+        references_of_fundings_are_those_of_their_audit_entries;
     search:
         payments_are_found_by_what_is_known_about_them
         a_search_is_bounded_by_its_days_and_its_tenant

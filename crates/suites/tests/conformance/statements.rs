@@ -1,10 +1,12 @@
 //! The data of statements of account.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use domain::audit::{Deed, Facts, Note, Via};
+use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
-use domain::ledger::{AccountCode, TransferKind};
+use domain::ledger::{AccountCode, Funding, TransferKind, funding_subject};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
 use store::{AccountPeriod, References, SideTotals, StoredTransfer, Totals};
@@ -208,4 +210,54 @@ pub async fn references_are_those_of_the_tenant(world: World) {
     let foreign =
         world.store.references(other, &payments, &payments, &deposits).await.expect("read");
     assert!(foreign.is_empty(), "{foreign:?}");
+}
+
+pub async fn references_of_fundings_are_those_of_their_audit_entries(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let other = world.tenant("otherbank", 0).await;
+    let by = Deed::new(Via::Cli, "root");
+    let chain = ChainNumber(2);
+    let booked = [
+        ("prefund.top_up", Funding::TopUp, "TREASURY-2041"),
+        ("prefund.withdrawal", Funding::Withdrawal, "W-77"),
+        ("controller.fund", Funding::Controller(chain), "0x9f2c"),
+        ("controller.reverse_funding", Funding::ControllerReversal(chain), "0x9f2c"),
+        ("prefund.top_up", Funding::TopUp, "W-77"),
+        ("prefund.withdrawal", Funding::Withdrawal, "\"ö\" \\ 1"),
+    ];
+    let mut subjects = BTreeMap::new();
+    for (action, funding, reference) in booked {
+        let after = Facts::new().text("available", "1.00").text("reference", reference);
+        let note = Note::new(action, "tenant", tenant).after(after);
+        world.store.note_deed(tenant, &by, note).await.expect("noted");
+        // A transfer of the same commit.
+        let at = world.audited(tenant).await[0].at.to_millis();
+        subjects.insert(funding_subject(funding, tenant, reference), (at, reference));
+        world.pass(Span::secs(60)).await;
+    }
+    // Not of a funding, and without a reference.
+    for (action, facts) in [
+        ("tenant.set_policy", Facts::new().text("reference", "T-1")),
+        ("prefund.top_up", Facts::new().text("available", "2.00")),
+    ] {
+        let note = Note::new(action, "tenant", tenant).after(facts);
+        world.store.note_deed(tenant, &by, note).await.expect("noted");
+    }
+    let unknown = funding_subject(Funding::TopUp, tenant, "T-1");
+    let now = world.now().await;
+    let read = async |tenant, asked: &[Uuid]| {
+        let at = |id| subjects.get(id).map_or(now, |(at, _)| *at);
+        let asked = asked.iter().map(|id| (*id, at(id))).collect();
+        world.store.funding_references(tenant, &asked).await.expect("read")
+    };
+    let all: Vec<Uuid> = subjects.keys().copied().chain([unknown]).collect();
+    let found = read(tenant, &all).await;
+    assert_eq!(found.len(), booked.len());
+    for (subject, (_, reference)) in &subjects {
+        let bank_reference = Some((*reference).to_owned());
+        assert_eq!(found[subject], References { bank_reference, ..References::default() });
+        assert_eq!(read(tenant, &[*subject]).await, [(*subject, found[subject].clone())].into());
+    }
+    assert!(read(tenant, &[]).await.is_empty());
+    assert!(read(other, &all).await.is_empty(), "an entry is of its tenant");
 }

@@ -14,6 +14,7 @@ mod provisioning;
 mod requests;
 mod reviews;
 mod screening;
+mod statements;
 mod watching;
 mod who_paid;
 mod world;
