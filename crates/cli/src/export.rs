@@ -36,7 +36,8 @@ pub enum Format {
 #[command(after_help = "Example:
   corridor payments export --country PAK --from 2026-11-01T00:00:00Z --until 2026-12-01T00:00:00Z --file november.csv
 
-In CSV, an apostrophe precedes a cell that a spreadsheet would run as a formula (starting with = + - @, tab or return).
+In CSV, an apostrophe precedes a cell that a spreadsheet would run as a formula (starting with = + - @, tab or return),
+and a cell that starts with an apostrophe.
 --output json means --format json.")]
 pub struct ExportArgs {
     #[command(flatten)]

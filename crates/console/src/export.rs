@@ -42,7 +42,7 @@ impl Form {
         match self {
             Form::Plain => guarded(cell),
             Form::Excel if is_number(&cell) => cell,
-            Form::Excel => kept_as_text(guarded(cell)),
+            Form::Excel => kept_as_text(cell),
         }
     }
 
@@ -73,11 +73,12 @@ fn is_number(cell: &str) -> bool {
         && whole.len() + fraction.map_or(0, str::len) <= most
 }
 
-/// A formula of the text where Excel could take it for a number or a date.
+/// A formula of the text where Excel could take it for a number or a date, within whose quotes
+/// nothing runs; otherwise the guarded text.
 fn kept_as_text(cell: String) -> String {
     let is_safe = !cell.contains(char::is_numeric);
     if is_safe || cell.contains(char::is_control) || cell.encode_utf16().count() > EXCEL_TEXT_MAX {
-        return cell;
+        return guarded(cell);
     }
     format!("=\"{}\"", cell.replace('\x22', "\"\""))
 }
@@ -208,7 +209,27 @@ mod tests {
         for text in ["", "Ali", "line 1\nline 2", long.as_str()] {
             assert_eq!(Form::Excel.cell(text.to_owned()), text);
         }
-        assert_eq!(Form::Excel.cell("=1+\"a\"".to_owned()), "=\"'=1+\"\"a\"\"\"");
-        assert_eq!(Form::Excel.cell("=a()".to_owned()), "'=a()");
+    }
+
+    #[test]
+    fn no_formula_runs_and_two_texts_are_never_one_cell() {
+        let long = format!("=1{}", "x".repeat(EXCEL_TEXT_MAX));
+        for (text, plain, excel) in [
+            ("=1", "'=1", "=\"=1\""),
+            ("'=1", "''=1", "=\"'=1\""),
+            ("''=1", "'''=1", "=\"''=1\""),
+            ("=1+\"a\"", "'=1+\"a\"", "=\"=1+\"\"a\"\"\""),
+            ("=\"1\"", "'=\"1\"", "=\"=\"\"1\"\"\""),
+            ("+971", "'+971", "=\"+971\""),
+            ("=a()", "'=a()", "'=a()"),
+            ("'=a()", "''=a()", "''=a()"),
+            ("'", "''", "''"),
+            ("=1\n", "'=1\n", "'=1\n"),
+            ("'=1\n", "''=1\n", "''=1\n"),
+            (&long, &format!("'{long}"), &format!("'{long}")),
+        ] {
+            assert_eq!(Form::Plain.cell(text.to_owned()), plain);
+            assert_eq!(Form::Excel.cell(text.to_owned()), excel);
+        }
     }
 }

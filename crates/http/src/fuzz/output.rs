@@ -4,7 +4,7 @@ use super::differential::quoted;
 use crate::json::{self, Value};
 use crate::spreadsheet::guarded;
 
-/// Any text survives JSON and CSV unchanged, and no cell begins a formula.
+/// Any text survives JSON and CSV, there with an apostrophe at most, and no cell begins a formula.
 pub(super) fn text(bytes: &[u8]) {
     let Some(text) = super::text(bytes) else { return };
     let json = quoted(text);
@@ -16,6 +16,7 @@ pub(super) fn text(bytes: &[u8]) {
         !cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']),
         "{cell:?}"
     );
+    assert_eq!(cell.strip_prefix('\'').unwrap_or(&cell), text, "two texts have one cell");
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([cell.as_str(), "end"]).expect("a record");
     let written = writer.into_inner().expect("a table");
