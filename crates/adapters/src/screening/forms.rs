@@ -345,6 +345,10 @@ fn as_written(word: &str) -> Vec<char> {
     if plain.is_ascii() {
         return plain.chars().collect();
     }
+    if romanise::is_initial(word) {
+        let read = romanise::read(word).spellings.into_iter().next().unwrap_or_default();
+        return read.chars().collect();
+    }
     hear(word).first().map(|heard| heard.letters().to_vec()).unwrap_or_default()
 }
 
@@ -399,6 +403,9 @@ fn hear(written: &str) -> Vec<Heard> {
         spellings.extend(letters::other_v(&plain));
     } else {
         let read = romanise::read(written);
+        if romanise::is_initial(written) {
+            return vec![Heard::of(romanise::initials(&read.spellings), Vec::new())];
+        }
         spellings.extend(read.spellings);
         consonants = read.consonants;
         spellings.push(plain.clone());

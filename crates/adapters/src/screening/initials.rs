@@ -3,11 +3,68 @@
 //!
 //! It works on written text, never on scores.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain};
 use super::normal::{Class, canonical, classed, is_in};
-use super::words::{HONORIFICS, PARTICLES};
+use super::words::{HONORIFICS, PARTICLES, VARIANTS};
+
+/// The Latin letters that a word may be abbreviated to: the first one of each spelling of the name
+/// (`Oleksandr` is kept as `alexander`) and of each spelling of its first sound, as bits.
+pub(super) fn of_word(letters: &[char]) -> u32 {
+    static VARIED: OnceLock<HashMap<&str, u32>> = OnceLock::new();
+    let varied = VARIED.get_or_init(|| {
+        let bits = |word: &&str| first_sound(&word.chars().take(4).collect::<Vec<_>>());
+        let lines = VARIANTS.iter().filter_map(|line| Some((*line.last()?, *line)));
+        lines
+            .map(|(kept, line)| (kept, line.iter().map(bits).fold(0, |all, it| all | it)))
+            .collect()
+    });
+    // Names in `uddin` and `ullah` are known by their first part.
+    let stem = match letters {
+        [stem @ .., 'u', 'd', 'd', 'i', 'n'] | [stem @ .., 'u', 'l', 'l', 'a', 'h'] => stem,
+        whole => whole,
+    };
+    let of = |letters: &[char]| varied.get(&*letters.iter().collect::<String>()).copied();
+    first_sound(letters) | of(letters).or_else(|| of(stem)).unwrap_or(0)
+}
+
+/// The bit of a Latin letter; none for any other.
+pub(super) const fn bit(letter: char) -> u32 {
+    if letter.is_ascii_lowercase() { 1 << (letter as u32 & 31) } else { 0 }
+}
+
+/// The first letters of the spellings of a word's first sound.
+fn first_sound(word: &[char]) -> u32 {
+    let all = match word {
+        ['s', 'h' | 'c', ..] => "sc",
+        ['d', 'z', ..] => "dzj",
+        ['d', 'j', ..] => "djg",
+        ['d', 'h', ..] => "dz",
+        ['k', 'h', ..] => "khc",
+        ['c', 'h', ..] => "ctk",
+        ['t', 's', ..] => "tcz",
+        ['p', 'h', ..] | ['f', ..] => "fp",
+        ['y' | 'j' | 'i', 'e', ..] => "yjie",
+        ['y', 'a' | 'o' | 'u', ..] | ['i', 'a' | 'o' | 'u', ..] => "yij",
+        ['j', ..] => "jydgi",
+        ['z', ..] => "zjds",
+        ['e' | 'i', ..] => "eiy",
+        ['o' | 'u', ..] => "ou",
+        ['v', ..] => "vwb",
+        ['w', ..] => "wvou",
+        ['b', ..] => "bv",
+        ['k' | 'q' | 'x', ..] => "kqxcg",
+        ['c', ..] => "ckst",
+        ['g', ..] => "gjh",
+        ['h', ..] => "hg",
+        [first, ..] => return bit(*first),
+        [] => "",
+    };
+    all.chars().fold(0, |bits, letter| bits | bit(letter))
+}
 
 /// The text with its single letters joined to words if no other word of it says anything:
 /// `G.L.G. S.A.` is `GLG SA`, and `K. T. B. LLC` is `KTB LLC`.
@@ -54,7 +111,8 @@ pub(super) fn abbreviation(seen: &str) -> Option<String> {
     joined.then(|| words.join(" "))
 }
 
-/// The texts with a word of a few capitals read as initials: `SY Mogiletsky` is `S Y Mogiletsky`.
+/// The texts with a word of a few capitals read as initials: `SY Mogiletsky` is `S Y Mogiletsky`, and
+/// `Yu. Mogiletsky` is `Y Mogiletsky`.
 pub(super) fn glued(text: &str) -> Vec<String> {
     // Each reading of a longer text costs much, and its people are read one by one.
     const WORDS: RangeInclusive<usize> = 2..=8;
@@ -68,7 +126,29 @@ pub(super) fn glued(text: &str) -> Vec<String> {
         let (before, behind) = (&words[..at], &words[at + 1..]);
         Some([before, &[spaced.as_str()], behind].concat().join(" "))
     });
-    read.collect()
+    read.chain(of_two_letters(text)).collect()
+}
+
+/// The text with initials of one letter in place of those that write one sound with several
+/// (`Yu.`, `O.Kh.`); `None` if it has none.
+fn of_two_letters(text: &str) -> Option<String> {
+    const SOUNDS: [&str; 20] = [
+        "yu", "ya", "ye", "yo", "iu", "ia", "ie", "ju", "ja", "je", "zh", "kh", "ts", "ch", "sh",
+        "gh", "ph", "th", "dzh", "shch",
+    ];
+    let mut pieces: Vec<&str> = text.split('.').collect();
+    let last = pieces.pop()?;
+    let mut changed = false;
+    let mut read = String::with_capacity(text.len());
+    for piece in pieces {
+        let at = piece.rfind(|letter| !is_of_word(letter)).map_or(0, |at| at + 1);
+        let word = piece.get(at..).unwrap_or_default();
+        let is_sound = is_in(&SOUNDS, &word.to_ascii_lowercase());
+        changed |= is_sound;
+        let shown = if is_sound { at + 1 } else { piece.len() };
+        read.extend([piece.get(..shown).unwrap_or(piece), ". "]);
+    }
+    changed.then(|| read + last)
 }
 
 /// The letters of a word that may be initials: two to four capitals, and no word that is known.
@@ -89,6 +169,27 @@ fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_abbreviated_to_the_first_letter_of_each_spelling() {
+        for (word, letters, other) in [
+            ("alexander", "ao", "ez"),
+            ("olga", "ov", "a"),
+            ("yekaterina", "eyk", "o"),
+            ("jamal", "jgdc", "z"),
+            ("husayn", "h", "m"),
+            ("jalaluddin", "jgdc", "m"),
+            ("yurievich", "yij", "k"),
+            ("zhukov", "zj", "k"),
+            ("tsvetayevsky", "tcz", "v"),
+            ("bilal", "b", "k"),
+        ] {
+            let bits = of_word(&word.chars().collect::<Vec<_>>());
+            assert!(letters.chars().all(|letter| bits & bit(letter) != 0), "{word}");
+            assert!(other.chars().all(|letter| bits & bit(letter) == 0), "{word}");
+        }
+        assert_eq!((of_word(&[]), bit('7'), bit('я')), (0, 0, 0));
+    }
 
     #[test]
     fn a_name_of_letters_alone_is_read_as_words() {
@@ -120,6 +221,10 @@ mod tests {
             ("ALI MOGILETSKY", &[]),
             ("MOGILETSKY LLC", &[]),
             ("MD MOGILETSKY", &[]),
+            ("Yu. Mogiletsky", &["Y.  Mogiletsky"]),
+            ("O.Kh.Mogiletsky", &[]),
+            ("O.Kh. Mogiletsky", &["O. K.  Mogiletsky"]),
+            ("Yu Mogiletsky", &[]),
             ("AB", &[]),
         ] {
             assert_eq!(glued(written), read, "{written}");

@@ -31,7 +31,10 @@ impl Part {
 
     fn read(word: &str) -> Part {
         let romanise::Romanised { spellings, consonants } = romanise::read(word);
-        Part { spellings, native: consonants }
+        match romanise::is_initial(word) {
+            true => Part { spellings: romanise::initials(&spellings), native: Vec::new() },
+            false => Part { spellings, native: consonants },
+        }
     }
 
     /// The spelling of a system; where a word has fewer, its last one.

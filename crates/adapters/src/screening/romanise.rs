@@ -64,6 +64,31 @@ pub(super) fn read(word: &str) -> Romanised {
     Romanised { spellings, consonants }
 }
 
+/// Whether a word is an initial: one letter of a script whose letters are sounds.
+pub(super) fn is_initial(word: &str) -> bool {
+    plain(word).chars().count() == 1
+        && matches!(
+            script(word),
+            Script::Cyrillic
+                | Script::Greek
+                | Script::Armenian
+                | Script::Georgian
+                | Script::Hebrew
+                | Script::Arabic
+        )
+}
+
+/// The first letters of the spellings of an initial: `Ю` is `Yu`, `Iu` and `Ju`.
+pub(super) fn initials(spellings: &[String]) -> Vec<String> {
+    let mut letters: Vec<String> = Vec::new();
+    for letter in spellings.iter().filter_map(|spelling| spelling.get(..1)) {
+        if !letters.iter().any(|known| known == letter) {
+            letters.push(letter.to_owned());
+        }
+    }
+    letters
+}
+
 /// The name behind a joined servant-of in Arabic letters: `عبدالرحمن`.
 pub(super) fn behind_servant(plain: &str) -> Option<&str> {
     let rest = plain.strip_prefix("عبدال")?;

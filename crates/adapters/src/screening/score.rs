@@ -4,7 +4,7 @@
 //! - Words are paired one to one, the most similar first, in any order. Equal words score 1000 per
 //!   mille, words of one sound [`SAME_SOUND`], others twice their Jaro–Winkler similarity minus
 //!   1000 (the raw measure puts everything resembling a name above 800), nothing below
-//!   [`WORD_FLOOR`]; an initial scores [`INITIAL`] against a word that starts with it.
+//!   [`WORD_FLOOR`]; an initial scores [`INITIAL`] against a word that starts with it in any spelling.
 //! - The score is the weighted sum of the pairs over 0.7 × the lighter name + 0.3 × the heavier
 //!   one: a name inside a longer one loses little, two names that differ in a word lose that word's
 //!   whole weight.
@@ -23,6 +23,7 @@ use domain::screening::{HIT_FROM, REVIEW_FROM};
 use super::compounds;
 use super::consonants;
 use super::forms::Heard;
+use super::initials;
 use super::letters::looks;
 use super::listed::consonants_of;
 use super::normal::{Class, Ends, Word, sound};
@@ -39,7 +40,7 @@ const SAME_LOOKS: u32 = 920;
 /// Score of two words of different scripts that share three or more consonants, two, or one, per
 /// mille.
 const SAME_CONSONANTS: [u32; 3] = [700, 870, 900];
-/// Score of an initial against a word that starts with it, per mille.
+/// Score of an initial against a word that starts with it in any spelling, per mille.
 const INITIAL: u32 = 750;
 /// Minimum score of every pair of a hit, per mille (one slip in a word of seven letters).
 const HIT_PAIR: u32 = 860;
@@ -107,12 +108,20 @@ pub(super) struct Spoken {
     pub(super) word: Word,
     pub(super) sound: String,
     pub(super) looks: String,
+    /// The letters that the word may be abbreviated to, see [`initials::of_word`].
+    initials: u32,
 }
 
 impl Spoken {
     pub(super) fn of(word: Word) -> Spoken {
         let (sound, looks) = (sound(&word.letters), looks(&word.letters));
-        Spoken { word, sound, looks }
+        let initials = initials::of_word(&word.letters);
+        Spoken { word, sound, looks, initials }
+    }
+
+    fn may_begin_with(&self, letter: Option<&char>) -> bool {
+        self.word.letters.first() == letter
+            || letter.is_some_and(|letter| self.initials & initials::bit(*letter) != 0)
     }
 }
 
@@ -148,11 +157,8 @@ fn spelling_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     match (a.word.class, b.word.class) {
         (Class::Initial, Class::Initial) if x == y => 1000,
-        (Class::Initial, other) | (other, Class::Initial)
-            if other.is_significant() && x.first() == y.first() =>
-        {
-            INITIAL
-        }
+        (Class::Initial, other) if other.is_significant() && b.may_begin_with(x.first()) => INITIAL,
+        (other, Class::Initial) if other.is_significant() && a.may_begin_with(y.first()) => INITIAL,
         (Class::Particle, Class::Particle) if x == y => 1000,
         (a_class, b_class) if a_class.is_significant() && b_class.is_significant() => {
             word_likeness(a, b)
