@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain, seen};
+use super::normal::is_known;
 use super::words::{HONORIFICS, PARTICLES};
 
 /// The last parts of such names, as they end one word.
@@ -93,6 +94,45 @@ pub(super) fn joined(text: &str) -> Option<String> {
     }
     out.push_str(&seen[copied..]);
     (copied > 0).then_some(out)
+}
+
+/// The text with words of two given names as two words (`Mehmetali`, `Ghulammustafa`); `None` if it
+/// has none.
+pub(super) fn divided(text: &str) -> Option<String> {
+    let mut changed = false;
+    let words = text.split(' ').map(|word| {
+        let cut = if word.is_ascii() { given_names(&word.to_ascii_lowercase()) } else { None };
+        changed |= cut.is_some();
+        let (first, second) = word.split_at(cut.unwrap_or(0));
+        if first.is_empty() { second.to_owned() } else { format!("{first} {second}") }
+    });
+    let read = words.collect::<Vec<_>>().join(" ");
+    changed.then_some(read)
+}
+
+/// Where a word of two given names is divided: both are known, or a long one is.
+fn given_names(word: &str) -> Option<usize> {
+    const MIN_LETTERS: usize = 3;
+    const LONG: usize = 5;
+    const BESIDE_LONG: usize = 4;
+    let is_one = word.len() < 2 * MIN_LETTERS
+        || !word.bytes().all(|letter| letter.is_ascii_lowercase())
+        || word.starts_with("abd")
+        || is_known(word)
+        || ending(word).is_some();
+    if is_one {
+        return None;
+    }
+    let cuts = || MIN_LETTERS..=word.len() - MIN_LETTERS;
+    let is_long = |known: &str, other: &str| {
+        known.len() >= LONG && other.len() >= BESIDE_LONG && is_known(known)
+    };
+    let both = |cut: &usize| is_known(&word[..*cut]) && is_known(&word[*cut..]);
+    let one = |cut: &usize| {
+        let (a, b) = word.split_at(*cut);
+        is_long(a, b) || is_long(b, a)
+    };
+    cuts().find(both).or_else(|| cuts().find(one))
 }
 
 /// The word that the first tokens are written as, and the position of the last of them.
@@ -294,6 +334,23 @@ mod tests {
             ("Ed Deen Brown", None),
         ] {
             assert_eq!(joined(written).as_deref(), read, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_two_given_names_is_divided() {
+        for (written, read) in [
+            ("Mehmetali Serrafioglu", Some("Mehmet ali Serrafioglu")),
+            ("SERRAFIOGLU GAMALHUSSEIN", Some("SERRAFIOGLU GAMAL HUSSEIN")),
+            ("Ghulammustafa", Some("Ghulam mustafa")),
+            ("Mustafa Ibrahimov", None),
+            ("Abdulrahman", None),
+            ("Jalaluddin", None),
+            ("Muhammad", None),
+            ("Zorblax", None),
+            ("Ali", None),
+        ] {
+            assert_eq!(divided(written).as_deref(), read, "{written}");
         }
     }
 

@@ -159,7 +159,9 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     let mut texts = distinct(texts);
     let further: Vec<String> = texts
         .iter()
-        .flat_map(|text| [compounds::joined(text), initials::abbreviation(text)])
+        .flat_map(|text| {
+            [compounds::joined(text), compounds::divided(text), initials::abbreviation(text)]
+        })
         .flatten()
         .collect();
     texts.extend(further);

@@ -224,7 +224,7 @@ impl SanctionLists {
 
     /// A name with the same letters but other gaps.
     fn score_joined(&self, found: Joined, party: &Party<'_>) -> u32 {
-        let Joined { name, score, within } = found;
+        let Joined { name, score, within, short } = found;
         let words = || {
             self.words_of(name)
                 .iter()
@@ -243,7 +243,9 @@ impl SanctionLists {
             // Very common names beside others prove nothing, and a single word is compared as one.
             return 0;
         }
-        let cap = if common_only { u32::from(HIT_FROM) - 1 } else { 100 };
+        // A hit is the whole name and nothing else.
+        let is_part = common_only || short || within > 0;
+        let cap = if is_part { u32::from(HIT_FROM) - 1 } else { 100 };
         self.finish(Likeness { score, cap, common_only, near: true }, name, party)
     }
 
@@ -298,9 +300,9 @@ impl Draft {
         for (at, listed) in (0_u32..).zip(&entry.names) {
             let place = Place { list, entry: entry_at, at, kind: entry.kind };
             if let Some(id) = self.add_written(place, &listed.text) {
-                self.joined.add_letters(normal::all_letters(&listed.text), id);
-                let turned: Vec<&str> = listed.text.split_whitespace().rev().collect();
-                self.joined.add_letters(normal::all_letters(&turned.join(" ")), id);
+                for letters in normal::all_letters(&listed.text) {
+                    self.joined.add_letters(letters, id);
+                }
             }
             let joined = compounds::joined(&listed.text);
             if let Some(joined) = &joined {

@@ -2,6 +2,7 @@
 //! a o p i n g". It works on letters, not on entries.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use super::consonants;
@@ -25,7 +26,7 @@ const MIN_LETTERS: usize = 8;
 const MIN_CONSONANTS: usize = 5;
 /// Maximum number of words for which every rotation of a listed name is indexed; a longer name is
 /// indexed as written only.
-const MAX_WORDS: usize = 6;
+pub(super) const MAX_WORDS: usize = 6;
 
 /// A matched listed name.
 #[derive(Clone, Copy, Debug)]
@@ -34,16 +35,18 @@ pub(super) struct Joined {
     pub(super) score: u32,
     /// How many letters of the screened name matched, if it has others too; 0 = no others.
     pub(super) within: usize,
+    /// Whether the listed name has words that the screened one has not.
+    pub(super) short: bool,
 }
 
 /// The names, by the compared part.
 #[derive(Debug, Default)]
 pub(super) struct JoinedNames {
     by_letters: HashMap<Vec<char>, Vec<u32>>,
-    by_key: HashMap<String, Vec<u32>>,
+    by_key: HashMap<u64, Vec<u32>>,
     by_consonants: HashMap<String, Vec<u32>>,
     /// The keys of names in short.
-    by_short: HashMap<String, Vec<u32>>,
+    by_short: HashMap<u64, Vec<u32>>,
     /// All letters, for those that were joined by guess; filled by [`JoinedNames::sort`].
     sorted: Vec<(Vec<char>, Sketch)>,
 }
@@ -104,6 +107,7 @@ impl JoinedNames {
     /// Names with the same letters as a screened form.
     pub(super) fn alike(&self, form: &Form) -> Vec<Joined> {
         let mut found: Vec<(u32, u32)> = Vec::new();
+        let mut in_short: Vec<u32> = Vec::new();
         let mut texts = form.joined(false);
         texts.extend(form.joined(true));
         texts.push(form.all_letters());
@@ -116,7 +120,7 @@ impl JoinedNames {
             let alike = keys.iter().filter_map(|key| self.by_key.get(key)).flatten();
             found.extend(alike.map(|name| (*name, SAME_KEY)));
             let short = keys.iter().filter_map(|key| self.by_short.get(key)).flatten();
-            found.extend(short.map(|name| (*name, SAME_WITHIN)));
+            in_short.extend(short);
             if form.spaced {
                 self.resembling(letters, &mut found);
             }
@@ -127,13 +131,25 @@ impl JoinedNames {
             let alike = self.by_consonants.get(key).into_iter().flatten();
             found.extend(alike.map(|name| (*name, SAME_KEY)));
         }
-        let whole = found.into_iter().map(|(name, score)| Joined { name, score, within: 0 });
+        let whole = found.into_iter();
+        let whole = whole.map(|(name, score)| Joined { name, score, within: 0, short: false });
+        let short = in_short.into_iter();
+        let short = short.map(|name| Joined { name, score: SAME_WITHIN, within: 0, short: true });
         let runs = form.runs(MIN_LETTERS).into_iter();
         let within = runs.flat_map(|run| {
-            let names = self.by_letters.get(&run).into_iter().flatten();
-            names.map(move |name| Joined { name: *name, score: SAME_WITHIN, within: run.len() })
+            let whole = self.by_letters.get(&run).into_iter().flatten().map(|name| (*name, false));
+            let keys = keys(&run);
+            let short = keys.iter().filter_map(|key| self.by_short.get(key)).flatten();
+            let names = whole.chain(short.map(|name| (*name, true))).collect::<Vec<_>>();
+            let within = run.len();
+            names.into_iter().map(move |(name, short)| Joined {
+                name,
+                score: SAME_WITHIN,
+                within,
+                short,
+            })
         });
-        whole.chain(within).collect()
+        whole.chain(short).chain(within).collect()
     }
 
     fn resembling(&self, letters: &[char], found: &mut Vec<(u32, u32)>) {
@@ -149,12 +165,18 @@ impl JoinedNames {
     }
 }
 
-/// Sound and look of letters without gaps.
-fn keys(letters: &[char]) -> [String; 2] {
-    [format!("s{}", sound(letters)), format!("l{}", looks(letters))]
+/// Sound and look of letters without gaps, as hashes: a name in short has many, and two that meet by
+/// chance would only lead to review.
+fn keys(letters: &[char]) -> [u64; 2] {
+    let hash = |kind: u8, key: String| {
+        let mut hasher = DefaultHasher::new();
+        (kind, key).hash(&mut hasher);
+        hasher.finish()
+    };
+    [hash(0, sound(letters)), hash(1, looks(letters))]
 }
 
-fn note<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<u32>>, key: K, id: u32) {
+fn note<K: Hash + Eq>(map: &mut HashMap<K, Vec<u32>>, key: K, id: u32) {
     let names = map.entry(key).or_default();
     if !names.contains(&id) {
         names.push(id);

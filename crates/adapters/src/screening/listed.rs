@@ -191,36 +191,87 @@ pub(super) fn without_prefix(name: &Normalised) -> Option<Normalised> {
     (short.words.len() < name.words.len() && short.significant() >= 2).then_some(short)
 }
 
-/// The letters of a name in short, without spaces and in both orders; empty for a short name.
+/// The letters of a name in short, without spaces and in both orders; none for a short name. A part or
+/// all of the middle names may be left out, and one of several family names.
 pub(super) fn in_short(name: &Normalised, ends: Ends) -> Vec<Vec<char>> {
     const MIN_WORDS: usize = 3;
-    if name.significant() < MIN_WORDS {
-        return Vec::new();
-    }
-    let of = |bits: u64| {
-        let places = (0..name.words.len()).filter(move |place| bits >> place & 1 == 1);
-        places.collect::<Vec<_>>()
-    };
-    let mut short = Vec::new();
-    for (given, family) in of(ends.given)
-        .into_iter()
-        .flat_map(|given| of(ends.family).into_iter().map(move |family| (given, family)))
-    {
-        // `Abdul` belongs to the word behind it, an article to the family name.
-        let is_word = |place: &usize| name.words[*place].class != Class::Particle;
-        let is_abdul = |place: &usize| *name.words[*place].letters == ['a', 'b', 'd', 'u', 'l'];
-        let before = (0..given).rev().find(is_word).filter(is_abdul);
-        let first: Vec<usize> = before.into_iter().chain([given]).collect();
-        let article = family.checked_sub(1).filter(|place| !is_word(place));
-        for article in [None, article.filter(|place| !first.contains(place))] {
-            let last: Vec<usize> = article.into_iter().chain([family]).collect();
-            for places in [[&first[..], &last[..]].concat(), [&last[..], &first[..]].concat()] {
-                let letters = places.iter().flat_map(|place| name.words[*place].letters.iter());
+    let given = (0..name.words.len()).find(|place| ends.given >> place & 1 == 1);
+    let Some(given) = given.filter(|_| name.significant() >= MIN_WORDS) else { return Vec::new() };
+    let first = with_servant(name, given);
+    let mut short: Vec<Vec<char>> = Vec::new();
+    for last in families(name, ends, &first) {
+        for middle in middles(name, ends, &first) {
+            let places = [&first[..], &middle, &last].concat();
+            let words = || places.iter().map(|place| &name.words[*place]);
+            let is_rare = words().any(|word| word.class == Class::Plain);
+            let significant = words().filter(|word| word.class.is_significant()).count();
+            if !is_rare || significant == name.significant() {
+                continue;
+            }
+            for order in [places.clone(), [&last[..], &first, &middle].concat()] {
+                let letters = order.iter().flat_map(|place| name.words[*place].letters.iter());
                 short.push(letters.copied().collect());
             }
         }
     }
     short
+}
+
+/// A word with the `Abdul` that belongs to it, by their places.
+fn with_servant(name: &Normalised, place: usize) -> Vec<usize> {
+    let is_word = |place: &usize| name.words[*place].class != Class::Particle;
+    let is_abdul = |place: &usize| "abdul".chars().eq(name.words[*place].letters.iter().copied());
+    let before = (0..place).rev().find(is_word).filter(is_abdul);
+    before.into_iter().chain([place]).collect()
+}
+
+/// The family names that stand for a name in short: each alone, with and without its article, and all
+/// together.
+fn families(name: &Normalised, ends: Ends, first: &[usize]) -> Vec<Vec<usize>> {
+    let is_particle = |place: &usize| name.words[*place].class == Class::Particle;
+    let own: Vec<usize> =
+        (0..name.words.len()).filter(|place| ends.family >> place & 1 == 1).collect();
+    let mut families: Vec<Vec<usize>> = Vec::new();
+    for family in &own {
+        families.push(vec![*family]);
+        let article = family.checked_sub(1).filter(is_particle);
+        families.extend(article.filter(|it| !first.contains(it)).map(|it| vec![it, *family]));
+    }
+    if let [from, .., to] = own[..] {
+        families.push(own.clone());
+        families.push((from..=to).filter(|place| !first.contains(place)).collect());
+    }
+    families.dedup();
+    families
+}
+
+/// The middle names that may stand in a name in short: none, each, all but each, and all.
+fn middles(name: &Normalised, ends: Ends, first: &[usize]) -> Vec<Vec<usize>> {
+    const MOST: usize = 4;
+    let is_servant =
+        |place: &usize| with_servant(name, place + 1).len() > 1 && place + 1 < name.words.len();
+    let is_middle = |place: &usize| {
+        name.words[*place].class.is_significant()
+            && ends.family >> place & 1 == 0
+            && !first.contains(place)
+    };
+    let own: Vec<Vec<usize>> = (0..name.words.len())
+        .filter(is_middle)
+        .filter(|place| !is_servant(place))
+        .map(|place| with_servant(name, place))
+        .collect();
+    let mut middles = vec![Vec::new()];
+    if (1..=MOST).contains(&own.len()) {
+        middles.extend(own.iter().cloned());
+        let but = |left: usize| {
+            let kept = own.iter().enumerate().filter(move |(at, _)| *at != left);
+            kept.flat_map(|(_, unit)| unit.iter().copied()).collect::<Vec<_>>()
+        };
+        middles.extend((0..own.len()).filter(|_| own.len() > 2).map(but));
+        middles.push(own.concat());
+    }
+    middles.dedup();
+    middles
 }
 
 /// The consonant keys of a listed word: of its own script, or of its Latin letters.

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use super::compounds;
 use super::consonants;
 use super::initials;
+use super::joined::MAX_WORDS;
 use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
 use super::words::{COMMON, HONORIFICS, PARTICLES, TITLES, VARIANTS};
@@ -155,9 +156,17 @@ pub(super) fn seen(written: &str) -> String {
     initials::abbreviation(&seen).unwrap_or(seen)
 }
 
-/// The letters of all words of a name as written, including titles.
-pub(super) fn all_letters(written: &str) -> Vec<char> {
-    split_words(written).iter().flat_map(|word| word.chars()).collect()
+/// The letters of all words of a listed name as written, including titles: starting with each word in
+/// turn, and in reverse order.
+pub(super) fn all_letters(written: &str) -> Vec<Vec<char>> {
+    let words = split_words(written);
+    let starts = if words.len() > MAX_WORDS { 1 } else { words.len() };
+    let from = |start: usize| {
+        let (before, behind) = words.split_at(start);
+        behind.iter().chain(before).flat_map(|word| word.chars()).collect()
+    };
+    let turned = words.iter().rev().flat_map(|word| word.chars()).collect();
+    (0..starts).map(from).chain([turned]).collect()
 }
 
 fn split_words(written: &str) -> Vec<String> {
@@ -258,12 +267,6 @@ fn taken_over<'a>(vowel: &str, article: &'a str) -> Option<&'a str> {
 
 /// The spelling of a word that is kept.
 pub(super) fn canonical(word: &str) -> Cow<'_, str> {
-    static KEPT: OnceLock<HashMap<&str, &str>> = OnceLock::new();
-    let kept = KEPT.get_or_init(|| {
-        let lines = VARIANTS.iter().filter_map(|line| Some((line, *line.last()?)));
-        lines.flat_map(|(line, last)| line.iter().map(move |word| (*word, last))).collect()
-    });
-    let kept = |word: &str| kept.get(word).copied();
     if let Some(kept) = kept(word) {
         return Cow::Borrowed(kept);
     }
@@ -271,6 +274,21 @@ pub(super) fn canonical(word: &str) -> Cow<'_, str> {
         Some(word) => Cow::Owned(word),
         None => Cow::Borrowed(word),
     }
+}
+
+/// The spelling that [`VARIANTS`] keeps of a word; `None` for another word.
+fn kept(word: &str) -> Option<&'static str> {
+    static KEPT: OnceLock<HashMap<&str, &str>> = OnceLock::new();
+    let kept = KEPT.get_or_init(|| {
+        let lines = VARIANTS.iter().filter_map(|line| Some((line, *line.last()?)));
+        lines.flat_map(|(line, last)| line.iter().map(move |word| (*word, last))).collect()
+    });
+    kept.get(word).copied()
+}
+
+/// Whether a word is a well-known name in one of its spellings.
+pub(super) fn is_known(word: &str) -> bool {
+    kept(word).is_some() || COMMON.contains(&word)
 }
 
 pub(super) fn classed(word: &str) -> Word {
