@@ -146,9 +146,7 @@ pub enum RefreshError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The list lost too many of its entries, names or addresses.
-    #[error(
-        "{list}: only {now} {what}, previously {before}; to accept it, configure it under another address or as a file"
-    )]
+    #[error("{list}: only {now} {what}, previously {before}; to accept it, configure it {remedy}")]
     Shrunk {
         /// Name and locations of the list.
         list: String,
@@ -158,6 +156,8 @@ pub enum RefreshError {
         before: usize,
         /// Their number read now.
         now: usize,
+        /// How to configure a list that is right: it is another one then.
+        remedy: &'static str,
     },
     /// The server has an earlier list than the one in force or stored, which would clear the names
     /// listed since.
@@ -546,7 +546,11 @@ async fn read_and_keep(
     if let Some(before) = before.filter(is_recent)
         && let Some((what, before, now)) = shrunk(&before.list, &list, source.is_remote())
     {
-        return Err(RefreshError::Shrunk { list: source.named(&list), what, before, now });
+        let remedy = match source.is_remote() {
+            true => "under another address or as a file",
+            false => "under another file name",
+        };
+        return Err(RefreshError::Shrunk { list: source.named(&list), what, before, now, remedy });
     }
     // Another node may store a list in between: what is read here is then compared with that one.
     for _ in 0..STORED_AT_ONCE_MAX {

@@ -416,6 +416,7 @@ async fn a_list_that_lost_most_of_its_names_or_addresses_is_not_taken() {
             (Some(why), Err(error)) => {
                 let error = error.to_string();
                 assert!(error.starts_with(&format!("X ({}): {why}", file.display())), "{error}");
+                assert!(error.ends_with("configure it under another file name"), "{error}");
             }
             other => panic!("{other:?}"),
         }
