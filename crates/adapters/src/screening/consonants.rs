@@ -6,6 +6,8 @@
 //! `r` · `l` · `m` · `n`; vowels, h, w, y, ayn and hamza are left out. The similarity of two names
 //! is computed elsewhere.
 
+use icu_properties::props::Script;
+
 /// Maximum number of keys of one word: each ambiguous letter doubles them.
 const MAX_KEYS: usize = 96;
 
@@ -69,23 +71,34 @@ fn arabic_keys(word: &str) -> Vec<String> {
     let mut keys = Keys::new();
     for letter in word.chars() {
         keys.push(match letter {
-            'ب' | 'پ' => &["b"],
-            'ت' | 'ط' | 'ٹ' => &["t"],
+            'ب' | 'پ' | 'ٻ' | 'ڀ' | 'ݕ' => &["b"],
+            'ڦ' => &["f", "b"],
+            'ت' | 'ط' | 'ٹ' | 'ټ' | 'ٽ' | 'ٿ' | 'ٺ' => &["t"],
             'ة' | 'ۃ' => &["", "t"],
             'ث' => &["s", "t"],
             'ج' => &["z", "k"],
-            'چ' | 'ش' => &["š"],
-            'خ' | 'غ' | 'ق' | 'ك' | 'ک' | 'گ' => &["k"],
-            'د' | 'ڈ' => &["d"],
-            'ذ' | 'ض' => &["z", "d"],
-            'ر' | 'ڑ' => &["r"],
-            'ز' | 'ژ' | 'ظ' => &["z"],
+            'ڄ' => &["z"],
+            // Pashto's `dz` and `ts`, and letters that sound differently in the north and the south.
+            'ځ' => &["z", "dz"],
+            'څ' => &["s", "ts"],
+            'ښ' => &["š", "k"],
+            'ږ' => &["z", "k"],
+            'چ' | 'ش' | 'ڇ' | 'ۺ' => &["š"],
+            'خ' | 'غ' | 'ق' | 'ك' | 'ک' | 'گ' | 'ګ' | 'ڳ' | 'ڪ' | 'ڬ' | 'ݢ' | 'ڨ' | 'ڧ' | 'ۼ' => {
+                &["k"]
+            }
+            'د' | 'ڈ' | 'ډ' | 'ڏ' | 'ڊ' | 'ڌ' | 'ڍ' | 'ۮ' => &["d"],
+            'ذ' | 'ض' | 'ۻ' => &["z", "d"],
+            'ر' | 'ڑ' | 'ړ' | 'ڕ' | 'ڙ' | 'ۯ' => &["r"],
+            'ز' | 'ژ' | 'ظ' | 'ڗ' => &["z"],
             'س' | 'ص' => &["s"],
-            'ف' | 'ڤ' => &["f"],
-            'و' => &["", "f"],
-            'ل' => &["l"],
+            'ف' | 'ڤ' | 'ڥ' | 'ڢ' => &["f"],
+            'و' | 'ۋ' | 'ۏ' => &["", "f"],
+            'ل' | 'ڵ' => &["l"],
             'م' => &["m"],
-            'ن' | 'ں' => &["n"],
+            'ن' | 'ں' | 'ڻ' | 'ڽ' | 'ڃ' | 'ݨ' => &["n"],
+            'ڼ' => &["n", "r"],
+            'ڱ' | 'ڭ' | 'ڠ' => &["nk", "n", "k"],
             _ => &[""],
         });
     }
@@ -119,9 +132,10 @@ pub(super) fn of_hebrew(word: &str) -> Vec<String> {
 
 /// The keys of a word in one of the scripts of India, whose blocks share a layout: `letters` are
 /// positions in the block, in decomposed form.
-pub(super) fn of_indic(letters: &[u32], is_bengali: bool) -> Vec<String> {
+pub(super) fn of_indic(letters: &[u32], script: Script) -> Vec<String> {
     const VIRAMA: u32 = 0x4D;
     const NUKTA: u32 = 0x3C;
+    let (is_bengali, is_tamil) = (script == Script::Bengali, script == Script::Tamil);
     let mut keys = Keys::new();
     for (at, letter) in letters.iter().enumerate() {
         // A consonant doubled by a virama is one sound.
@@ -129,6 +143,12 @@ pub(super) fn of_indic(letters: &[u32], is_bengali: bool) -> Vec<String> {
         let dotted = letters.get(at + 1) == Some(&NUKTA);
         let classes: &'static [&'static str] = match letter {
             _ if doubled => continue,
+            // Tamil writes voiced and unvoiced consonants alike.
+            0x15 if is_tamil => &["k", ""],
+            0x1A if is_tamil => &["s", "š", "z"],
+            0x1F | 0x24 if is_tamil => &["t", "d"],
+            0x31 if is_tamil => &["r", "dr", "tr"],
+            0x34 if is_tamil => &["l", "z"],
             0x01 => &["", "n"],
             0x02 => &["n", "m"],
             0x15..=0x18 => &["k"],

@@ -3,6 +3,8 @@
 //! own letters, their look-alikes, its romanisations. The similarity of two names is computed
 //! elsewhere.
 
+use std::cell::OnceCell;
+
 use domain::rail_text::CharacterSet;
 
 use super::compounds;
@@ -15,7 +17,7 @@ use super::normal::{
 use super::people;
 use super::romanise;
 use super::score::Spoken;
-use super::words::{HONORIFICS, TITLES, TITLES_AND_NAMES};
+use super::words::{HONORIFICS, SHORT_FORMS, TITLES, TITLES_AND_NAMES};
 
 /// Minimum number of consecutive single letters that count as a letter-spaced word.
 const SPACED_MIN_LETTERS: usize = 3;
@@ -27,6 +29,8 @@ pub(super) struct Heard {
     pub(super) spellings: Vec<Spoken>,
     /// Consonant keys, for a word in a non-Latin script.
     pub(super) consonants: Vec<String>,
+    /// Consonant keys of the spellings of a Latin word, once they are needed.
+    latin: OnceCell<Vec<String>>,
 }
 
 impl Heard {
@@ -39,8 +43,20 @@ impl Heard {
         self.spellings.first().map_or(&[], |spelling| &spelling.word.letters)
     }
 
+    /// The consonant keys of a Latin word in each of its spellings.
+    pub(super) fn latin_consonants(&self) -> &[String] {
+        self.latin.get_or_init(|| {
+            let of = |spelling: &Spoken| super::consonants::of_latin(&spelling.word.letters);
+            let mut keys: Vec<String> = self.spellings.iter().flat_map(of).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            keys
+        })
+    }
+
     fn latin(word: &str) -> Heard {
-        Heard { spellings: vec![Spoken::of(classed(word))], consonants: Vec::new() }
+        let spellings = vec![Spoken::of(classed(word))];
+        Heard { spellings, consonants: Vec::new(), latin: OnceCell::new() }
     }
 
     fn of(spellings: Vec<String>, consonants: Vec<String>) -> Heard {
@@ -52,7 +68,7 @@ impl Heard {
         }
         let class = heard.first().map_or(Class::Plain, |word| word.class);
         let spellings = heard.into_iter().map(|word| Spoken::of(Word { class, ..word })).collect();
-        Heard { spellings, consonants }
+        Heard { spellings, consonants, latin: OnceCell::new() }
     }
 }
 
@@ -322,7 +338,7 @@ impl Rank {
         let plain = letters::plain(written);
         let is_name = !is_in(HONORIFICS, &plain) && is_in(HONORIFICS, &canonical(&plain));
         match is_name {
-            true => Rank::None,
+            true => Rank::OrName,
             false if is_one_of(TITLES) => Rank::KnownBy,
             false => Rank::Title,
         }
@@ -360,6 +376,12 @@ fn is_vowelless(word: &str) -> bool {
     word.len() >= MIN_LETTERS && !word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
 }
 
+/// The word that a short form stands for: `Ma.` is `Maria`, and `Pd.` is `Prasad`.
+fn in_full(word: &str) -> Option<&'static str> {
+    let mut forms = SHORT_FORMS.iter().filter(|(short, _)| *short == word);
+    forms.next().map(|(_, full)| *full)
+}
+
 /// The words that one written word stands for: `abdulrahman` is two.
 fn hear(written: &str) -> Vec<Heard> {
     let plain = letters::plain(written);
@@ -385,6 +407,7 @@ fn hear(written: &str) -> Vec<Heard> {
             without_article(word).map(str::to_owned),
             letters::other_v(word),
             letters::other_g(word),
+            in_full(word).map(str::to_owned),
         ];
         let spellings = std::iter::once(word.to_owned())
             .chain(letters::as_english(word))

@@ -67,8 +67,10 @@ struct Name {
     words: Range<u32>,
     weight: u32,
     initials: u32,
-    /// Weight of the words required for a near-identical match.
+    /// Weight of the words required for a near-identical match, and for one in short; the latter is
+    /// `u32::MAX` for a name without a rare family name.
     fewest: u32,
+    fewest_in_short: u32,
     ends: Ends,
     part: Part,
 }
@@ -208,7 +210,8 @@ impl SanctionLists {
                 let bound = sum.saturating_add(1000 * (light + name.initials));
                 // A name that is fully contained in a longer one is near-identical, however long
                 // the other is.
-                let within = sum >= score::NEAR_PAIR * name.fewest.min(whole);
+                let fewest = name.fewest.min(name.fewest_in_short).min(whole);
+                let within = sum >= score::NEAR_PAIR * fewest;
                 within || bound >= score::scale_tenths(weight, name.weight) * u32::from(REPORT_FROM)
             });
             touched
@@ -271,6 +274,19 @@ impl SanctionLists {
     }
 }
 
+/// Weight of a given name and the lightest rare family name.
+fn fewest_in_short(name: &Normalised, ends: Ends) -> u32 {
+    let of = |bits: u64| {
+        let words = name.words.iter().enumerate().filter(move |(at, _)| bits >> at & 1 == 1);
+        words.map(|(_, word)| word.class)
+    };
+    let is_rare = of(ends.family).any(|class| class == Class::Plain);
+    match of(ends.given).next() {
+        Some(given) if is_rare => given.weight() + Class::Plain.weight(),
+        _ => u32::MAX,
+    }
+}
+
 /// Weight of the words that the index does not look up.
 fn light_weight(words: impl Iterator<Item = Class>) -> u32 {
     score::weight(words.filter(|class| !class.is_significant()))
@@ -303,6 +319,9 @@ impl Draft {
                 for letters in normal::all_letters(&listed.text) {
                     self.joined.add_letters(letters, id);
                 }
+            }
+            if let Some(in_full) = listed::in_full(&listed.text) {
+                self.add_written(place, &in_full);
             }
             let joined = compounds::joined(&listed.text);
             if let Some(joined) = &joined {
@@ -360,6 +379,7 @@ impl Draft {
         for letters in listed::in_short(&normalised, ends) {
             self.joined.add_short(&letters, id);
         }
+        let fewest_in_short = fewest_in_short(&normalised, ends);
         let start = count(self.name_words.len());
         let classes = || normalised.words.iter().map(|word| word.class);
         let (initials, weight) = (light_weight(classes()), score::weight(classes()));
@@ -372,7 +392,18 @@ impl Draft {
             self.name_words.push(word);
         }
         let words = start..count(self.name_words.len());
-        self.names.push(Name { list, entry, at, words, weight, initials, fewest, ends, part });
+        self.names.push(Name {
+            list,
+            entry,
+            at,
+            words,
+            weight,
+            initials,
+            fewest,
+            fewest_in_short,
+            ends,
+            part,
+        });
         Some(id)
     }
 

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::romanise;
 use any_ascii::any_ascii_char;
 pub(super) use domain::name_words::{is_of_word, plain, seen};
 use icu_properties::CodePointMapData;
@@ -133,19 +134,14 @@ pub(super) fn mixed_scripts(text: &str) -> Option<String> {
 }
 
 /// The script of a letter that is not read as it sounds: foreign names lose too much in it to be
-/// compared, and Chinese characters sound differently in each language. Turned letters stand for the script that they turn.
+/// compared, and Chinese characters sound differently in each language. So is that of a letter which no table has. Turned
+/// letters stand for the script that they turn.
 pub(super) fn unread_script(text: &str) -> Option<String> {
     const TURNED: &str = "ɐɹʇᴉɥɯʍʎʞᴚ";
     let scripts = CodePointMapData::<Script>::new();
     seen(text).chars().find_map(|letter| match scripts.get(letter) {
-        _ if TURNED.contains(letter) => Some("turned".to_owned()),
-        Script::Latin
+        Script::Arabic
         | Script::Cyrillic
-        | Script::Greek
-        | Script::Armenian
-        | Script::Georgian
-        | Script::Hebrew
-        | Script::Arabic
         | Script::Devanagari
         | Script::Bengali
         | Script::Gurmukhi
@@ -153,7 +149,13 @@ pub(super) fn unread_script(text: &str) -> Option<String> {
         | Script::Oriya
         | Script::Telugu
         | Script::Kannada
-        | Script::Malayalam
+        | Script::Malayalam => romanise::unread(letter).map(|script| format!("unknown {script}")),
+        _ if TURNED.contains(letter) => Some("turned".to_owned()),
+        Script::Latin
+        | Script::Greek
+        | Script::Armenian
+        | Script::Georgian
+        | Script::Hebrew
         | Script::Common
         | Script::Inherited
         | Script::Unknown => None,

@@ -8,6 +8,7 @@ use icu_properties::props::Script;
 use super::entry::{Kind, ListEntry};
 use super::letters::{self, is_of_word, plain};
 use super::normal::{self, ARTICLE, Class, Ends, Normalised, Titles};
+use super::words::SHORT_FORMS;
 use super::{consonants, romanise};
 
 /// Maximum number of readings of a name: of each word the spellings of one system.
@@ -80,6 +81,21 @@ pub(super) fn readings(written: &str, has_latin: bool) -> Vec<Normalised> {
         }
     }
     readings
+}
+
+/// A listed name with the words that it has in short (`Ma. Teresa`); `None` if it has none.
+pub(super) fn in_full(written: &str) -> Option<String> {
+    let mut changed = false;
+    let words = written.split(' ').map(|word| {
+        let short = word.strip_suffix('.').map(plain);
+        let full = short.and_then(|short| {
+            SHORT_FORMS.iter().find_map(|(known, full)| (*known == short).then_some(*full))
+        });
+        changed |= full.is_some();
+        full.unwrap_or(word)
+    });
+    let read = words.collect::<Vec<_>>().join(" ");
+    changed.then_some(read)
 }
 
 /// The name as written, but with joined articles split off.
@@ -155,8 +171,9 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
     let mut places: Vec<u32> = places.map(|(place, _)| place).collect();
     // A nickname in brackets is not the family name.
     let shown = written.split(['(', '[', '"']).next().unwrap_or_default();
+    let is_nicknamed = shown.len() < written.len();
     let shown = normal::with_titles(shown, titles);
-    if shown.significant() >= 2 {
+    if is_nicknamed && shown.significant() >= 2 {
         places.retain(|place| (*place as usize) < shown.words.len());
     }
     let before = written

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use any_ascii::any_ascii;
+use any_ascii::{any_ascii, any_ascii_char};
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 use unicode_normalization::UnicodeNormalization;
@@ -53,8 +53,14 @@ pub(super) fn read(word: &str) -> Romanised {
             Some(block) => {
                 let letters: Vec<u32> =
                     lower.nfd().map(|letter| indic_place(letter, block)).collect();
-                spellings.push(indic(&letters));
-                consonants::of_indic(&letters, script == Script::Bengali)
+                match script {
+                    Script::Tamil => spellings.push(tamil(&letters)),
+                    Script::Telugu | Script::Kannada | Script::Malayalam => {}
+                    _ => spellings.push(indic(&letters, true)),
+                }
+                spellings.push(indic(&letters, false));
+                spellings.dedup();
+                consonants::of_indic(&letters, script)
             }
             None => by_spelling(std::slice::from_ref(&sent)),
         },
@@ -127,6 +133,36 @@ pub(super) fn script(word: &str) -> Script {
     letter.map_or(Script::Common, |letter| scripts.get(letter))
 }
 
+/// The Latin letters of a letter that no table has; none of a mark.
+fn sent(letter: char) -> &'static str {
+    if letter.is_alphabetic() && !is_combining_mark(letter) { any_ascii_char(letter) } else { "" }
+}
+
+/// The name of a script of which a text has a letter that no table has.
+pub(super) fn unread(letter: char) -> Option<&'static str> {
+    let scripts = CodePointMapData::<Script>::new();
+    if !letter.is_alphabetic() || is_combining_mark(letter) {
+        return None;
+    }
+    let base = std::iter::once(letter).nfd().next().unwrap_or(letter);
+    let script = scripts.get(letter);
+    match script {
+        Script::Arabic => {
+            arabic_letter(letter).or(arabic_letter(base)).is_none().then_some("Arabic")
+        }
+        Script::Cyrillic => {
+            let lower = |letter: char| letter.to_lowercase().next().unwrap_or(letter);
+            let is_known = |letter: char| cyrillic_letter(lower(letter)).is_some();
+            (!is_known(letter) && !is_known(base)).then_some("Cyrillic")
+        }
+        script => {
+            let place = indic_place(base, indic_block(script)?);
+            let is_known = indic_consonant(place).is_some() || !indic_vowel(place).is_empty();
+            (!is_known).then_some("Indian")
+        }
+    }
+}
+
 /// Start of the block of a script that is laid out like Devanagari's.
 const fn indic_block(script: Script) -> Option<u32> {
     Some(match script {
@@ -161,6 +197,21 @@ const fn indic_place(letter: char, block: u32) -> u32 {
         'ർ' => 0x30,
         'ൽ' | 'ൾ' => 0x32,
         'ൿ' => 0x15,
+        // Gurmukhi: a nasal, a sign that doubles the next consonant, and bearers of vowels.
+        'ੰ' => 0x02,
+        'ੱ' => 0x3C,
+        'ੲ' => 0x07,
+        'ੳ' => 0x09,
+        // Oriya, Telugu, Kannada, and Devanagari for Sindhi and Avestan.
+        'ୟ' | 'ॺ' => 0x2F,
+        'ୱ' => 0x35,
+        'ౘ' => 0x1A,
+        'ౙ' | 'ॹ' | 'ॼ' => 0x1C,
+        'ೞ' => 0x33,
+        'ॻ' => 0x17,
+        'ॾ' => 0x21,
+        'ॿ' => 0x2C,
+        'ॲ' => 0x05,
         other => (other as u32).wrapping_sub(block),
     }
 }
@@ -184,13 +235,18 @@ fn greek(word: &str) -> String {
 /// Cyrillic as in maps and most passports (0), as in passports by ICAO's table (1), and as commonly
 /// written (2).
 fn cyrillic(word: &str, system: usize) -> String {
-    word.chars().map(|letter| cyrillic_letter(letter)[system]).collect()
+    let read = |letter: char| {
+        // A letter with a mark that no table has is read without it.
+        let base = || cyrillic_letter(std::iter::once(letter).nfd().next().unwrap_or(letter));
+        cyrillic_letter(letter).or_else(base).map_or_else(|| sent(letter), |latin| latin[system])
+    };
+    word.chars().map(read).collect()
 }
 
-fn cyrillic_letter(letter: char) -> [&'static str; 3] {
+fn cyrillic_letter(letter: char) -> Option<[&'static str; 3]> {
     let same = |latin| [latin; 3];
-    match letter {
-        'а' | 'ә' => same("a"),
+    Some(match letter {
+        'а' | 'ә' | 'ӕ' => same("a"),
         'б' => same("b"),
         'в' => same("v"),
         'г' => ["g", "g", "h"],
@@ -236,8 +292,28 @@ fn cyrillic_letter(letter: char) -> [&'static str; 3] {
         'э' => same("e"),
         'ю' => ["yu", "iu", "ju"],
         'я' => ["ya", "ia", "ja"],
-        _ => same(""),
-    }
+        'ь' | 'ӏ' | 'ҍ' => same(""),
+        'ѐ' | 'ѣ' => same("e"),
+        'ѝ' | 'ѵ' => same("i"),
+        'ѓ' => ["g", "gj", "dj"],
+        'ќ' => ["k", "kj", "c"],
+        'ѕ' | 'ӡ' => same("dz"),
+        'ѳ' => same("f"),
+        'ѫ' => same("u"),
+        'ҕ' | 'ӷ' | 'ҝ' => same("g"),
+        'ҙ' => ["z", "z", "dh"],
+        'ҡ' | 'ҟ' => ["k", "k", "q"],
+        'ҫ' => ["s", "s", "th"],
+        'ҭ' => same("t"),
+        'ҵ' => ["ts", "ts", "c"],
+        'ҹ' => ["j", "j", "ch"],
+        'ҽ' | 'ҿ' => same("ch"),
+        'ҥ' => ["ng", "n", "n"],
+        'ҩ' => same("o"),
+        'ԛ' => same("q"),
+        'ԝ' => same("w"),
+        _ => return None,
+    })
 }
 
 /// Arabic, Persian and Urdu letters by their usual Latin ones; unwritten vowels are missing.
@@ -246,58 +322,137 @@ fn arabic(word: &str) -> String {
         // At the beginning they are consonants.
         'و' if at == 0 => "w",
         'ي' | 'ی' if at == 0 => "y",
-        other => arabic_letter(other),
+        other => arabic_letter(other).unwrap_or_else(|| sent(other)),
     });
     letters.collect()
 }
 
-const fn arabic_letter(letter: char) -> &'static str {
-    match letter {
-        'ا' | 'أ' | 'آ' | 'ٱ' | 'ى' | 'ع' | 'َ' | 'ة' => "a",
-        'إ' | 'ئ' | 'ِ' | 'ي' | 'ی' => "i",
-        'ے' => "e",
-        'ؤ' | 'و' | 'ُ' => "u",
-        'ب' => "b",
+/// The usual Latin letters of an Arabic one, also of those that Pashto, Sindhi, Kurdish, Uyghur,
+/// Kashmiri and Malay add; `None` for an unknown one.
+const fn arabic_letter(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'ا' | 'أ' | 'آ' | 'ٱ' | 'ى' | 'ع' | 'َ' | 'ة' | 'ٲ' | 'ٳ' | 'ٵ' | 'ە' => "a",
+        'إ' | 'ئ' | 'ِ' | 'ي' | 'ی' | 'ۍ' | 'ؠ' | 'ٸ' => "i",
+        'ے' | 'ۓ' | 'ې' | 'ێ' => "e",
+        'ؤ' | 'و' | 'ُ' | 'ۇ' | 'ۈ' | 'ٶ' | 'ٷ' => "u",
+        'ۆ' | 'ۄ' | 'ۅ' | 'ۊ' | 'ۉ' => "o",
+        'ب' | 'ٻ' | 'ݕ' => "b",
+        'ڀ' => "bh",
         'پ' => "p",
-        'ت' | 'ط' | 'ٹ' => "t",
-        'ث' => "th",
-        'ج' => "j",
+        'ڦ' => "ph",
+        'ت' | 'ط' | 'ٹ' | 'ټ' | 'ٽ' => "t",
+        'ث' | 'ٿ' | 'ٺ' => "th",
+        'ج' | 'ڄ' => "j",
         'چ' => "ch",
-        'ح' | 'ه' | 'ہ' | 'ھ' => "h",
+        'ڇ' => "chh",
+        'څ' => "ts",
+        'ح' | 'ه' | 'ہ' | 'ھ' | 'ۀ' | 'ۂ' | 'ۃ' | 'ۿ' => "h",
         'خ' => "kh",
-        'د' | 'ڈ' | 'ض' => "d",
-        'ذ' | 'ز' | 'ظ' => "z",
-        'ر' | 'ڑ' => "r",
-        'ژ' => "zh",
+        'د' | 'ڈ' | 'ض' | 'ډ' | 'ڏ' | 'ڊ' | 'ۮ' | 'ۻ' => "d",
+        'ڌ' | 'ڍ' => "dh",
+        'ذ' | 'ز' | 'ظ' | 'ڗ' | 'ځ' => "z",
+        'ر' | 'ڑ' | 'ړ' | 'ڕ' | 'ڙ' | 'ۯ' => "r",
+        'ژ' | 'ږ' => "zh",
         'س' | 'ص' => "s",
-        'ش' => "sh",
-        'غ' => "gh",
-        'ف' => "f",
-        'ڤ' => "v",
-        'ق' => "q",
-        'ك' | 'ک' => "k",
-        'گ' => "g",
-        'ل' => "l",
+        'ش' | 'ښ' | 'ۺ' => "sh",
+        'غ' | 'ۼ' => "gh",
+        'ف' | 'ڢ' => "f",
+        'ڤ' | 'ڥ' | 'ۋ' | 'ۏ' => "v",
+        'ق' | 'ڧ' => "q",
+        'ك' | 'ک' | 'ڪ' => "k",
+        'گ' | 'ګ' | 'ڳ' | 'ڬ' | 'ݢ' | 'ڨ' => "g",
+        'ل' | 'ڵ' => "l",
         'م' => "m",
-        'ن' | 'ں' => "n",
-        _ => "",
-    }
+        'ن' | 'ں' | 'ڼ' | 'ڻ' | 'ڽ' | 'ڃ' | 'ݨ' => "n",
+        'ڱ' | 'ڭ' | 'ڠ' => "ng",
+        'ء' | 'ـ' => "",
+        _ => return None,
+    })
 }
 
 /// Letters of an Indian script, by their positions in its block. A silent inherent vowel at the end
-/// is omitted.
-fn indic(letters: &[u32]) -> String {
+/// is omitted, and within the word as the languages of the north speak it (`is_spoken`): before a
+/// consonant with a vowel and behind one.
+fn indic(letters: &[u32], is_spoken: bool) -> String {
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Sound {
+        Consonant,
+        Inherent,
+        Vowel,
+    }
+    let mut sounds: Vec<(Sound, &'static str)> = Vec::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let Some(consonant) = indic_consonant(*letter) else {
+            let kind =
+                if matches!(letter, 0x02 | 0x03 | 0x4E) { Sound::Consonant } else { Sound::Vowel };
+            sounds.push((kind, indic_vowel(*letter)));
+            continue;
+        };
+        sounds.push((Sound::Consonant, consonant));
+        let next = letters[at + 1..].iter().find(|next| **next != 0x3C);
+        // A vowel sign or a virama replaces the inherent vowel; at the end it is silent.
+        let silent = next.is_none_or(|next| matches!(next, 0x3E..=0x4D));
+        if !silent {
+            sounds.push((Sound::Inherent, "a"));
+        }
+    }
+    sounds.retain(|(_, latin)| !latin.is_empty());
+    if is_spoken {
+        for at in (2..sounds.len().saturating_sub(2)).rev() {
+            let is_vowel = |at: usize| sounds[at].0 != Sound::Consonant && !sounds[at].1.is_empty();
+            let is_silent = sounds[at].0 == Sound::Inherent
+                && is_vowel(at - 2)
+                && !is_vowel(at - 1)
+                && !is_vowel(at + 1)
+                && is_vowel(at + 2);
+            if is_silent {
+                sounds[at].1 = "";
+            }
+        }
+    }
+    sounds.into_iter().map(|(_, latin)| latin).collect()
+}
+
+/// Tamil by its sounds: one letter stands for a voiced and an unvoiced consonant.
+fn tamil(letters: &[u32]) -> String {
+    const VIRAMA: u32 = 0x4D;
     let mut out = String::new();
     for (at, letter) in letters.iter().enumerate() {
         let Some(consonant) = indic_consonant(*letter) else {
             out.push_str(indic_vowel(*letter));
             continue;
         };
-        out.push_str(consonant);
-        let next = letters[at + 1..].iter().find(|next| **next != 0x3C);
-        // A vowel sign or a virama replaces the inherent vowel; at the end it is silent.
-        let silent = next.is_none_or(|next| matches!(next, 0x3E..=0x4D));
-        if !silent {
+        let bound = at.checked_sub(2).filter(|_| letters[at - 1] == VIRAMA).map(|at| letters[at]);
+        let is_doubled =
+            letters.get(at + 1) == Some(&VIRAMA) && letters.get(at + 2) == Some(letter);
+        let is_first = at == 0 || is_doubled;
+        let is_nasal = matches!(bound, Some(0x19 | 0x1E | 0x23 | 0x28 | 0x29 | 0x2E));
+        let latin = match letter {
+            _ if bound == Some(*letter) => {
+                if *letter == 0x31 {
+                    "r"
+                } else {
+                    ""
+                }
+            }
+            0x15 if is_first => "k",
+            0x15 => "g",
+            0x1A if is_doubled => "ch",
+            0x1A if is_nasal => "j",
+            0x1A => "s",
+            0x1F if is_first => "t",
+            0x1F => "d",
+            0x24 if is_nasal => "d",
+            0x24 => "th",
+            0x2A if is_nasal => "b",
+            0x2A => "p",
+            0x31 if is_doubled => "t",
+            0x31 if is_nasal => "dr",
+            0x34 => "zh",
+            _ => consonant,
+        };
+        out.push_str(latin);
+        if letters.get(at + 1).is_none_or(|next| !matches!(next, 0x3E..=0x4D)) {
             out.push('a');
         }
     }
@@ -341,10 +496,11 @@ const fn indic_vowel(letter: u32) -> &'static str {
         0x05 | 0x06 | 0x3E => "a",
         0x07 | 0x08 | 0x3F | 0x40 => "i",
         0x09 | 0x0A | 0x41 | 0x42 => "u",
-        0x0B | 0x43 => "ri",
-        0x0E | 0x0F | 0x46 | 0x47 => "e",
+        0x0B | 0x43 | 0x44 => "ri",
+        0x0C | 0x60 => "l",
+        0x0D..=0x0F | 0x45..=0x47 => "e",
         0x10 | 0x48 => "ai",
-        0x12 | 0x13 | 0x4A | 0x4B => "o",
+        0x11..=0x13 | 0x49..=0x4B => "o",
         0x14 | 0x4C => "au",
         0x02 => "n",
         0x03 => "h",
@@ -367,10 +523,37 @@ mod tests {
             ("फ़रीदा", "pharida"),
             ("রহিম", "rahim"),
             ("Ελένη", "eleni"),
+            ("ѓорѓи", "gorgi"),
+            ("ӑнӱр", "anur"),
+            ("ګلاب", "glab"),
+            ("ڄتوئي", "jtuii"),
+            ("ئۆمەر", "iomar"),
+            ("मनमोहन", "manmohan"),
+            ("हरिप्रसाद", "hariprasad"),
+            ("सरला", "sarla"),
+            ("ਬਲਵਿੰਦਰ", "balvindar"),
+            ("முருகன்", "murugan"),
+            ("கந்தசாமி", "kandasami"),
+            ("ராசேந்திரன்", "rasendiran"),
+            ("வேலுச்சந்திரன்", "veluchandiran"),
         ] {
             let read = read(word);
             assert!(read.spellings.iter().any(|it| it == spelling), "{word}: {read:?}");
         }
+    }
+
+    #[test]
+    fn letters_that_no_table_has_are_known() {
+        for letter in "абґѓѕќџӏҡъьЩӐӖخپټځڄڳۆێۋٲڱءऍকਜ਼ளறഴർੳ".chars()
+        {
+            assert_eq!(unread(letter), None, "{letter}");
+        }
+        for (letter, script) in
+            [('ࢠ', "Arabic"), ('ݼ', "Arabic"), ('ꙮ', "Cyrillic"), ('Ԫ', "Cyrillic")]
+        {
+            assert_eq!(unread(letter), Some(script), "{letter}");
+        }
+        assert!("a1 ी়ّאΩ中".chars().all(|letter| unread(letter).is_none()));
     }
 
     #[test]

@@ -21,7 +21,6 @@
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
 use super::compounds;
-use super::consonants;
 use super::forms::Heard;
 use super::initials;
 use super::letters::looks;
@@ -52,6 +51,10 @@ const SHORT_WORD_LETTERS: usize = 5;
 const LONG_WORD_LETTERS: usize = 8;
 /// A single word up to this length is too short for a hit even if equal.
 const SHORT_NAME_LETTERS: usize = 4;
+
+/// How many words of a screened name may be missing in a listed one whose given name and rare family
+/// name it has.
+const FURTHER_WORDS: usize = 2;
 
 /// Weights of the lighter and the heavier of two names, in tenths.
 const LIGHTER_TENTHS: u32 = 7;
@@ -144,11 +147,8 @@ fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
     let best =
         a.spellings.iter().map(|spelling| spelling_likeness(spelling, listed)).max().unwrap_or(0);
     let is_read = a.class().is_significant() && listed.word.class.is_significant();
-    let latin = match a.consonants.is_empty() && is_read && !listed.word.native.is_empty() {
-        true => consonants::of_latin(a.letters()),
-        false => Vec::new(),
-    };
-    let own = if latin.is_empty() { &a.consonants } else { &latin };
+    let is_latin = a.consonants.is_empty() && is_read && !listed.word.native.is_empty();
+    let own = if is_latin { a.latin_consonants() } else { &a.consonants };
     let shared = b.consonants.iter().filter(|key| is_read && own.contains(key));
     best.max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
 }
@@ -284,14 +284,16 @@ impl Tally {
     }
 
     /// Whether a name is the listed one in short: without middle names, or with initials in place of
-    /// names. Its words are all in the listed name, and include the given and the family name.
+    /// names. Its words include the given and the family name. All are in the listed name; beside a
+    /// rare family name, up to [`FURTHER_WORDS`] are not.
     fn is_short(&self, screened: &[Class], listed: &[Class], ends: Ends) -> bool {
         let has = |words: u64, bits: u64| words & bits != 0;
         let is_near = |at: usize| self.near_screened >> at & 1 == 1;
         let is_used = |at: usize| self.used_screened >> at & 1 == 1;
-        let all = |takes: &dyn Fn(usize, Class) -> bool| {
-            screened.iter().enumerate().all(|(at, class)| takes(at, *class))
+        let count = |takes: &dyn Fn(usize, Class) -> bool| {
+            screened.iter().enumerate().filter(|(at, class)| takes(*at, **class)).count()
         };
+        let all = |takes: &dyn Fn(usize, Class) -> bool| count(takes) == screened.len();
         let rare = listed
             .iter()
             .enumerate()
@@ -302,7 +304,12 @@ impl Tally {
             && has(self.used_listed, ends.given)
             && has(self.used_listed, ends.family)
             && all(&|at, class| class == Class::Particle || is_used(at));
-        rare && whole && (in_full || initials)
+        let further = count(&|at, class| class != Class::Particle && !is_used(at));
+        let is_rare = |at: usize, class: Class| {
+            class == Class::Plain && (self.near_listed & ends.family) >> at & 1 == 1
+        };
+        let rare_family = listed.iter().enumerate().any(|(at, class)| is_rare(at, *class));
+        rare && whole && (in_full || initials) || in_full && rare_family && further <= FURTHER_WORDS
     }
 
     fn cap(&self, screened: &[Heard], listed: &[&Listed]) -> (u32, bool) {

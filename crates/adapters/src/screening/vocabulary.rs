@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::consonants;
 use super::forms::Heard;
 use super::index::count;
 use super::normal::Word;
@@ -101,9 +100,9 @@ impl Vocabulary {
         if self.by_native.is_empty() || !heard.consonants.is_empty() {
             return;
         }
-        for key in consonants::of_latin(heard.letters()) {
-            for id in self.by_native.get(&key).map_or(&[][..], Vec::as_slice) {
-                found(*id, score::consonants_likeness(&key));
+        for key in heard.latin_consonants() {
+            for id in self.by_native.get(key).map_or(&[][..], Vec::as_slice) {
+                found(*id, score::consonants_likeness(key));
             }
         }
     }
