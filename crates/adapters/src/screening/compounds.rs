@@ -24,6 +24,13 @@ const VOWELS: [&str; 6] = ["ou", "u", "o", "a", "e", "i"];
 /// Names in `al` without these letters: `Jalaldin` has no article.
 const ENDING_IN_AL: [&str; 8] = ["jal", "jam", "kam", "gal", "gam", "cel", "cem", "hil"];
 const FATHERS: [&str; 6] = ["abu", "abou", "aboo", "abo", "ebu", "bou"];
+/// `Dhu al-` before a few names, of which people are named.
+const OWNERS: [&str; 12] =
+    ["dhu", "dhul", "dul", "dhol", "thu", "thul", "zu", "zul", "zol", "zoul", "dhoul", "jul"];
+const OWNED: [&str; 15] = [
+    "fiqar", "fikar", "faqar", "fakar", "feqar", "fiquar", "faghar", "fighar", "kifl", "kifli",
+    "kefli", "qarnain", "qarnayn", "karnain", "karnayn",
+];
 const BAKR: [&str; 9] =
     ["bakr", "bakar", "baker", "bakir", "bacar", "bakeur", "bekr", "bekir", "bakari"];
 
@@ -57,6 +64,8 @@ enum Part {
     Article,
     Father,
     Bakr,
+    Owner,
+    Owned,
     Other,
 }
 
@@ -71,8 +80,10 @@ struct Token<'a> {
 
 /// The text with such names as one word; `None` if it has none of several words.
 pub(super) fn joined(text: &str) -> Option<String> {
-    const LAST: [&str; 10] =
-        ["din", "deen", "dien", "dyn", "lla", "lah", "llo", "bak", "bek", "bac"];
+    const LAST: [&str; 16] = [
+        "din", "deen", "dien", "dyn", "lla", "lah", "llo", "bak", "bek", "bac", "qar", "kar",
+        "kifl", "uar", "har", "arn",
+    ];
     if text.is_ascii() {
         let lower = text.to_ascii_lowercase();
         if !LAST.iter().any(|last| lower.contains(last)) {
@@ -110,6 +121,47 @@ pub(super) fn divided(text: &str) -> Option<String> {
     changed.then_some(read)
 }
 
+/// The text with the article apart that is joined to the word before it (`Harkatul Mujahidin`), or to
+/// both (`Falahulqawm`); `None` if it has none.
+pub(super) fn apart(text: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 4;
+    if !text.contains("ul") && !text.contains("UL") && !text.contains("Ul") {
+        return None;
+    }
+    let words: Vec<&str> = text.split([' ', '-']).collect();
+    let mut changed = false;
+    let read = words.iter().enumerate().map(|(at, word)| {
+        let lower = word.to_ascii_lowercase();
+        let is_other = !word.bytes().all(|letter| letter.is_ascii_alphabetic())
+            || lower.starts_with("abd")
+            || is_known(&lower)
+            || ending(&lower).is_some_and(|ending| ending.sure);
+        if is_other {
+            return (*word).to_owned();
+        }
+        let is_last = at + 1 == words.len();
+        let inner = |at: &usize| (MIN_LETTERS..lower.len() - MIN_LETTERS - 1).contains(at);
+        let cut = match lower
+            .strip_suffix("ul")
+            .filter(|stem| stem.len() >= MIN_LETTERS && !is_last)
+        {
+            Some(stem) => Some(stem.len()),
+            // `Harkat-ulMujahidin`.
+            None if at > 0 && lower.starts_with("ul") && lower.len() > 2 * MIN_LETTERS => Some(0),
+            None if lower.len() > 2 * MIN_LETTERS + 2 => {
+                lower.match_indices("ul").map(|(at, _)| at).find(inner)
+            }
+            None => None,
+        };
+        changed |= cut.is_some();
+        cut.map_or((*word).to_owned(), |at| {
+            format!("{} ul {}", &word[..at], &word[at + 2..]).trim().to_owned()
+        })
+    });
+    let read = read.collect::<Vec<_>>().join(" ");
+    changed.then_some(read)
+}
+
 /// Where a word of two given names is divided: both are known, or a long one is.
 fn given_names(word: &str) -> Option<usize> {
     const MIN_LETTERS: usize = 3;
@@ -119,20 +171,25 @@ fn given_names(word: &str) -> Option<usize> {
         || !word.bytes().all(|letter| letter.is_ascii_lowercase())
         || word.starts_with("abd")
         || is_known(word)
-        || ending(word).is_some();
+        || ending(word).is_some_and(|ending| ending.sure);
     if is_one {
         return None;
     }
-    let cuts = || MIN_LETTERS..=word.len() - MIN_LETTERS;
-    let is_long = |known: &str, other: &str| {
-        known.len() >= LONG && other.len() >= BESIDE_LONG && is_known(known)
-    };
-    let both = |cut: &usize| is_known(&word[..*cut]) && is_known(&word[*cut..]);
-    let one = |cut: &usize| {
-        let (a, b) = word.split_at(*cut);
-        is_long(a, b) || is_long(b, a)
-    };
-    cuts().find(both).or_else(|| cuts().find(one))
+    let mut one = None;
+    for cut in MIN_LETTERS..=word.len() - MIN_LETTERS {
+        let (a, b) = word.split_at(cut);
+        let known = (is_known(a), is_known(b));
+        if known == (true, true) {
+            return Some(cut);
+        }
+        let is_long = |known: bool, it: &str, other: &str| {
+            known && it.len() >= LONG && other.len() >= BESIDE_LONG
+        };
+        if is_long(known.0, a, b) || is_long(known.1, b, a) {
+            one.get_or_insert(cut);
+        }
+    }
+    one
 }
 
 /// The word that the first tokens are written as, and the position of the last of them.
@@ -145,6 +202,15 @@ fn compound(text: &str, tokens: &[Token<'_>]) -> Option<(String, usize)> {
     if first.part == Part::Father {
         let next = rest.first().filter(|next| next.part == Part::Bakr && is_one(0))?;
         return Some((format!("{}{}", first.written, next.written), 1));
+    }
+    if first.part == Part::Owner {
+        let last = rest.iter().take_while(|token| token.part == Part::Article).count().min(1);
+        let next = rest.get(last).filter(|next| next.part == Part::Owned && is_one(last))?;
+        let word = match next.plain.is_ascii() {
+            true => format!("zul{}", next.plain),
+            false => format!("{}{}", first.written, next.written),
+        };
+        return Some((word, last + 1));
     }
     let is_name = first.part == Part::Other
         && first.plain.chars().count() >= if first.plain.is_ascii() { MIN_STEM_LETTERS } else { 2 }
@@ -199,6 +265,12 @@ fn part(word: &str) -> Part {
     if BAKR.contains(&word) {
         return Part::Bakr;
     }
+    if OWNERS.contains(&word) {
+        return Part::Owner;
+    }
+    if OWNED.contains(&word) {
+        return Part::Owned;
+    }
     match ending(word) {
         Some(Ending { stem: "", tail, article: true, .. }) => Part::Last(tail),
         Some(Ending { stem: "", tail: DIN, .. }) => Part::Bare(DIN),
@@ -216,6 +288,8 @@ fn native_part(word: &str) -> Part {
             }
         };
         note(&NATIVE_ARTICLES, Part::Article);
+        note(&["ذو", "ذوال"], Part::Owner);
+        note(&["الفقار", "الكفل", "القرنين", "القرنین"], Part::Owned);
         for (fathers, bakr) in NATIVE_ABU_BAKR {
             note(fathers, Part::Father);
             note(bakr, Part::Bakr);
@@ -324,6 +398,10 @@ mod tests {
             ("Fazal Ullah", Some("Fazalullah")),
             ("Fadl Allah Omar", Some("Fadlullah Omar")),
             ("Abu Bakr Omar", Some("AbuBakr Omar")),
+            ("Dhu al-Fiqar Omar", Some("zulfiqar Omar")),
+            ("Dhu'l-Fikar", Some("zulfikar")),
+            ("Zul Qarnain", Some("zulqarnain")),
+            ("Zul Khan", None),
             ("جلال الدين حقاني", Some("جلالدين حقاني")),
             ("Uddin, Jalal", None),
             ("Jalal, Uddin", None),
@@ -351,6 +429,25 @@ mod tests {
             ("Ali", None),
         ] {
             assert_eq!(divided(written).as_deref(), read, "{written}");
+        }
+    }
+
+    #[test]
+    fn an_article_within_a_name_is_read_apart() {
+        for (written, read) in [
+            ("Harkatul Mujtabideen", Some("Harkat ul Mujtabideen")),
+            ("Harkatulmujtabidin", Some("Harkat ul mujtabidin")),
+            ("Jamiat Falahulqawm Trust", Some("Jamiat Falah ul qawm Trust")),
+            ("Harkatul-Mujtabideen", Some("Harkat ul Mujtabideen")),
+            ("Harkat ulMujtabidin", Some("Harkat ul Mujtabidin")),
+            ("Maqbul", None),
+            ("Khan Maqbul", None),
+            ("Abdulrahman Khan", None),
+            ("Zulfiqar Khan", None),
+            ("Hasanullah Khan", None),
+            ("Rasulov Khan", None),
+        ] {
+            assert_eq!(apart(written).as_deref(), read, "{written}");
         }
     }
 

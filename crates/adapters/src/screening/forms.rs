@@ -12,7 +12,7 @@ use super::initials;
 use super::letters;
 use super::normal::{
     ARTICLE, Article, Class, MAX_NAME_WORDS, Word, article, canonical, classed, is_in, promoted,
-    split_servant, without_article,
+    sound, split_servant, without_article,
 };
 use super::people;
 use super::romanise;
@@ -29,6 +29,8 @@ pub(super) struct Heard {
     pub(super) spellings: Vec<Spoken>,
     /// Consonant keys, for a word in a non-Latin script.
     pub(super) consonants: Vec<String>,
+    /// Sounds of further spellings, which count only for listed words of the same sound.
+    pub(super) sounds: Vec<String>,
     /// Consonant keys of the spellings of a Latin word, once they are needed.
     latin: OnceCell<Vec<String>>,
 }
@@ -56,7 +58,7 @@ impl Heard {
 
     fn latin(word: &str) -> Heard {
         let spellings = vec![Spoken::of(classed(word))];
-        Heard { spellings, consonants: Vec::new(), latin: OnceCell::new() }
+        Heard::new(spellings, Vec::new())
     }
 
     fn of(spellings: Vec<String>, consonants: Vec<String>) -> Heard {
@@ -68,8 +70,58 @@ impl Heard {
         }
         let class = heard.first().map_or(Class::Plain, |word| word.class);
         let spellings = heard.into_iter().map(|word| Spoken::of(Word { class, ..word })).collect();
-        Heard { spellings, consonants, latin: OnceCell::new() }
+        Heard::new(spellings, consonants)
     }
+
+    fn new(spellings: Vec<Spoken>, consonants: Vec<String>) -> Heard {
+        Heard { spellings, consonants, sounds: Vec::new(), latin: OnceCell::new() }
+    }
+
+    /// Adds the sounds of further spellings of a Latin word.
+    fn sounding(mut self, further: Vec<String>) -> Heard {
+        for spelling in further {
+            let sound = sound(&canonical(&spelling).chars().collect::<Vec<_>>());
+            let is_known = self.spellings.iter().any(|known| known.sound == sound);
+            if !is_known && !self.sounds.contains(&sound) {
+                self.sounds.push(sound);
+            }
+        }
+        if self.letters().iter().any(|letter| matches!(letter, 'b' | 'v')) {
+            let own = self.spellings.iter().map(|spelling| &spelling.sound).chain(&self.sounds);
+            let further: Vec<String> = own.flat_map(|sound| other_s(sound)).collect();
+            self.sounds.extend(further);
+            self.sounds.sort_unstable();
+            self.sounds.dedup();
+        }
+        self
+    }
+}
+
+/// A sound with `s` for `sh` and the other way round, in each place: Bengali writes both alike.
+fn other_s(sound: &str) -> Vec<String> {
+    const MOST: usize = 3;
+    let places: Vec<(usize, char)> =
+        sound.char_indices().filter(|it| matches!(it.1, 's' | 'š')).collect();
+    if places.len() > MOST {
+        return Vec::new();
+    }
+    let read = |set: usize| {
+        let letter = |(at, letter): (usize, char)| {
+            let nth = places.iter().position(|place| place.0 == at);
+            match nth {
+                Some(nth) if set >> nth & 1 == 1 => {
+                    if letter == 's' {
+                        'š'
+                    } else {
+                        's'
+                    }
+                }
+                _ => letter,
+            }
+        };
+        sound.char_indices().map(letter).collect()
+    };
+    (1..1 << places.len()).map(read).collect()
 }
 
 /// One form of a screened name.
@@ -176,7 +228,14 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     let further: Vec<String> = texts
         .iter()
         .flat_map(|text| {
-            [compounds::joined(text), compounds::divided(text), initials::abbreviation(text)]
+            [
+                compounds::joined(text),
+                compounds::divided(text),
+                compounds::apart(text),
+                initials::abbreviation(text),
+                initials::dotted(text),
+                initials::business(text),
+            ]
         })
         .flatten()
         .collect();
@@ -357,6 +416,22 @@ fn form(mut words: Vec<Heard>, written: Vec<Vec<char>>, spaced: bool) -> Form {
     Form { words, written, spaced }
 }
 
+/// The letters of two words as one; `None` if they are short or no names.
+pub(super) fn joined_letters(first: &Heard, second: &Heard) -> Option<String> {
+    const MIN_LETTERS: usize = 7;
+    let is_name = |word: &Heard| word.class().is_significant() && word.consonants.is_empty();
+    let count = first.letters().len() + second.letters().len();
+    let is_one = is_name(first) && is_name(second) && count >= MIN_LETTERS;
+    is_one.then(|| first.letters().iter().chain(second.letters()).collect())
+}
+
+/// A word as two, the first of `cut` letters.
+pub(super) fn divided_word(word: &Heard, cut: usize) -> Option<[Heard; 2]> {
+    let (first, second) = word.letters().split_at_checked(cut)?;
+    let heard = |letters: &[char]| Heard::latin(&canonical(&letters.iter().collect::<String>()));
+    Some([heard(first), heard(second)])
+}
+
 /// The letters of a word in Latin, as far as they can be converted.
 fn as_written(word: &str) -> Vec<char> {
     let plain = letters::plain(word);
@@ -383,7 +458,7 @@ fn in_full(word: &str) -> Option<&'static str> {
 }
 
 /// The words that one written word stands for: `abdulrahman` is two.
-fn hear(written: &str) -> Vec<Heard> {
+pub(super) fn hear(written: &str) -> Vec<Heard> {
     let plain = letters::plain(written);
     if plain.is_empty() {
         return Vec::new();
@@ -409,20 +484,24 @@ fn hear(written: &str) -> Vec<Heard> {
             letters::other_g(word),
             in_full(word).map(str::to_owned),
         ];
+        let english = letters::as_english(word);
+        let sounds = letters::other_sounds(word, &english);
         let spellings = std::iter::once(word.to_owned())
-            .chain(letters::as_english(word))
+            .chain(english)
             .chain(further.into_iter().flatten())
             .collect();
-        return vec![Heard::of(spellings, consonants)];
+        return vec![Heard::of(spellings, consonants).sounding(sounds)];
     }
     if let Some(rest) = romanise::behind_servant(&plain) {
         return [vec![Heard::latin("abdul")], hear(rest)].concat();
     }
     let mut spellings = Vec::new();
     let mut consonants = Vec::new();
+    let mut sounds = Vec::new();
     if letters::is_latin(written) {
         spellings.push(plain.clone());
         spellings.extend(letters::as_english(written));
+        sounds = letters::other_sounds(&plain, &spellings[1..]);
         spellings.push(letters::plain(&any_ascii::any_ascii(written)));
         spellings.extend(without_article(&plain).map(str::to_owned));
         spellings.extend(letters::other_v(&plain));
@@ -444,7 +523,7 @@ fn hear(written: &str) -> Vec<Heard> {
     match (&spellings[..], split_servant(&canonical(&plain))) {
         // It differed by diacritics only.
         ([_], Some((servant, rest))) => vec![Heard::latin(servant), Heard::latin(&canonical(rest))],
-        _ => vec![Heard::of(spellings, consonants)],
+        _ => vec![Heard::of(spellings, consonants).sounding(sounds)],
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::compounds;
 use super::entry::{Kind, List, ListEntry};
 use super::forms::{self, Form, Heard};
+use super::initials;
 use super::joined::{Joined, JoinedNames};
 use super::letters;
 use super::listed;
@@ -27,6 +28,11 @@ use domain::screening::{HIT_FROM, Party, REVIEW_FROM};
 
 /// Scores below this are reported as 0: they have no effect.
 pub const REPORT_FROM: u8 = 70;
+
+/// Maximum number of words of a name of which two are joined or one is divided.
+const REGROUPED_WORDS: usize = 8;
+/// Fewest letters of each part of a divided word.
+const MIN_PART_LETTERS: usize = 3;
 
 /// All loaded lists, indexed. Immutable: a refresh builds a new one.
 #[derive(Debug)]
@@ -79,7 +85,8 @@ struct Name {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Whole,
-    /// Its title and what follows it, without `Muhammad`: never a hit.
+    /// Its title and what follows it, without `Muhammad`, or the word by which a business is known:
+    /// never a hit.
     InShort,
     /// Very common words without the title that makes a name of them: goes to review unless the birth
     /// date or the country is another.
@@ -159,6 +166,9 @@ impl SanctionLists {
             for found in self.joined_candidates(&form) {
                 keep(self.score_joined(found, party), found.name);
             }
+            for (words, candidate) in self.regrouped(&form.words) {
+                keep(self.score_regrouped(&words, candidate, party), candidate);
+            }
         }
         let found = |((list, entry), (score, name))| {
             let (list, entry) = self.entry(list, entry)?;
@@ -178,6 +188,47 @@ impl SanctionLists {
 
     fn joined_candidates(&self, form: &Form) -> Vec<Joined> {
         if form.significant() == 0 { Vec::new() } else { self.joined.alike(form) }
+    }
+
+    /// The name with two of its words joined, or beside an initial one of them divided, and the listed
+    /// names that have the new words. Other names of joined words are found by their letters.
+    fn regrouped(&self, words: &[Heard]) -> Vec<(Vec<Heard>, u32)> {
+        let mut regrouped = Vec::new();
+        if words.len() < 2 || words.len() > REGROUPED_WORDS {
+            return regrouped;
+        }
+        let with = |at: usize, count: usize, new: &[Heard]| {
+            [&words[..at], new, &words[at + count..]].concat()
+        };
+        for (at, pair) in words.windows(2).enumerate() {
+            let Some(letters) = forms::joined_letters(&pair[0], &pair[1]) else { continue };
+            let names = self.vocabulary.names_with_letters(&letters);
+            if !names.is_empty() {
+                let joined = with(at, 2, &forms::hear(&letters));
+                regrouped.extend(names.into_iter().map(|name| (joined.clone(), name)));
+            }
+        }
+        if words.iter().all(|word| word.class() != Class::Initial) {
+            return regrouped;
+        }
+        for (at, word) in words.iter().enumerate() {
+            for cut in MIN_PART_LETTERS..word.letters().len().saturating_sub(MIN_PART_LETTERS - 1) {
+                let Some(divided) = forms::divided_word(word, cut) else { continue };
+                let first = self.vocabulary.names_with(divided[0].letters());
+                if first.is_empty() {
+                    continue;
+                }
+                let second = self.vocabulary.names_with(divided[1].letters());
+                let both = first.into_iter().filter(|name| second.binary_search(name).is_ok());
+                regrouped.extend(both.map(|name| (with(at, 1, &divided), name)));
+            }
+        }
+        regrouped
+    }
+
+    /// The score of a name whose words were joined or divided by guess: never a hit.
+    fn score_regrouped(&self, words: &[Heard], name: u32, party: &Party<'_>) -> u32 {
+        self.score(words, name, party).min(u32::from(HIT_FROM) - 1)
     }
 
     /// Names whose bound reaches [`REPORT_FROM`], found by the words that they share with the
@@ -323,6 +374,15 @@ impl Draft {
             if let Some(in_full) = listed::in_full(&listed.text) {
                 self.add_written(place, &in_full);
             }
+            if let Some(apart) = compounds::apart(&listed.text) {
+                self.add_written(place, &apart);
+            }
+            if let Some(business) =
+                initials::business(&listed.text).filter(|_| entry.kind == Kind::Organisation)
+            {
+                let name = normal::name(&business);
+                self.add_name(place, "", name, Titles::Dropped, Part::InShort);
+            }
             let joined = compounds::joined(&listed.text);
             if let Some(joined) = &joined {
                 self.add_written(place, joined);
@@ -431,7 +491,11 @@ impl SanctionLists {
             let by_words =
                 (0..count(self.names.len())).map(|name| self.score(&form.words, name, party)).max();
             let joined = self.joined_candidates(&form).into_iter();
-            by_words.into_iter().chain(joined.map(|found| self.score_joined(found, party))).max()
+            let joined = joined.map(|found| self.score_joined(found, party));
+            let regrouped = self.regrouped(&form.words).into_iter();
+            let regrouped =
+                regrouped.map(|(words, name)| self.score_regrouped(&words, name, party));
+            by_words.into_iter().chain(joined).chain(regrouped).max()
         });
         let best = best.max();
         u8::try_from(best.unwrap_or(0)).ok().filter(|score| *score >= REPORT_FROM).unwrap_or(0)

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain};
 use super::normal::{Class, canonical, classed, is_in};
-use super::words::{HONORIFICS, PARTICLES, VARIANTS};
+use super::words::{HONORIFICS, PARTICLES, PLACES, TRADES, VARIANTS};
 
 /// The Latin letters that a word may be abbreviated to: the first one of each spelling of the name
 /// (`Oleksandr` is kept as `alexander`) and of each spelling of its first sound, as bits.
@@ -28,7 +28,25 @@ pub(super) fn of_word(letters: &[char]) -> u32 {
         whole => whole,
     };
     let of = |letters: &[char]| varied.get(&*letters.iter().collect::<String>()).copied();
-    first_sound(letters) | of(letters).or_else(|| of(stem)).unwrap_or(0)
+    let father =
+        || father(letters).into_iter().find_map(|name| varied.get(&*canonical(&name)).copied());
+    first_sound(letters) | of(stem).or_else(|| of(letters)).or_else(father).unwrap_or(0)
+}
+
+/// The given names of which a word may be the patronymic: `Mikalaeuna` of `Mikalai`.
+fn father(letters: &[char]) -> Vec<String> {
+    const ENDINGS: [&str; 14] = [
+        "ovich", "evich", "avich", "ovych", "iovych", "ovna", "evna", "ivna", "auna", "euna",
+        "ovic", "ievich", "ievna", "owna",
+    ];
+    if !matches!(letters, [.., 'n', 'a'] | [.., 'c', 'h'] | [.., 'i', 'c']) {
+        return Vec::new();
+    }
+    let word: String = letters.iter().collect();
+    let stems = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
+    let names =
+        stems.flat_map(|stem| ["", "i", "y", "o", "ey", "iy"].map(|tail| format!("{stem}{tail}")));
+    names.collect()
 }
 
 /// The bit of a Latin letter; none for any other.
@@ -111,6 +129,53 @@ pub(super) fn abbreviation(seen: &str) -> Option<String> {
     joined.then(|| words.join(" "))
 }
 
+/// The text with the letters of each abbreviation of three or more, which have dots, as one word:
+/// `Z.K.V. Exchange` is `ZKV Exchange`; `None` if it has none.
+pub(super) fn dotted(text: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 3;
+    let mut changed = false;
+    let words = text.split(' ').map(|word| {
+        let letters: Vec<&str> = word.trim_end_matches(['.', ',']).split('.').collect();
+        let is_short = letters.len() >= MIN_LETTERS
+            && letters.iter().all(|it| it.len() == 1 && it.chars().all(char::is_alphabetic));
+        changed |= is_short;
+        if is_short { letters.concat() } else { word.to_owned() }
+    });
+    let read = words.collect::<Vec<_>>().join(" ");
+    changed.then_some(read)
+}
+
+/// The word by which a business is known, without its trade, its place and its legal form (`ZPI FZE
+/// Branch Dubai`); `None` if several are left, or one that is neither long nor an abbreviation.
+pub(super) fn business(text: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 8;
+    const SHORT: RangeInclusive<usize> = 3..=5;
+    let text = dotted(text).unwrap_or_else(|| text.to_owned());
+    let mut words: Vec<String> = Vec::new();
+    let mut is_spaced = false;
+    for word in text.split(|letter| !is_of_word(letter)).filter(|word| !word.is_empty()) {
+        let is_letter = word.chars().count() == 1;
+        match words.last_mut().filter(|_| is_letter && is_spaced) {
+            Some(run) => run.push_str(word),
+            None => words.push(word.to_owned()),
+        }
+        is_spaced = is_letter;
+    }
+    let (mut left, mut dropped) = (Vec::new(), 0);
+    for word in &words {
+        let plain = plain(word);
+        match is_in(TRADES, &plain) || is_in(PLACES, &plain) {
+            true => dropped += 1,
+            false if is_in(PARTICLES, &plain) => {}
+            false => left.push(word),
+        }
+    }
+    let [word] = left[..] else { return None };
+    let count = word.chars().count();
+    let is_short = SHORT.contains(&count) && word.chars().all(char::is_uppercase);
+    (dropped > 0 && (count >= MIN_LETTERS || is_short)).then(|| word.to_owned())
+}
+
 /// The texts with a word of a few capitals read as initials: `SY Mogiletsky` is `S Y Mogiletsky`, and
 /// `Yu. Mogiletsky` is `Y Mogiletsky`.
 pub(super) fn glued(text: &str) -> Vec<String> {
@@ -136,19 +201,21 @@ fn of_two_letters(text: &str) -> Option<String> {
         "yu", "ya", "ye", "yo", "iu", "ia", "ie", "ju", "ja", "je", "zh", "kh", "ts", "ch", "sh",
         "gh", "ph", "th", "dzh", "shch",
     ];
-    let mut pieces: Vec<&str> = text.split('.').collect();
-    let last = pieces.pop()?;
     let mut changed = false;
     let mut read = String::with_capacity(text.len());
-    for piece in pieces {
-        let at = piece.rfind(|letter| !is_of_word(letter)).map_or(0, |at| at + 1);
-        let word = piece.get(at..).unwrap_or_default();
+    let mut word = String::new();
+    for letter in text.chars().chain([' ']) {
+        if is_of_word(letter) {
+            word.push(letter);
+            continue;
+        }
         let is_sound = is_in(&SOUNDS, &word.to_ascii_lowercase());
         changed |= is_sound;
-        let shown = if is_sound { at + 1 } else { piece.len() };
-        read.extend([piece.get(..shown).unwrap_or(piece), ". "]);
+        read.extend(word.chars().take(if is_sound { 1 } else { usize::MAX }));
+        word.clear();
+        read.push(if letter == '.' { ' ' } else { letter });
     }
-    changed.then(|| read + last)
+    changed.then(|| read.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The letters of a word that may be initials: two to four capitals, and no word that is known.
@@ -183,6 +250,8 @@ mod tests {
             ("zhukov", "zj", "k"),
             ("tsvetayevsky", "tcz", "v"),
             ("bilal", "b", "k"),
+            ("mikalaeuna", "mn", "k"),
+            ("mykolaivna", "mn", "k"),
         ] {
             let bits = of_word(&word.chars().collect::<Vec<_>>());
             assert!(letters.chars().all(|letter| bits & bit(letter) != 0), "{word}");
@@ -212,6 +281,28 @@ mod tests {
     }
 
     #[test]
+    fn a_business_is_known_by_one_word() {
+        for (written, read) in [
+            ("Z.K.V. Exchange", Some("ZKV")),
+            ("ZKV Sarafi", Some("ZKV")),
+            ("Z K V Sarafi", Some("ZKV")),
+            ("ZPI FZE Branch Dubai", Some("ZPI")),
+            ("ZPI (Dubai Branch)", Some("ZPI")),
+            ("Korea Ryongbonghwa General Trading Corporation", Some("Ryongbonghwa")),
+            ("Ryongbonghwa Trading", None),
+            ("Zkv Exchange", None),
+            ("Anwar Exchange", None),
+            ("UAE Exchange", None),
+            ("Zorblax Quibbleton Exchange", None),
+            ("ZPI", None),
+        ] {
+            assert_eq!(business(written).as_deref(), read, "{written}");
+        }
+        assert_eq!(dotted("Z.K.V. Exchange").as_deref(), Some("ZKV Exchange"));
+        assert_eq!(dotted("M.A. Khan"), None);
+    }
+
+    #[test]
     fn a_word_of_a_few_capitals_may_be_initials() {
         for (written, read) in [
             ("SY Mogiletsky", &["S Y Mogiletsky"][..]),
@@ -221,10 +312,10 @@ mod tests {
             ("ALI MOGILETSKY", &[]),
             ("MOGILETSKY LLC", &[]),
             ("MD MOGILETSKY", &[]),
-            ("Yu. Mogiletsky", &["Y.  Mogiletsky"]),
+            ("Yu. Mogiletsky", &["Y Mogiletsky"]),
             ("O.Kh.Mogiletsky", &[]),
-            ("O.Kh. Mogiletsky", &["O. K.  Mogiletsky"]),
-            ("Yu Mogiletsky", &[]),
+            ("O.Kh. Mogiletsky", &["O K Mogiletsky"]),
+            ("Yu Mogiletsky", &["Y Mogiletsky"]),
             ("AB", &[]),
         ] {
             assert_eq!(glued(written), read, "{written}");

@@ -237,7 +237,7 @@ pub(super) fn as_english(written: &str) -> Vec<String> {
 }
 
 fn english(lower: &str) -> String {
-    const SOUNDS: [(&str, &str); 25] = [
+    const SOUNDS: [(&str, &str); 26] = [
         ("š", "sh"),
         ("ş", "sh"),
         ("ś", "sh"),
@@ -247,6 +247,7 @@ fn english(lower: &str) -> String {
         ("ż", "zh"),
         ("schtsch", "shch"),
         ("szcz", "shch"),
+        ("chtch", "shch"),
         ("dsch", "dzh"),
         ("dj", "dzh"),
         ("tsch", "ch"),
@@ -279,11 +280,115 @@ fn english(lower: &str) -> String {
 
 fn is_slavic_surname(word: &str) -> bool {
     const MIN_LETTERS: usize = 6;
-    const ENDINGS: [&str; 16] = [
+    const ENDINGS: [&str; 22] = [
         "ov", "ova", "ev", "eva", "enko", "enka", "anka", "chuk", "yuk", "iuk", "vich", "ski",
-        "sky", "skyi", "skiy", "skaya",
+        "sky", "skyi", "skiy", "skij", "skoy", "ska", "skaya", "skaja", "skaia", "ets",
     ];
     word.len() >= MIN_LETTERS && ENDINGS.iter().any(|ending| word.ends_with(ending))
+}
+
+/// Further spellings of a Latin word with other letters for its sounds, given those that English has:
+/// `b` and `v` as Bengali and Hindi documents exchange them, and `sh`, `zh`, `ts`, `y` and `kh` as the
+/// languages of Europe write them in Slavic and Central Asian names.
+pub(super) fn other_sounds(word: &str, english: &[String]) -> Vec<String> {
+    const MIN_LETTERS: usize = 3;
+    if word.len() < MIN_LETTERS || !word.bytes().all(|letter| letter.is_ascii_lowercase()) {
+        return Vec::new();
+    }
+    let mut further = exchanged_b(word);
+    further.extend(of_europe(word, english));
+    further.extend(without_prefix(word).map(str::to_owned));
+    further
+}
+
+/// A family name without the prefix that is joined to it: `Delacruzana`, `Abuhamdunawi`.
+fn without_prefix(word: &str) -> Option<&str> {
+    const PREFIXES: [&str; 9] =
+        ["delos", "della", "dela", "delas", "abu", "abou", "bin", "ibn", "ben"];
+    const MIN_LETTERS: usize = 5;
+    let rest = PREFIXES.iter().find_map(|prefix| word.strip_prefix(prefix));
+    rest.filter(|rest| rest.len() >= MIN_LETTERS)
+}
+
+/// A word with `b` or `bh` for `v` and the other way round: at the beginning, within, and both.
+fn exchanged_b(word: &str) -> Vec<String> {
+    if !word.contains(['b', 'v']) {
+        return Vec::new();
+    }
+    let read = |first: bool, others: bool| -> String {
+        let mut read = String::with_capacity(word.len());
+        for (at, letter) in word.char_indices() {
+            let is_read = if at == 0 { first } else { others };
+            match letter {
+                'b' if is_read => read.push('v'),
+                'v' if is_read => read.push('b'),
+                'h' if is_read && word[..at].ends_with('b') => {}
+                'h' if at == 1 && first && word.starts_with('b') => {}
+                other => read.push(other),
+            }
+        }
+        read
+    };
+    let mut further = Vec::new();
+    for read in [word.to_owned(), read(true, false), read(false, true), read(true, true)] {
+        // Bengali writes `Bimol` for `Vimal`.
+        further.extend(read.contains('o').then(|| read.replace('o', "a")));
+        further.push(read);
+    }
+    further.retain(|read| read != word);
+    further.dedup();
+    further
+}
+
+/// A word with each sound that languages of Europe write with `j`, `c`, `z`, `ch` or `sch`.
+fn of_europe(word: &str, english: &[String]) -> Vec<String> {
+    const MOST: usize = 24;
+    let has_another = word.contains(['c', 'j'])
+        || word.contains("zh")
+        || word.contains("sh")
+        || word.starts_with('z');
+    if !has_another {
+        return Vec::new();
+    }
+    let is_german = word.contains("sch");
+    let has_ts = |word: &str| word.starts_with("zv") || word.starts_with("zw") || is_german;
+    let mut readings: Vec<String> =
+        std::iter::once(word.to_owned()).chain(english.to_vec()).collect();
+    if is_slavic_surname(word) && word.contains("sh") && !word.contains("shch") {
+        readings.push(word.replacen("sh", "shch", 1));
+    }
+    if word.contains("sch") && !["tsch", "dsch", "scht"].iter().any(|pair| word.contains(pair)) {
+        readings.extend(["shch", "zh"].map(|sound| self::english(&word.replace("sch", sound))));
+    }
+    type Rule<'a> = &'a dyn Fn(&str) -> Option<String>;
+    let rules: [Rule<'_>; 6] = [
+        &|word| word.contains('j').then(|| word.replace('j', "y")),
+        &|word| word.contains("zh").then(|| word.replace("zh", "j")),
+        &|word| word.contains('j').then(|| word.replace("dj", "j").replace('j', "zh")),
+        &|word| word.contains('c').then(|| unless_before(word, 'c', &['h', 'k'], "ts")),
+        &|word| has_ts(word).then(|| unless_before(word, 'z', &['h'], "ts")),
+        &|word| is_german.then(|| word.replace("ch", "kh").replace("skh", "sch")),
+    ];
+    for rule in rules {
+        let read: Vec<String> = readings.iter().filter_map(|word| rule(word)).collect();
+        for read in read {
+            if readings.len() < MOST && !readings.contains(&read) {
+                readings.push(read);
+            }
+        }
+    }
+    readings.split_off(1)
+}
+
+/// A word with another sound for a letter, except before some.
+fn unless_before(word: &str, letter: char, before: &[char], sound: &str) -> String {
+    let mut read = String::with_capacity(word.len() + 2);
+    for (at, own) in word.char_indices() {
+        let next = word[at + own.len_utf8()..].chars().next();
+        let is_pair = next.is_some_and(|next| before.contains(&next));
+        if own == letter && !is_pair { read.push_str(sound) } else { read.push(own) }
+    }
+    read
 }
 
 /// A word with `v` for each `w` between vowels, and `w` for `v`: one sound in many languages, which
@@ -416,6 +521,30 @@ mod tests {
         }
         for same in ["jennifer", "jahangir", "chandra", "rahman"] {
             assert!(as_english(same).is_empty(), "{same}");
+        }
+    }
+
+    #[test]
+    fn further_spellings_have_other_letters_for_a_sound() {
+        for (word, read) in [
+            ("avishek", "abishek"),
+            ("subhash", "suvash"),
+            ("bimol", "vimal"),
+            ("bhabesh", "vabesh"),
+            ("devnath", "debnath"),
+            ("fjodor", "fyodor"),
+            ("scherbinets", "shcherbinets"),
+            ("zwetajewski", "tsvetayevski"),
+            ("cvetaevskij", "tsvetaevsky"),
+            ("nurjanov", "nurzhanov"),
+            ("zhumabek", "jumabek"),
+            ("dschawachischwili", "dzhavakhishvili"),
+        ] {
+            let readings = other_sounds(word, &as_english(word));
+            assert!(readings.iter().any(|it| it == read), "{word}: {readings:?}");
+        }
+        for same in ["rahim", "hussain", "li", "maria", "singh"] {
+            assert!(other_sounds(same, &as_english(same)).is_empty(), "{same}");
         }
     }
 

@@ -193,8 +193,10 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
         PREFIXES.contains(&letters.as_str())
     };
     let given = rest.iter().find(|place| !is_prefix(place)).or(rest.first());
+    let before = |place: &&u32| given.is_some_and(|given| *place <= given);
     Ends {
         given: given.map_or(0, |place| 1_u64 << *place),
+        first: rest.iter().take_while(before).fold(0, |bits, place| bits | 1_u64 << *place),
         family: family.iter().fold(0, |bits, place| bits | 1_u64 << *place),
     }
 }

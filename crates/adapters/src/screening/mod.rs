@@ -35,6 +35,8 @@ mod copy_tests;
 #[cfg(test)]
 mod disguise_tests;
 #[cfg(test)]
+mod families_tests;
+#[cfg(test)]
 mod kinds_tests;
 #[cfg(test)]
 mod load_tests;

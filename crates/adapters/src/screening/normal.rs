@@ -5,7 +5,7 @@
 //! It never drops the last word of a name. The similarity of two names is computed elsewhere.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::compounds;
@@ -65,6 +65,8 @@ pub(super) struct Normalised {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ends {
     pub(super) given: u64,
+    /// Those whose initial stands for the given name: it, and `Muhammad` or `Abdul` before it.
+    pub(super) first: u64,
     pub(super) family: u64,
 }
 
@@ -288,7 +290,10 @@ fn kept(word: &str) -> Option<&'static str> {
 
 /// Whether a word is a well-known name in one of its spellings.
 pub(super) fn is_known(word: &str) -> bool {
-    kept(word).is_some() || COMMON.contains(&word)
+    static KNOWN: OnceLock<HashSet<&str>> = OnceLock::new();
+    let known =
+        KNOWN.get_or_init(|| VARIANTS.iter().copied().flatten().chain(COMMON).copied().collect());
+    known.contains(word)
 }
 
 pub(super) fn classed(word: &str) -> Word {
@@ -327,6 +332,10 @@ pub(super) fn sound(word: &[char]) -> String {
         key.extend(vowels.take());
         let consonant = match (letter, next) {
             ('p', Some('h')) => 'f',
+            // One sound in `Jumabek`, `Zhumabek`, `Dzhumabek` and `Djumabek`.
+            ('d', Some('j')) => continue,
+            ('d', Some('z')) if word.get(at + 2) == Some(&'h') => continue,
+            ('z', Some('h')) if at == 0 || word[at - 1] == 'd' => 'j',
             // Persian writes one sound in both ways.
             ('g', Some('h')) => 'k',
             // `Lakshmi` is written `Laxmi`, too.
@@ -407,6 +416,9 @@ mod tests {
             ("lakshmi", "laxmi"),
             ("akshay", "axay"),
             ("dikshit", "dixit"),
+            ("jumabek", "zhumabek"),
+            ("dzhavakhadze", "djavakhadze"),
+            ("hadji", "haji"),
         ] {
             assert_eq!(key(a), key(b), "{a} {b}");
         }

@@ -33,7 +33,7 @@ pub(super) const WORD_FLOOR: u32 = 800;
 /// Words whose lengths differ by more letters than this count as different.
 pub(super) const LENGTH_SLACK_LETTERS: usize = 3;
 /// Score of two spellings of one sound, per mille.
-const SAME_SOUND: u32 = 940;
+pub(super) const SAME_SOUND: u32 = 940;
 /// Score of two words with easily confused letters, per mille.
 const SAME_LOOKS: u32 = 920;
 /// Score of two words of different scripts that share three or more consonants, two, or one, per
@@ -111,20 +111,12 @@ pub(super) struct Spoken {
     pub(super) word: Word,
     pub(super) sound: String,
     pub(super) looks: String,
-    /// The letters that the word may be abbreviated to, see [`initials::of_word`].
-    initials: u32,
 }
 
 impl Spoken {
     pub(super) fn of(word: Word) -> Spoken {
         let (sound, looks) = (sound(&word.letters), looks(&word.letters));
-        let initials = initials::of_word(&word.letters);
-        Spoken { word, sound, looks, initials }
-    }
-
-    fn may_begin_with(&self, letter: Option<&char>) -> bool {
-        self.word.letters.first() == letter
-            || letter.is_some_and(|letter| self.initials & initials::bit(*letter) != 0)
+        Spoken { word, sound, looks }
     }
 }
 
@@ -133,16 +125,40 @@ impl Spoken {
 pub(super) struct Listed {
     pub(super) spoken: Spoken,
     pub(super) consonants: Vec<String>,
+    /// The letters that the word may be abbreviated to, see [`initials::of_word`].
+    initials: u32,
 }
 
 impl Listed {
     pub(super) fn of(word: Word) -> Listed {
-        let consonants = consonants_of(&word);
-        Listed { spoken: Spoken::of(word), consonants }
+        let (consonants, initials) = (consonants_of(&word), initials::of_word(&word.letters));
+        Listed { spoken: Spoken::of(word), consonants, initials }
+    }
+}
+
+/// Whether one word is an initial of the other.
+fn is_initial_of(a: &Heard, b: &Listed) -> bool {
+    let begins = |initial: &[char], word: &[char], letters: &dyn Fn() -> u32| {
+        let letter = initial.first();
+        letter == word.first() || letter.is_some_and(|it| letters() & initials::bit(*it) != 0)
+    };
+    let listed = &b.spoken.word;
+    let mut spellings = a.spellings.iter().map(|spelling| &*spelling.word.letters);
+    match (a.class(), listed.class) {
+        (Class::Initial, other) if other.is_significant() => {
+            spellings.any(|initial| begins(initial, &listed.letters, &|| b.initials))
+        }
+        (other, Class::Initial) if other.is_significant() => {
+            spellings.any(|word| begins(&listed.letters, word, &|| initials::of_word(word)))
+        }
+        _ => false,
     }
 }
 
 fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
+    if is_initial_of(a, b) {
+        return INITIAL;
+    }
     let listed = &b.spoken;
     let best =
         a.spellings.iter().map(|spelling| spelling_likeness(spelling, listed)).max().unwrap_or(0);
@@ -150,15 +166,14 @@ fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
     let is_latin = a.consonants.is_empty() && is_read && !listed.word.native.is_empty();
     let own = if is_latin { a.latin_consonants() } else { &a.consonants };
     let shared = b.consonants.iter().filter(|key| is_read && own.contains(key));
-    best.max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
+    let sounds = if is_read && a.sounds.contains(&listed.sound) { SAME_SOUND } else { 0 };
+    best.max(sounds).max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
 }
 
 fn spelling_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     match (a.word.class, b.word.class) {
         (Class::Initial, Class::Initial) if x == y => 1000,
-        (Class::Initial, other) if other.is_significant() && b.may_begin_with(x.first()) => INITIAL,
-        (other, Class::Initial) if other.is_significant() && a.may_begin_with(y.first()) => INITIAL,
         (Class::Particle, Class::Particle) if x == y => 1000,
         (a_class, b_class) if a_class.is_significant() && b_class.is_significant() => {
             word_likeness(a, b)
@@ -301,7 +316,7 @@ impl Tally {
         let whole = all(&|at, class| !class.is_significant() || is_near(at));
         let in_full = has(self.near_listed, ends.given) && has(self.near_listed, ends.family);
         let initials = self.initial
-            && has(self.used_listed, ends.given)
+            && has(self.used_listed, ends.first)
             && has(self.used_listed, ends.family)
             && all(&|at, class| class == Class::Particle || is_used(at));
         let further = count(&|at, class| class != Class::Particle && !is_used(at));

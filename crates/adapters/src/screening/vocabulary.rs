@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::consonants;
 use super::forms::Heard;
 use super::index::count;
-use super::normal::Word;
+use super::letters;
+use super::normal::{Class, Word, sound};
 use super::score::{self, Listed, Spoken};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch};
 
@@ -86,11 +88,46 @@ impl Vocabulary {
         &self.names[self.names_from[at] as usize..self.names_from[at + 1] as usize]
     }
 
+    /// The names with a word of the same sound, or of the same consonants in another script.
+    pub(super) fn names_with_letters(&self, letters: &str) -> Vec<u32> {
+        const MIN_CONSONANTS: usize = 4;
+        let word: Vec<char> = letters.chars().collect();
+        let mut names = self.names_with(&word);
+        if let Some(other) = letters::other_v(letters) {
+            names.extend(self.names_with(&other.chars().collect::<Vec<_>>()));
+        }
+        if !self.by_native.is_empty() {
+            let keys = consonants::of_latin(&word).into_iter();
+            let keys = keys.filter(|key| key.chars().count() >= MIN_CONSONANTS);
+            let ids = keys.filter_map(|key| self.by_native.get(&key)).flatten();
+            names.extend(ids.flat_map(|id| self.postings(*id)));
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The names with a word of the same sound that is not very common, sorted.
+    pub(super) fn names_with(&self, letters: &[char]) -> Vec<u32> {
+        let words = self.by_sound.get(&sound(letters)).into_iter().flatten();
+        let is_plain = |id: &&u32| self.words[**id as usize].spoken.word.class == Class::Plain;
+        let names = words.filter(is_plain).flat_map(|id| self.postings(*id));
+        let mut names: Vec<u32> = names.copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Calls `found` for every similar listed word with its similarity, once for each way in which
     /// it matches.
     pub(super) fn alike(&self, heard: &Heard, mut found: impl FnMut(u32, u32)) {
         for spelling in &heard.spellings {
             self.alike_spelling(spelling, &mut found);
+        }
+        for sound in &heard.sounds {
+            for id in self.by_sound.get(sound).map_or(&[][..], Vec::as_slice) {
+                found(*id, score::SAME_SOUND);
+            }
         }
         for key in &heard.consonants {
             for id in self.by_consonants.get(key).map_or(&[][..], Vec::as_slice) {
