@@ -133,6 +133,9 @@ pub(super) struct Form {
     written: Vec<Vec<char>>,
     /// Whether spaced letters were joined: the boundaries of words are a guess then.
     pub(super) spaced: bool,
+    /// Whether words that may be names were left out, as titles or as the trade of a business: it
+    /// leads to review at most.
+    pub(super) is_part: bool,
 }
 
 impl Form {
@@ -161,8 +164,8 @@ impl Form {
     }
 
     /// The letters of consecutive words as written, each run of at least `min_letters` that is not
-    /// the whole name.
-    pub(super) fn runs(&self, min_letters: usize) -> Vec<Vec<char>> {
+    /// the whole name, and how many words are not in it.
+    pub(super) fn runs(&self, min_letters: usize) -> Vec<(Vec<char>, usize)> {
         let mut runs = Vec::new();
         for start in 0..self.written.len() {
             let mut run: Vec<char> = Vec::new();
@@ -170,7 +173,7 @@ impl Form {
                 run.extend_from_slice(word);
                 let is_whole = start == 0 && at + 1 == self.written.len();
                 if !is_whole && run.len() >= min_letters {
-                    runs.push(run.clone());
+                    runs.push((run.clone(), self.written.len() - (at + 1 - start)));
                 }
             }
         }
@@ -234,11 +237,11 @@ pub(super) fn of(written: &str) -> Vec<Form> {
                 compounds::apart(text),
                 initials::abbreviation(text),
                 initials::dotted(text),
-                initials::business(text),
             ]
         })
         .flatten()
         .collect();
+    let businesses: Vec<String> = texts.iter().filter_map(|it| initials::business(it)).collect();
     texts.extend(further);
     let mut forms: Vec<Form> = Vec::new();
     let mut keep = |form: Form| {
@@ -246,6 +249,10 @@ pub(super) fn of(written: &str) -> Vec<Form> {
             forms.push(form);
         }
     };
+    for business in distinct(businesses) {
+        let part = |form| Form { is_part: true, ..form };
+        forms_of(&tokens(&business), false).into_iter().map(part).for_each(&mut keep);
+    }
     for text in distinct(texts) {
         // Not joined again below, where their gaps would be a guess.
         for read in initials::glued(&text) {
@@ -363,9 +370,10 @@ fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
     if !has(Rank::None) {
         return vec![form_of(&|_| true)];
     }
-    let is_titled = has(Rank::KnownBy) || has(Rank::OrName);
-    let titled = is_titled.then(|| form_of(&|rank| rank != Rank::Title));
-    std::iter::once(form_of(&|rank| rank == Rank::None)).chain(titled).collect()
+    let is_part = has(Rank::OrName);
+    let titled = (has(Rank::KnownBy) || is_part).then(|| form_of(&|rank| rank != Rank::Title));
+    let bare = Form { is_part, ..form_of(&|rank| rank == Rank::None) };
+    std::iter::once(bare).chain(titled).collect()
 }
 
 /// Whether a word is a title.
@@ -413,7 +421,7 @@ fn form(mut words: Vec<Heard>, written: Vec<Vec<char>>, spaced: bool) -> Form {
             }
         }
     }
-    Form { words, written, spaced }
+    Form { words, written, spaced, is_part: false }
 }
 
 /// The letters of two words as one; `None` if they are short or no names.

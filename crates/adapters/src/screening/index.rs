@@ -160,6 +160,8 @@ impl SanctionLists {
             }
         };
         for form in forms::of(party.name) {
+            let cap = if form.is_part { u32::from(HIT_FROM) - 1 } else { u32::MAX };
+            let mut keep = |score: u32, at: u32| keep(score.min(cap), at);
             for candidate in self.candidates(&form.words) {
                 keep(self.score(&form.words, candidate, party), candidate);
             }
@@ -293,7 +295,8 @@ impl SanctionLists {
                 words().filter(|word| word.class.is_significant()).map(|word| word.letters.len());
             significant < 2 && within <= letters.sum()
         };
-        if within > 0 && (common_only || of_one_word()) {
+        let is_common_in_short = short && self.names[name as usize].fewest_in_short == u32::MAX;
+        if within > 0 && (common_only || is_common_in_short || of_one_word()) {
             // Very common names beside others prove nothing, and a single word is compared as one.
             return 0;
         }

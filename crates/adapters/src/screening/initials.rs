@@ -150,6 +150,8 @@ pub(super) fn dotted(text: &str) -> Option<String> {
 pub(super) fn business(text: &str) -> Option<String> {
     const MIN_LETTERS: usize = 8;
     const SHORT: RangeInclusive<usize> = 3..=5;
+    /// Trades and places that people are named after.
+    const NAMES: [&str; 6] = ["china", "doha", "india", "jordan", "saraf", "sarraf"];
     let text = dotted(text).unwrap_or_else(|| text.to_owned());
     let mut words: Vec<String> = Vec::new();
     let mut is_spaced = false;
@@ -165,7 +167,7 @@ pub(super) fn business(text: &str) -> Option<String> {
     for word in &words {
         let plain = plain(word);
         match is_in(TRADES, &plain) || is_in(PLACES, &plain) {
-            true => dropped += 1,
+            true => dropped += usize::from(!NAMES.contains(&plain.as_str())),
             false if is_in(PARTICLES, &plain) => {}
             false => left.push(word),
         }
@@ -209,7 +211,8 @@ fn of_two_letters(text: &str) -> Option<String> {
             word.push(letter);
             continue;
         }
-        let is_sound = is_in(&SOUNDS, &word.to_ascii_lowercase());
+        // Without the dot it is a name: `Yu Chen`.
+        let is_sound = letter == '.' && is_in(&SOUNDS, &word.to_ascii_lowercase());
         changed |= is_sound;
         read.extend(word.chars().take(if is_sound { 1 } else { usize::MAX }));
         word.clear();
@@ -292,6 +295,8 @@ mod tests {
             ("Ryongbonghwa Trading", None),
             ("Zkv Exchange", None),
             ("Anwar Exchange", None),
+            ("Abdullah Sarraf", None),
+            ("Jordan Villanueva", None),
             ("UAE Exchange", None),
             ("Zorblax Quibbleton Exchange", None),
             ("ZPI", None),
@@ -315,7 +320,7 @@ mod tests {
             ("Yu. Mogiletsky", &["Y Mogiletsky"]),
             ("O.Kh.Mogiletsky", &[]),
             ("O.Kh. Mogiletsky", &["O K Mogiletsky"]),
-            ("Yu Mogiletsky", &["Y Mogiletsky"]),
+            ("Yu Mogiletsky", &[]),
             ("AB", &[]),
         ] {
             assert_eq!(glued(written), read, "{written}");

@@ -24,6 +24,8 @@ const SPACED_FLOOR: u32 = 930;
 const MIN_LETTERS: usize = 8;
 /// Minimum number of consonants of a name that is compared by them alone.
 const MIN_CONSONANTS: usize = 5;
+/// Maximum number of words beside a listed name in short: a title and one other.
+const MAX_OTHERS: usize = 2;
 /// Maximum number of words for which every rotation of a listed name is indexed; a longer name is
 /// indexed as written only.
 pub(super) const MAX_WORDS: usize = 6;
@@ -136,9 +138,9 @@ impl JoinedNames {
         let short = in_short.into_iter();
         let short = short.map(|name| Joined { name, score: SAME_WITHIN, within: 0, short: true });
         let runs = form.runs(MIN_LETTERS).into_iter();
-        let within = runs.flat_map(|run| {
+        let within = runs.flat_map(|(run, others)| {
             let whole = self.by_letters.get(&run).into_iter().flatten().map(|name| (*name, false));
-            let keys = keys(&run);
+            let keys = if others <= MAX_OTHERS { Vec::from(keys(&run)) } else { Vec::new() };
             let short = keys.iter().filter_map(|key| self.by_short.get(key)).flatten();
             let names = whole.chain(short.map(|name| (*name, true))).collect::<Vec<_>>();
             let within = run.len();

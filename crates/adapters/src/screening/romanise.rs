@@ -157,7 +157,9 @@ pub(super) fn unread(letter: char) -> Option<&'static str> {
         }
         script => {
             let place = indic_place(base, indic_block(script)?);
-            let is_known = indic_consonant(place).is_some() || !indic_vowel(place).is_empty();
+            // The sign of an elided vowel is silent.
+            let is_known =
+                place == 0x3D || indic_consonant(place).is_some() || !indic_vowel(place).is_empty();
             (!is_known).then_some("Indian")
         }
     }
@@ -505,6 +507,7 @@ const fn indic_vowel(letter: u32) -> &'static str {
         0x02 => "n",
         0x03 => "h",
         0x4E => "t",
+        0x50 => "om",
         _ => "",
     }
 }
@@ -544,7 +547,7 @@ mod tests {
 
     #[test]
     fn letters_that_no_table_has_are_known() {
-        for letter in "абґѓѕќџӏҡъьЩӐӖخپټځڄڳۆێۋٲڱءऍকਜ਼ளறഴർੳ".chars()
+        for letter in "абґѓѕќџӏҡъьЩӐӖخپټځڄڳۆێۋٲڱءऍকਜ਼ளறഴർੳॐऽ".chars()
         {
             assert_eq!(unread(letter), None, "{letter}");
         }

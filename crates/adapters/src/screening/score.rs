@@ -53,8 +53,8 @@ const LONG_WORD_LETTERS: usize = 8;
 const SHORT_NAME_LETTERS: usize = 4;
 
 /// How many words of a screened name may be missing in a listed one whose given name and rare family
-/// name it has.
-const FURTHER_WORDS: usize = 2;
+/// name it has: with more, ordinary namesakes would go to review.
+const FURTHER_WORDS: usize = 1;
 
 /// Weights of the lighter and the heavier of two names, in tenths.
 const LIGHTER_TENTHS: u32 = 7;
