@@ -31,10 +31,15 @@ pub(super) fn keep_ours(page: &mut Reports, ours: &Account) {
         Account::Iban(text) | Account::Other(text) => plain(text),
     };
     let mut elsewhere = Vec::new();
-    page.reports.retain(|BankReport { about, said }| {
+    page.reports.retain(|report| {
+        let BankReport { about, said } = report;
         let account = said.account.as_ref().filter(|_| said.status.is_booking());
         let other = account.filter(|account| owner(&plain(account), &ours) == Owner::Other);
-        elsewhere.extend(other.map(|account| told_elsewhere(about, said, account)));
+        // Other parties' bookings of the day are no one's concern here.
+        let may_be_ours = report.ids().any(|ids| !ids.may_be_anothers);
+        elsewhere.extend(
+            other.filter(|_| may_be_ours).map(|account| told_elsewhere(about, said, account)),
+        );
         other.is_none()
     });
     page.unreadable.extend(elsewhere);

@@ -72,7 +72,8 @@ fn report(
     let mut amounts = amounts.into_iter();
     let amount = amounts.next();
     let charges = iso::charges(transaction.all("ChrgsInf"));
-    let original = iso::amount(transaction.child("OrgnlIntrBkSttlmAmt"))?;
+    // One in a currency that is not known, or that cannot be read, says nothing about the payment.
+    let original = iso::amount(transaction.child("OrgnlIntrBkSttlmAmt")).ok().flatten();
     let said = Said {
         status: status(amount, original, charges),
         reasons,

@@ -419,8 +419,9 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     for (codes, info) in duplicates {
         assert_eq!(heard(codes, info), unknown, "{codes:?} {info:?}");
     }
-    let refusals: [(&[&str], Option<&str>); 12] = [
+    let refusals: [(&[&str], Option<&str>); 13] = [
         (&["0"], Some("beneficiary refuses")),
+        (&["AC04", "000"], None),
         (&["005"], Some("do not honour")),
         (&["NARR"], Some("could not be credited")),
         (&["AC06"], Some("account blocked until KYC is completed")),

@@ -90,45 +90,20 @@ const SUCCESS_WORDS: [&str; 26] = [
     "KMYB",
 ];
 
-/// Words that turn another word of their text around, in the languages that write those above.
-const NEGATIONS: [&str; 36] = [
-    "NO",
-    "NOT",
-    "NON",
-    "NE",
-    "N",
-    "PAS",
-    "NAO",
-    "T",
-    "DOESNT",
-    "CANNOT",
-    "CANT",
-    "COULDNT",
-    "ISNT",
-    "WASNT",
-    "NEVER",
-    "UNABLE",
-    "WITHOUT",
-    "FAIL",
-    "FAILED",
-    "FAILS",
-    "FAILURE",
-    "INCOMPLETE",
-    "UNPAID",
-    "BEFORE",
-    "UNTIL",
-    "SANS",
-    "SIN",
-    "NICHT",
-    "KEIN",
-    "OHNE",
-    "KHONG",
-    "TIDAK",
-    "HINDI",
-    "LM",
-    "NHIN",
-    "NHI",
+/// Words that turn the word after them around, in the languages that write "exist".
+const NEGATIONS: [&str; 10] =
+    ["NO", "NOT", "NON", "NE", "N", "PAS", "NAO", "T", "DOESNT", "CANNOT"];
+
+/// Words that turn a word of success around, further ones than [`NEGATIONS`].
+const FAILURES: [&str; 25] = [
+    "CANT", "COULDNT", "ISNT", "WASNT", "NEVER", "UNABLE", "WITHOUT", "MUST", "UNTIL", "UNLESS",
+    "FAIL", "FAILED", "FAILS", "FAILURE", "SANS", "SIN", "NICHT", "KEIN", "OHNE", "KHONG", "TIDAK",
+    "HINDI", "LM", "NHIN", "NHI",
 ];
+
+/// How many words before a word of success may turn it around; so does the one behind it, in French
+/// and Turkish.
+const TURNED_WITHIN: usize = 4;
 
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
 /// rail's profile, alone or in a bank's own words (`AM05 - duplication`, `DUPLICATE_FILE`).
@@ -154,24 +129,35 @@ fn in_latin_letters(text: &str) -> String {
 pub fn mentions_possession(text: &str) -> bool {
     let text = in_latin_letters(text);
     names_duplicate(&text)
-        || says_it_is_so(&text)
+        || says_it_exists(&text)
+        || says_it_is_paid(&text)
         || POSSESSION_WORDS.iter().any(|word| text.contains(word))
 }
 
-/// "Record exists", "credit posted", but not "account does not exist" or "could not be credited".
-fn says_it_is_so(text: &str) -> bool {
-    let is_said = |word: &str| {
-        let word = format!("{word} ");
-        word.starts_with("EXIST") || SUCCESS_WORDS.iter().any(|known| word.starts_with(known))
-    };
-    text.split(' ').any(is_said) && !text.split(' ').any(|word| NEGATIONS.contains(&word))
+/// "Record exists", but not "account does not exist".
+fn says_it_exists(text: &str) -> bool {
+    let mut words = text.split(' ');
+    words.clone().any(|word| word.starts_with("EXIST"))
+        && !words.any(|word| NEGATIONS.contains(&word))
+}
+
+/// "Credit posted" and "credited, do not resend", but not "could not be credited".
+fn says_it_is_paid(text: &str) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    let turns = |word: &&str| NEGATIONS.contains(word) || FAILURES.contains(word);
+    words.iter().enumerate().any(|(at, word)| {
+        let whole = format!("{word} ");
+        SUCCESS_WORDS.iter().any(|known| whole.starts_with(known))
+            && !words[at.saturating_sub(TURNED_WITHIN)..at].iter().any(turns)
+            && !words.get(at + 1).is_some_and(|word| FAILURES.contains(word))
+    })
 }
 
 /// Whether a code of the bank's own means that all is well: zeros, as in ISO 8583's response codes, or
 /// words that say so.
 fn is_of_success(code: &str) -> bool {
     let is_zeros = code.len() > 1 && code.bytes().all(|byte| byte == b'0');
-    is_zeros || says_it_is_so(&in_latin_letters(code))
+    is_zeros || says_it_is_paid(&in_latin_letters(code))
 }
 
 /// Whether the reasons of a refusal, or its text, mean that the bank already has the instruction. A
@@ -187,8 +173,10 @@ pub fn proves_possession<'a>(
         let is_code = code.len() == 4 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
         !is_code || NARRATIVE_REASONS.contains(&code.as_str())
     };
-    codes.clone().any(|code| is_duplicate(code, rail) || is_of_success(code.trim()))
-        || info.is_some_and(|text| match codes.clone().all(|code| is_narrative(code)) {
+    let is_open = codes.clone().all(|code| is_narrative(code));
+    codes.clone().any(|code| is_duplicate(code, rail))
+        || is_open && codes.clone().any(|code| is_of_success(code.trim()))
+        || info.is_some_and(|text| match is_open {
             true => mentions_possession(text),
             false => names_duplicate(&in_latin_letters(text)),
         })
@@ -220,6 +208,11 @@ mod tests {
             "Ce paiement existe déjà",
             "awaiting-confirmation",
             "Transaction successful",
+            "Validation failed: transaction reference exists",
+            "Unable to process, record exists",
+            "Beneficiary credited, do not resend",
+            "Paid manually, no further action",
+            "Credited before cut-off",
             "Credit posted manually by branch",
             "Beneficiary was paid in cash",
             "Completed by operations",
