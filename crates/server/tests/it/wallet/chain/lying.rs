@@ -565,10 +565,10 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
 /// come faster here.
 async fn an_idle_chain_is_asked_for_little(on: On) {
     const BLOCKS: u64 = 9;
-    const CALLS_MAX: u64 = 40_000 * BLOCKS * 12 / 86_400;
+    const INTERVAL_MS: u64 = 400;
     let tricks = Tricks::default();
     let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
-    node.chain.set_mining(devchain::Mining::Every(Duration::from_millis(400)));
+    node.chain.set_mining(devchain::Mining::Every(Duration::from_millis(INTERVAL_MS)));
     let reaches = async |number: u64| {
         let there = || std::future::ready(node.chain.block_number() >= number);
         assert!(testkit::wait::until_async(AT_MOST, there).await, "blocks come");
@@ -576,8 +576,13 @@ async fn an_idle_chain_is_asked_for_little(on: On) {
     // Until it knows the current block interval.
     reaches(node.chain.block_number() + 8).await;
     let (from, before) = (node.chain.block_number(), tricks.calls());
+    let began = std::time::Instant::now();
     reaches(from + BLOCKS).await;
     let calls = tricks.calls() - before;
-    assert!(calls <= CALLS_MAX, "{calls} calls for {BLOCKS} blocks, {CALLS_MAX} are allowed");
+    // 40,000 calls a day are so many for each 12 s. On a busy machine blocks come late.
+    let took = u64::try_from(began.elapsed().as_millis()).expect("some seconds");
+    let intervals = took.div_ceil(INTERVAL_MS).max(BLOCKS);
+    let most = 40_000 * intervals * 12 / 86_400;
+    assert!(calls <= most, "{calls} calls in {intervals} block intervals, {most} are allowed");
     node.finish_idle().await;
 }
