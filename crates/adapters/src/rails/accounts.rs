@@ -35,7 +35,7 @@ pub(super) fn keep_ours(page: &mut Reports, ours: &Account) {
         let BankReport { about, said } = report;
         let account = said.account.as_ref().filter(|_| said.status.is_booking());
         let other = account.filter(|account| owner(&plain(account), &ours) == Owner::Other);
-        // Other parties' bookings of the day are no one's concern here.
+        // Other parties' bookings of the day are left out without a report.
         let may_be_ours = report.ids().any(|ids| !ids.may_be_anothers);
         elsewhere.extend(
             other.filter(|_| may_be_ours).map(|account| told_elsewhere(about, said, account)),

@@ -101,8 +101,8 @@ const FAILURES: [&str; 25] = [
     "HINDI", "LM", "NHIN", "NHI",
 ];
 
-/// How many words before a word of success may turn it around; so does the one behind it, in French
-/// and Turkish.
+/// How many words before a word of success may turn it around; so does one of [`FAILURES`] right behind
+/// it, as in Hindi.
 const TURNED_WITHIN: usize = 4;
 
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
