@@ -564,7 +564,7 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
 /// At 12 s per block, 40,000 calls a day are 50 per nine blocks. The block's time counts, so blocks
 /// come faster here.
 async fn an_idle_chain_is_asked_for_little(on: On) {
-    const BLOCKS: u64 = 9;
+    const BLOCKS: u64 = 18;
     const INTERVAL_MS: u64 = 400;
     let tricks = Tricks::default();
     let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
@@ -579,9 +579,10 @@ async fn an_idle_chain_is_asked_for_little(on: On) {
     let began = std::time::Instant::now();
     reaches(from + BLOCKS).await;
     let calls = tricks.calls() - before;
-    // 40,000 calls a day are so many for each 12 s. On a busy machine blocks come late.
+    // 40,000 calls a day are so many for each 12 s. On a busy machine blocks come late, and the calls for
+    // one more may fall between the two looks.
     let took = u64::try_from(began.elapsed().as_millis()).expect("some seconds");
-    let intervals = took.div_ceil(INTERVAL_MS).max(BLOCKS);
+    let intervals = took.div_ceil(INTERVAL_MS).max(BLOCKS) + 1;
     let most = 40_000 * intervals * 12 / 86_400;
     assert!(calls <= most, "{calls} calls in {intervals} block intervals, {most} are allowed");
     node.finish_idle().await;
