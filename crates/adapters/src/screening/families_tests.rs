@@ -1,13 +1,12 @@
 //! Families of spellings in which the bearers of listed names, or those who pay them, write them, each
 //! with names that are alike and are paid.
 
-use super::load::{Document, load};
-use super::*;
+use super::test_list::TestList;
 use domain::ports::NameScreen as _;
 use domain::screening::{HIT_FROM, Party, REVIEW_FROM, Verdict};
 use domain::time::Timestamp;
 use jiff::civil::date;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 const LIST: &str = r#"#corridor-sanctions name=FAMILIES published=2026-11-20
 uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
@@ -56,32 +55,11 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 43,person,"CHEREPKHANOV, Khariton Tsezarevich",,,,RUS,
 "#;
 
-static BOOK: LazyLock<ListBook> = LazyLock::new(|| {
-    let bytes = LIST.into();
-    let document = Document { origin: "families.csv".to_owned(), bytes, modified: None };
-    ListBook::of(vec![Arc::new(load(&[document]).expect("a list"))], Timestamp(0))
-});
-
-fn verdict(name: &str) -> Verdict {
-    // Another country than that of the entries.
-    BOOK.screen(&[Party { name, birthdate: None, country: Some("VNM") }], Timestamp(0)).verdict()
-}
-
-#[track_caller]
-fn assert_stopped(names: &[&str]) {
-    let paid: Vec<_> = names.iter().filter(|name| verdict(name) == Verdict::Clean).collect();
-    assert!(paid.is_empty(), "paid: {paid:#?}");
-}
-
-#[track_caller]
-fn assert_paid(names: &[&str]) {
-    let stopped: Vec<_> = names.iter().filter(|name| verdict(name) != Verdict::Clean).collect();
-    assert!(stopped.is_empty(), "stopped: {stopped:#?}");
-}
+static TEST: LazyLock<TestList> = LazyLock::new(|| TestList::of(LIST, "VNM"));
 
 #[test]
 fn an_initial_is_that_of_any_spelling_of_the_name() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "I. Petroshvilin",
         "Y. Petroshvilin",
         "J. Petroshvilin",
@@ -133,12 +111,12 @@ fn an_initial_is_that_of_any_spelling_of_the_name() {
         "H. Cherepkhanov",
         "F. Tsvetayevsky",
     ]);
-    assert_paid(&["P. Shcherbansky", "M. Lukasharenka", "Z. Barqounisi", "O. Y. Shcherbakov"]);
+    TEST.assert_paid(&["P. Shcherbansky", "M. Lukasharenka", "Z. Barqounisi", "O. Y. Shcherbakov"]);
 }
 
 #[test]
 fn joined_words_hide_no_name_in_short() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "Amirhossein Mehdi Valizadehgan",
         "AmirHosseinMehdi Valizadehgan",
         "Amir Hosseinmehdi Valizadehgan",
@@ -198,12 +176,17 @@ fn joined_words_hide_no_name_in_short() {
         "Mr Gulagha Dostmandzai Khan",
         "Amirhossein Valizadegan",
     ]);
-    assert_paid(&["Juan Reyes Santos", "Ghulam Mustafa Khan", "Gul Khan", "Amir Hossein Karimi"]);
+    TEST.assert_paid(&[
+        "Juan Reyes Santos",
+        "Ghulam Mustafa Khan",
+        "Gul Khan",
+        "Amir Hossein Karimi",
+    ]);
 }
 
 #[test]
 fn joined_given_names_hide_no_name() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "SerrafiogluMehmetAli",
         "MehmetSerrafioglu",
         "Mehmet Serrafioglu",
@@ -225,12 +208,12 @@ fn joined_given_names_hide_no_name() {
         "Mehmetali Serrafovic",
         "MehmetAliSerrafovic",
     ]);
-    assert_paid(&["Mehmetali Yildiz", "Mohammedali Khan"]);
+    TEST.assert_paid(&["Mehmetali Yildiz", "Mohammedali Khan"]);
 }
 
 #[test]
 fn titles_short_forms_and_further_words_hide_no_name_in_short() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "HRH Faisal bin Nasser Al Mutlaqani",
         "HRH Prince Faisal bin Nasser bin Abdulaziz Al Mutlaqani",
         "H.R.H. Prince Faisal Al Mutlaqani",
@@ -304,7 +287,7 @@ fn titles_short_forms_and_further_words_hide_no_name_in_short() {
         "R. Pd. Koiralaval",
         "Juan Reyes Dela Cruzana",
     ]);
-    assert_paid(&[
+    TEST.assert_paid(&[
         "Faisal Reyes Al Qahtani",
         "Maria Santos Reyes",
         "Prince Kumar",
@@ -318,7 +301,7 @@ fn titles_short_forms_and_further_words_hide_no_name_in_short() {
 
 #[test]
 fn letters_of_pashto_and_sindhi_are_read() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "Gulab Zadran",
         "Gulab Dzadran",
         "Golab Zadran",
@@ -331,7 +314,7 @@ fn letters_of_pashto_and_sindhi_are_read() {
 
 #[test]
 fn names_in_scripts_of_india_and_with_a_joined_article_are_found_in_latin_letters() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "R. Kandasamipillaiyar",
         "Ravichandran K.",
         "Ravi Chandran Kandasamipillaiyar",
@@ -383,12 +366,12 @@ fn names_in_scripts_of_india_and_with_a_joined_article_are_found_in_latin_letter
         "Manmohan Trivediyal",
         "Man Mohan Trivedial",
     ]);
-    assert_paid(&["Ravichandran Murugan", "Balwinder Singh", "Man Mohan Singh", "Abdul Rauf"]);
+    TEST.assert_paid(&["Ravichandran Murugan", "Balwinder Singh", "Man Mohan Singh", "Abdul Rauf"]);
 }
 
 #[test]
 fn spellings_of_other_languages_hide_no_name_in_short() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "Oleksii Shcherbinets",
         "Oleksij Schtscherbinez",
         "Alexej Schtscherbynez",
@@ -483,7 +466,7 @@ fn spellings_of_other_languages_hide_no_name_in_short() {
         "Zulkifl Sharifzadrani",
         "Zulkifli Sharifzadrani",
     ]);
-    assert_paid(&[
+    TEST.assert_paid(&[
         "Bimal Das",
         "Vimal Sharma",
         "Zulfiqar Ali",
@@ -496,7 +479,7 @@ fn spellings_of_other_languages_hide_no_name_in_short() {
 
 #[test]
 fn businesses_and_movements_are_found_by_their_names_in_short() {
-    assert_stopped(&[
+    TEST.assert_stopped(&[
         "Harkat ul Mujtabideen",
         "Harakat-ul-Mujtabidin Pakistan",
         "Harkatul-Mujtabideen",
@@ -553,7 +536,7 @@ fn businesses_and_movements_are_found_by_their_names_in_short() {
         "Ryongbonghwa Trading",
         "Korea Ryong Bong Hwa General Corp",
     ]);
-    assert_paid(&[
+    TEST.assert_paid(&[
         "Korea General Trading Corporation",
         "Exchange Trust",
         "Al Ansari Exchange",
@@ -579,20 +562,20 @@ fn a_name_in_short_or_beside_others_is_never_a_hit() {
         ("Mehmetali Serrafioglu Anwar", "TUR"),
     ] {
         let party = Party { name, birthdate: Some(date(1970, 1, 12)), country: Some(country) };
-        let score = BOOK.screen(&[party], Timestamp(0)).score;
+        let score = TEST.book.screen(&[party], Timestamp(0)).score;
         assert!((REVIEW_FROM..HIT_FROM).contains(&score), "{name}: {score}");
     }
     for name in ["MehmetAliSerrafioglu", "Mehmetali Serrafioglu", "ZardakhelGhulamMustafaShabbir"] {
-        assert_eq!(verdict(name), Verdict::Hit, "{name}");
+        assert_eq!(TEST.verdict(name), Verdict::Hit, "{name}");
     }
 }
 
 #[test]
 fn a_letter_that_no_table_has_goes_to_review() {
     for name in ["ولاࢠ خان", "Ꙙ Иванов", "Анна ꙮетрова"] {
-        assert_eq!(verdict(name), Verdict::Review, "{name}");
+        assert_eq!(TEST.verdict(name), Verdict::Review, "{name}");
     }
-    assert_paid(&[
+    TEST.assert_paid(&[
         "ښاد خان",
         "ڄام خان",
         "Ҷамшед Раҳимов",
@@ -605,7 +588,8 @@ fn a_letter_that_no_table_has_goes_to_review() {
 #[test]
 fn ordinary_names_are_paid_beside_these_entries() {
     let names = super::disguise_tests::ordinary_names();
-    let held: Vec<&String> = names.iter().filter(|name| verdict(name) != Verdict::Clean).collect();
+    let held: Vec<&String> =
+        names.iter().filter(|name| TEST.verdict(name) != Verdict::Clean).collect();
     println!("{} of {} ordinary names in review: {held:?}", held.len(), names.len());
     assert!(held.len() * 200 <= names.len(), "{} of {}: {held:?}", held.len(), names.len());
 }

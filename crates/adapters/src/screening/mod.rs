@@ -41,6 +41,8 @@ mod kinds_tests;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
+mod test_list;
+#[cfg(test)]
 mod tests;
 
 pub use book::{
