@@ -411,8 +411,7 @@ impl LiveRates {
         side: Side,
         pick: impl Fn(usize, &DirectRate) -> Option<bool>,
     ) -> Option<Derived> {
-        (1..=in_force.states.len())
-            .find_map(|count| of_first(&in_force.states[..count], pair, side, &pick))
+        of_fewest(&in_force.states, pair, side, &pick).map(|(_, found)| found)
     }
 
     /// What the first `count` sources state of a pair, if they have a rate that is young enough, and
@@ -424,10 +423,8 @@ impl LiveRates {
         pair: (Currency, Currency),
     ) -> Option<(usize, Decimal)> {
         let young = |at: usize, rate: &DirectRate| self.shown(in_force, at, rate);
-        (0..count).find_map(|last| {
-            let found = of_first(&in_force.states[..=last], pair, Side::Mid, &young)?;
-            Some((last, found.mid.rate))
-        })
+        let found = of_fewest(&in_force.states[..count], pair, Side::Mid, &young);
+        found.map(|(last, found)| (last, found.mid.rate))
     }
 
     /// What the first sources, up to `at`, imply of a pair that source `at` states, without this
@@ -550,6 +547,17 @@ impl RateBook for LiveRates {
     fn origins(&self) -> Vec<String> {
         self.sources.iter().map(RateSource::title).collect()
     }
+}
+
+/// The rate of a pair from as few sources as have one together, the first ones, and which of them
+/// completes it.
+fn of_fewest(
+    states: &[SourceState],
+    pair: (Currency, Currency),
+    side: Side,
+    pick: &impl Fn(usize, &DirectRate) -> Option<bool>,
+) -> Option<(usize, Derived)> {
+    (0..states.len()).find_map(|last| Some((last, of_first(&states[..=last], pair, side, pick)?)))
 }
 
 /// The rate of a pair from sources, each of its legs from the first one that has it.
