@@ -215,7 +215,7 @@ pub struct RailReport {
     pub info: Option<String>,
     /// The bank's booking reference.
     pub bank_reference: Option<String>,
-    /// The bank's id of a return (`RtrId`), which is no reference of the returned payout.
+    /// The bank's id of a return (`RtrId`): it names the return, not the returned payout.
     pub return_id: Option<String>,
     /// Reported amount, to compare with the attempt's.
     pub amount: Option<Money>,
