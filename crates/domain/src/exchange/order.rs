@@ -17,6 +17,7 @@ use crate::ledger::{Account, TransferKind};
 use crate::money::Money;
 use crate::names::state_phrase;
 use crate::screening::{Screened, Verdict};
+use crate::sender_limit::Exceeded;
 use crate::time::{Span, Timestamp};
 use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
@@ -72,6 +73,9 @@ pub enum OrderRefusal {
     /// The payout would be zero or out of range.
     #[error("the amount cannot be paid out")]
     Amount,
+    /// No rail pays the customer as much on top of what it has paid them in the day or month.
+    #[error("the rails pay no more than {0} to one customer")]
+    CustomerLimit(Exceeded),
     /// The stablecoin has no contract in the configuration.
     #[error("the token is not configured")]
     NoToken,

@@ -17,6 +17,7 @@ use domain::policy::{Need, RailKind};
 use domain::rail::Finding;
 use domain::route::{self, Unfit, Wanted};
 use domain::screening::Verdict;
+use domain::sender_limit::{Sender, Spendings};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -25,6 +26,7 @@ use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 use crate::error::EngineError;
 use crate::workers::payout::payee;
+use crate::workers::room::spendings;
 use crate::world::NoRate;
 
 const FIELD: &str = "order_id";
@@ -131,6 +133,16 @@ impl Wallets {
         if screened.stale && !screened.is_match() {
             return Err(Denied::ListsStale);
         }
+        let wallet = self.own_wallet(caller, asked.wallet).await;
+        let spent = match &wallet {
+            Ok(wallet) => {
+                let (tenant, to) = (caller.tenant, asked.to);
+                let sender = Sender::of_customer(tenant, &wallet.customer_id);
+                Some(spendings(&self.store, &self.world, tenant, to, sender).await?)
+            }
+            // What the request itself lacks is reported first.
+            Err(_) => None,
+        };
         let mut ids = self.store.ids();
         let new = NewOrder {
             id: ExchangeId(ids.next()),
@@ -139,12 +151,12 @@ impl Wallets {
             minor: asked.minor,
             price,
             lock: asked.lock,
-            expected: self.expected(&asked, &price, &bank)?,
+            expected: self.expected(&asked, &price, &bank, spent.as_ref())?,
             bank,
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
             screened,
         };
-        self.offered_on(self.own_wallet(caller, asked.wallet).await?.chain)?;
+        self.offered_on(wallet?.chain)?;
         let key = OrderKey {
             order: new.id,
             wallet: asked.wallet,
@@ -334,6 +346,7 @@ impl Wallets {
         asked: &NewOrderAsked,
         price: &Price,
         bank: &BankAccount,
+        spent: Option<&Spendings>,
     ) -> Result<Span, Denied> {
         let to = asked.to;
         let refused = || self.unpayable(price, asked.coin, to);
@@ -344,7 +357,7 @@ impl Wallets {
             order: None,
             default_local_code: false,
             payee: Some(payee(to, bank)),
-            spent: None,
+            spent,
         };
         match route::lacking(&self.world.corridors, &wanted) {
             Some(Unfit::Name(_)) => {
@@ -360,6 +373,11 @@ impl Wallets {
             _ => {}
         }
         let rails = route::candidates(&self.world.corridors, &wanted);
+        if rails.is_empty()
+            && let Some((_, exceeded)) = route::exhausted(&self.world.corridors, &wanted)
+        {
+            return Err(Denied::Refused(Refused::Exchange(OrderRefusal::CustomerLimit(exceeded))));
+        }
         let rail = rails.first().ok_or_else(|| match refused() {
             // Something else than the amount keeps every rail from it.
             Denied::Unpayable { min, max } if (min.minor..=max.minor).contains(&asked.minor) => {

@@ -35,7 +35,7 @@ mod presence;
 mod recall;
 mod reconcile;
 mod relays;
-mod room;
+pub(crate) mod room;
 mod screen;
 mod send;
 mod shares;

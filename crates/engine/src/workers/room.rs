@@ -6,20 +6,20 @@ use domain::exchange::ExchangeOrder;
 use domain::ids::TenantId;
 use domain::rail::RailId;
 use domain::sender_limit::{Sender, Spendings, Tally};
-use store::StoreError;
+use store::{Store, StoreError};
 
 use super::Workers;
+use crate::world::World;
 
 impl Workers {
-    /// The sender's usage of the country's rails that limit it. Nothing is read if none does.
+    /// See [`spendings`].
     pub(super) async fn spendings(
         &self,
         tenant: TenantId,
         country: Country,
         sender: Sender,
     ) -> Result<Spendings, StoreError> {
-        let asked = self.world.corridors.tallies(country, sender, self.clock().now());
-        self.store.spendings(tenant, asked).await
+        spendings(&self.store, &self.world, tenant, country, sender).await
     }
 
     /// The usage that the decision counts for the selected rail.
@@ -42,4 +42,15 @@ impl Workers {
         let sender = Sender::of_customer(order.tenant, &wallet.customer_id);
         Ok(Some((sender, self.spendings(order.tenant, order.country, sender).await?)))
     }
+}
+
+/// A sender's usage of the country's rails that limit it. Nothing is read if none does.
+pub(crate) async fn spendings(
+    store: &Store,
+    world: &World,
+    tenant: TenantId,
+    country: Country,
+    sender: Sender,
+) -> Result<Spendings, StoreError> {
+    store.spendings(tenant, world.corridors.tallies(country, sender, world.clock.now())).await
 }

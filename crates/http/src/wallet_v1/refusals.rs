@@ -209,6 +209,10 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::Amount => {
             WalletProblem::validation_failed("The amount cannot be paid out").of_field("amount")
         }
+        OrderRefusal::CustomerLimit(exceeded) => {
+            let message = format!("No more than {exceeded} can be paid to one customer");
+            WalletProblem::validation_failed(message).of_field("amount")
+        }
         OrderRefusal::NoToken => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::InsufficientBalance { requested, available } => {
             let code = requested.currency.code();
@@ -244,6 +248,7 @@ mod tests {
     use domain::exchange::ExchangeState;
     use domain::ids::WalletId;
     use domain::payment_request::RequestState;
+    use domain::sender_limit::Exceeded;
     use domain::time::Timestamp;
     use domain::wallet::KycLevel;
     use serde_json::{Value, json};
@@ -331,6 +336,11 @@ mod tests {
             ),
             (
                 OrderRefusal::Amount.into(),
+                422,
+                json!({"error": "VALIDATION_FAILED", "field": "amount"}),
+            ),
+            (
+                OrderRefusal::CustomerLimit(Exceeded::Daily(Money::new(100, Currency::Pkr))).into(),
                 422,
                 json!({"error": "VALIDATION_FAILED", "field": "amount"}),
             ),

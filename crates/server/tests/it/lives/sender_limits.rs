@@ -17,6 +17,7 @@ on_both_stores! {
     a_refusal_gives_the_senders_room_back
     a_payment_beyond_every_rails_limit_is_rejected_with_the_limit
     a_customers_wallets_share_a_daily_limit
+    an_order_beyond_every_rails_limit_is_refused_with_the_limit
 }
 
 /// Between 40,000 and 60,000 EGP: two of these fit into the rail's daily limit, three do not.
@@ -150,6 +151,26 @@ async fn a_customers_wallets_share_a_daily_limit(on: On) {
         let over: Vec<String> = attempts.iter().map(|attempt| attempt.rail.to_string()).collect();
         assert_eq!(over, [rail]);
     }
+    bank.books_are_right().await;
+    bank.finish().await;
+}
+
+/// What no rail would pay is refused before anything is debited.
+async fn an_order_beyond_every_rails_limit_is_refused_with_the_limit(on: On) {
+    let setup = Setup::with_wallets()
+        .at_noon("pak-raast")
+        .set("rails.pak-ibft.enabled", "false")
+        .set("rails.pak-rtgs.enabled", "false")
+        .set("rails.pak-raast.max", "15000.00")
+        .set("rails.pak-raast.daily_max", "20000.00");
+    let bank = WalletBank::alone(on, setup).await;
+    let wallet = bank.funded("spent").await;
+    let order = bank.order_call(&wallet, "40.00", "").send().await.ok();
+    bank.order_is(&order, ExchangeState::Settled).await;
+    let answer = bank.order_call(&wallet, "40.00", "").send().await;
+    assert_eq!((answer.status, answer.json()["field"].text()), (422, "amount"));
+    let rule = "No more than 20000.00 PKR a day can be paid to one customer";
+    assert_eq!(answer.json()["message"].text(), rule);
     bank.books_are_right().await;
     bank.finish().await;
 }
