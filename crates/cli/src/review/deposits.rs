@@ -167,6 +167,7 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
         }
         Output::Json => deposits.iter().try_for_each(|it| {
             let (minor, coin) = amount(it);
+            let assessment = it.assessment.as_ref();
             output::json(&json!({
                 "transaction_id": it.id.to_string(),
                 "state": it.state.name(),
@@ -175,6 +176,10 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                 "seen": it.version,
                 "since": it.state_at.to_string(),
                 "wallet_id": it.wallet.to_string(),
+                "score": assessment.map(|assessment| assessment.score),
+                "reason": assessment.map(|assessment| assessment.reason.decision_reason()),
+                "evidence": assessment.map(|assessment| &assessment.evidence),
+                "list_version": assessment.map(|assessment| &assessment.list_version),
             }))
         }),
     }

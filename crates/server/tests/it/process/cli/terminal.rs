@@ -132,6 +132,7 @@ fn six_characters_of_an_id_are_enough() {
         assert_eq!(text(&found, id), whole, "{list}");
     }
     let waiting = installation.json(&["review", "deposits", "list"]).remove(0);
+    assert!(waiting["score"].is_u64() && waiting["evidence"].is_array(), "{waiting}");
     let deposit = start(&text(&waiting, "transaction_id"));
     let seen = waiting["seen"].to_string();
     let person = ["--by", "ayesha", "--why", "invoice seen", &deposit];
