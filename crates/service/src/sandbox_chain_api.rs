@@ -72,6 +72,7 @@ impl ChainApi {
 pub(super) fn router(api: Arc<ChainApi>) -> Router {
     Router::new()
         .route("/sandbox/payment-requests/{id}/pay", post(pay))
+        .route("/sandbox/payment-requests/{id}/leave", post(leave))
         .route("/sandbox/faucet", post(give))
         .with_state(api)
 }
@@ -119,6 +120,24 @@ async fn paid(
     let hashes = api.pay(&request, amount).await.map_err(|error| unpaid(&error))?;
     let offered = api.wallets.offered_on(request.chain);
     Ok((offered.map_or_else(|_| String::new(), explorer), hashes))
+}
+
+/// The simulated sender never pays a request by itself.
+async fn leave(
+    State(api): State<Arc<ChainApi>>,
+    Extension(reach): Extension<Reach>,
+    id: RequestId,
+    request: Result<Path<String>, PathRejection>,
+) -> Response {
+    let request = request.map(|Path(request)| request).unwrap_or_default();
+    let left = left(&api, reach, &request).await;
+    answer(&api, &id, left)
+}
+
+async fn left(api: &ChainApi, reach: Reach, request: &str) -> Result<Done, WalletProblem> {
+    let request = find(api, reach, request).await?;
+    api.sender.leave_alone(&request).await.map_err(|error| unpaid(&error))?;
+    Ok((String::new(), Vec::new()))
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {

@@ -12,8 +12,6 @@ use super::{Stage, text};
 const IBAN: &str = "PK36SCBL0000001123456702";
 /// An amount that is approved.
 const USUAL: &str = "25.00";
-/// An amount that the sender pays after expiry.
-const LATE: &str = "25.07";
 /// An amount whose tokens the sandbox does not move for an order.
 const NOT_BEGUN: &str = "1.02";
 /// Longer than one hour, the validity of the request and of the block, in seconds.
@@ -112,10 +110,11 @@ async fn request(stage: &Stage, wallet: &str, amount: &str) -> Result<(String, S
     Ok((request, text(&answer, "escrow_address")?.to_owned()))
 }
 
-/// An expired payment request that the simulated sender does not pay before its expiry.
+/// An expired payment request that the simulated sender does not pay by itself.
 async fn expired(stage: &Stage) -> Result<String, Failure> {
     let wallet = wallet(stage).await?;
-    let (request, _) = request(stage, &wallet, LATE).await?;
+    let (request, _) = request(stage, &wallet, USUAL).await?;
+    stage.post(&format!("/sandbox/payment-requests/{request}/leave"), &json!({})).await?;
     stage.advance(AN_HOUR_OVER_S).await?;
     Ok(request)
 }

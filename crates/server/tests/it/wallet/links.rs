@@ -13,6 +13,7 @@ on_both_stores! {
     flexible_links_are_paid_with_10_usdc_and_fiat_ones_in_usdc
     cents_05_and_06_are_half_and_double
     a_link_that_was_paid_by_hand_is_not_paid_again
+    a_link_that_is_left_is_not_paid
     a_cancelled_link_is_not_paid
     a_link_that_cannot_be_paid_delays_no_other
 }
@@ -80,6 +81,20 @@ async fn a_link_that_was_paid_by_hand_is_not_paid_again(on: On) {
     bank.becomes(&wallet, &alone, "PAID", "NONE").await;
     bank.becomes(&wallet, &by_hand, "ACTIVE", "PARTIAL").await;
     bank.all_become(&wallet, 2, "COMPLETED").await;
+    bank.finish().await;
+}
+
+async fn a_link_that_is_left_is_not_paid(on: On) {
+    let bank = patient(on).await;
+    let wallet = bank.wallet("left").await;
+    let left = bank.request(&wallet, "25.00", "USDC").await;
+    let leave = format!("/sandbox/payment-requests/{}/leave", id(&left));
+    assert_eq!(bank.bank.unsigned(Method::POST, &leave, None).send().await.status, 200);
+    let alone = bank.request(&wallet, "5.00", "USDC").await;
+    bank.later(Span::mins(61)).await;
+    bank.becomes(&wallet, &alone, "PAID", "NONE").await;
+    bank.becomes(&wallet, &left, "ACTIVE", "NONE").await;
+    bank.all_become(&wallet, 1, "COMPLETED").await;
     bank.finish().await;
 }
 
