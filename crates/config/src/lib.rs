@@ -96,7 +96,7 @@ impl Config {
         if let Some(mut config) = reading.config.take() {
             if !config.rails_enabled.is_empty() {
                 let wanted = &config.rails_enabled;
-                config.rails.iter_mut().for_each(|rail| rail.enabled = wanted.contains(&rail.id));
+                config.rails.iter_mut().for_each(|rail| rail.enabled &= wanted.contains(&rail.id));
             }
             config.plain_text_secrets = print::secrets(&merged.table)
                 .into_iter()
