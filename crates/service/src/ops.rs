@@ -13,6 +13,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::job::JobKind;
 use domain::time::{Span, Timestamp};
+use domain::wallet_effects::AlertKind;
 use engine::payments::Payments;
 use engine::reconcile;
 use http_api::write;
@@ -128,6 +129,12 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         }
     }
     metrics::gauge!("corridor_review_queue_items").set(gauge(in_review));
+    metrics::gauge!("corridor_unknown_payments").set(gauge(unknown(payments).await?));
+    let open = payments.store().alert_counts().await?;
+    for kind in AlertKind::ALL {
+        metrics::gauge!("corridor_open_alerts", "kind" => kind.name())
+            .set(gauge(open.get(&kind).copied().unwrap_or(0)));
+    }
     let waiting =
         payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
     metrics::gauge!("corridor_webhook_oldest_pending_seconds").set(gauge(waiting));
@@ -145,8 +152,10 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     if let Some(oldest) = mids.map(|mid| seconds(now - mid.as_of)).max() {
         metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
     }
-    let open = world.corridors.corridors.iter().filter(|(_, corridor)| corridor.open);
-    let without_rate = open.filter(|(country, corridor)| {
+    let served = world.corridors.corridors.iter().filter(|(country, corridor)| {
+        corridor.open && world.corridors.rails_of(**country).any(|rail| rail.enabled)
+    });
+    let without_rate = served.filter(|(country, corridor)| {
         let terms = corridor.rate_terms(now);
         world.rates.bid(Currency::Usdt, country.currency(), &terms).is_none()
     });
@@ -180,6 +189,16 @@ pub(crate) fn relay_gauges(cursors: &[RelayCursor], now: Timestamp) {
             .set(gauge(unsent));
         metrics::gauge!("corridor_relay_lag_seconds", "relay" => relay.to_owned()).set(gauge(lag));
     }
+}
+
+/// How many payments of all tenants have an unknown outcome.
+async fn unknown(payments: &Payments) -> Result<i64, store::StoreError> {
+    let mut count: i64 = 0;
+    for tenant in payments.store().tenants().await? {
+        let of_tenant = payments.store().unknown_payments(tenant.id).await?.count;
+        count = count.saturating_add(i64::try_from(of_tenant).unwrap_or(i64::MAX));
+    }
+    Ok(count)
 }
 
 /// The deviation of the sum of all tenants' balances from zero, in minor units, over all

@@ -208,6 +208,12 @@ pub const METRICS: &[Metric] = &[
         "Payments and deposits in the review queue",
     ),
     metric(
+        "corridor_unknown_payments",
+        Kind::Gauge,
+        &[],
+        "Payments whose outcome is unknown: their amounts are reserved",
+    ),
+    metric(
         "corridor_discrepancies_total",
         Kind::Counter,
         &[],
@@ -229,7 +235,7 @@ pub const METRICS: &[Metric] = &[
         "corridor_corridors_without_rate",
         Kind::Gauge,
         &[],
-        "Open corridors whose rate from USDT is missing, too old, or of a source that rests: no quotes",
+        "Open corridors with an enabled rail whose rate from USDT is missing, too old, or of a source that rests: no quotes",
     ),
     metric(
         "corridor_stablecoin_stopped",
@@ -329,6 +335,12 @@ pub const METRICS: &[Metric] = &[
     ),
     // wallets
     metric("corridor_alerts_total", Kind::Counter, &[("kind", ALERTS)], "Alerts for operators"),
+    metric(
+        "corridor_open_alerts",
+        Kind::Gauge,
+        &[("kind", ALERTS)],
+        "Alerts for operators that are open, of all tenants",
+    ),
     metric(
         "corridor_chain_analysis_total",
         Kind::Counter,

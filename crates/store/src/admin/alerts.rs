@@ -1,5 +1,7 @@
 //! Operator alerts. Raised in batches or outside of them, closed by an operator.
 
+use std::collections::BTreeMap;
+
 use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
@@ -29,12 +31,14 @@ static ABOUT: Stmt = Stmt::written(
     "alert.about",
     "SELECT {{alert a}} FROM alert a WHERE a.tenant = $1 AND a.subject = $2",
 );
+static COUNTS: Stmt =
+    Stmt::written("alert.counts", "SELECT a.kind, COUNT(*) FROM alert a GROUP BY a.kind");
 static CLOSE: Stmt = Stmt::written(
     "alert.close",
     "DELETE FROM alert WHERE tenant = $1 AND subject = $2 AND kind = $3 AND digest = $4",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &ABOUT, &CLOSE];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &ABOUT, &COUNTS, &CLOSE];
 
 type Row = (TenantId, Id, AlertKind, Raw, String, Timestamp);
 
@@ -75,6 +79,12 @@ impl Store {
     ) -> Result<Vec<Alert>, StoreError> {
         let alerts: Vec<Row> = self.many(&ABOUT, (tenant, subject)).await?;
         Ok(alerts.into_iter().map(|row| alert(row).1).collect())
+    }
+
+    /// How many alerts of each kind are open, of all tenants; kinds without any are left out.
+    pub async fn alert_counts(&self) -> Result<BTreeMap<AlertKind, i64>, StoreError> {
+        let counts: Vec<(AlertKind, i64)> = self.many(&COUNTS, ()).await?;
+        Ok(counts.into_iter().collect())
     }
 
     /// Closes an alert, with the result in the audit log. It is raised again if its cause recurs,

@@ -1,5 +1,7 @@
 //! Ingestion of the chain under its role; our own transactions.
 
+use std::collections::BTreeMap;
+
 use domain::audit::{Deed, INSTALLATION};
 use domain::chain::{Address, Block, BlockHash, ChainNumber, TxHash};
 use domain::chain_tx::{IntentState, Mined, TxState};
@@ -373,6 +375,8 @@ pub async fn alerts_stay_open_until_closed(world: World) {
     );
     assert!(open[1].0 < first + Span::secs(1), "when it was first found");
     assert_eq!(world.store.alerts(tenant, 1).await.expect("read").len(), 1);
+    let counts = world.store.alert_counts().await.expect("counted");
+    assert_eq!(counts, BTreeMap::from([(AlertKind::LowGas, 2)]), "of all tenants");
     assert_eq!(world.store.alerts(other, 9).await, Ok(Vec::new()));
     world
         .store

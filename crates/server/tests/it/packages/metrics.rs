@@ -204,7 +204,8 @@ fn nothing_that_has_to_be_watched_is_left_out() {
         "corridor_payments_total",
         "corridor_http_requests_total",
         "corridor_http_request_seconds_bucket",
-        "corridor_alerts_total",
+        "corridor_open_alerts",
+        "corridor_unknown_payments",
         "corridor_rail_faults_total",
         "corridor_chain_faults_total",
     ] {

@@ -239,6 +239,8 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
         .lines()
         .find_map(|line| line.strip_prefix("corridor_alerts_total{kind=\"chain_mismatch\"} "));
     assert!(raised.is_some_and(|count| count != "0"), "{metrics}");
+    let open = "\ncorridor_open_alerts{kind=\"chain_mismatch\"} 1\n";
+    assert!(metrics.contains(open), "{metrics}");
     let mut alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
     alerts.retain(|alert| alert["kind"] == "chain_mismatch");
     assert_eq!(alerts.len(), 1, "{alerts:?}");
