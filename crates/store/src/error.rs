@@ -15,6 +15,11 @@ pub enum StoreError {
     /// The schema is missing, older, newer, or was created by another program.
     #[error("the database schema does not match: {0}")]
     Schema(String),
+    /// The database's login may not do what the statement does.
+    #[error(
+        "the database refuses its login a right; tables belong to the login that migrated or restored them: {0}"
+    )]
+    Forbidden(String),
     /// A row is not readable: it contains a value that this program never writes, or is sealed with
     /// an unknown key.
     #[error("a stored row is not readable: {0}")]
@@ -84,6 +89,9 @@ pub(crate) enum DbError {
     /// The database rejected the statement itself: a missing permission, a bug.
     #[error("refused: {0}")]
     Refused(String),
+    /// The login lacks a right.
+    #[error("forbidden: {0}")]
+    Forbidden(String),
     /// A table that the statement names does not exist: the database has not been migrated.
     #[error("absent: {0}")]
     Absent(String),
@@ -99,6 +107,7 @@ impl From<DbError> for StoreError {
             DbError::Rejected(why) => StoreError::Rejected(why),
             DbError::Unavailable(why) | DbError::InDoubt(why) => StoreError::Unavailable(why),
             DbError::Refused(why) | DbError::Absent(why) => StoreError::Schema(why),
+            DbError::Forbidden(why) => StoreError::Forbidden(why),
             DbError::Corrupt(why) => StoreError::Corrupt(why),
         }
     }
@@ -111,6 +120,7 @@ impl From<StoreError> for DbError {
             StoreError::Conflict(why) => DbError::Conflict(why),
             StoreError::Rejected(why) => DbError::Rejected(why),
             StoreError::Schema(why) | StoreError::Config(why) => DbError::Refused(why),
+            StoreError::Forbidden(why) => DbError::Forbidden(why),
             StoreError::Corrupt(why) => DbError::Corrupt(why),
             StoreError::NotFound(what) => DbError::Conflict(what.to_owned()),
         }

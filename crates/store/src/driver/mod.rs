@@ -232,9 +232,10 @@ pub(crate) fn batch_failed(batch: BatchId, error: DbError) -> Result<Attempted, 
         DbError::Rejected(why) => Ok(Attempted::Again(ExecuteError::Rejected(why))),
         DbError::InDoubt(_) => Err(ExecuteError::CommitUnknown(batch)),
         DbError::Unavailable(why) => Err(ExecuteError::Unavailable(why)),
-        DbError::Refused(why) | DbError::Absent(why) | DbError::Corrupt(why) => {
-            Err(ExecuteError::Corrupt(why))
-        }
+        DbError::Refused(why)
+        | DbError::Forbidden(why)
+        | DbError::Absent(why)
+        | DbError::Corrupt(why) => Err(ExecuteError::Corrupt(why)),
     }
 }
 

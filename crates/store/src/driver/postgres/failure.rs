@@ -25,6 +25,9 @@ pub(crate) fn meaning(error: &Error) -> DbError {
     if *reported.code() == SqlState::UNDEFINED_TABLE {
         return DbError::Absent(why);
     }
+    if *reported.code() == SqlState::INSUFFICIENT_PRIVILEGE {
+        return DbError::Forbidden(why);
+    }
     if POOLED.contains(reported.code()) {
         return DbError::Unavailable(format!(
             "behind a pooler in transaction mode, store.pooler has to be true: {why}"
