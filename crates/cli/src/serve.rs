@@ -51,7 +51,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
         let telemetry =
             telemetry::init(&config).map_err(|error| Failure::Usage(error.to_string()))?;
         let metrics = metrics(&config)?;
-        let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
+        let listener = sandbox::listen(config.http.listen).await.map_err(Failure::unavailable)?;
         let start = Start {
             config: &config,
             data_dir: data_dir.path(),
