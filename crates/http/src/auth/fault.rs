@@ -152,6 +152,21 @@ const UNAUTHORIZED: &str = "Authentication failed";
 const RETRY_AFTER_S: i64 = 1;
 
 impl Refused {
+    /// Counts and logs it. Keys that cannot be read are a fault of ours, not of the caller.
+    pub(crate) fn note(&self) {
+        match self {
+            Refused::Unavailable(error) => {
+                tracing::info!(%error, "caller not authenticated, answered 503");
+                return;
+            }
+            Refused::Unauthorized(_) => {
+                metrics::counter!("corridor_auth_failures_total").increment(1);
+            }
+            Refused::Suspended | Refused::AddressNotAllowed => {}
+        }
+        tracing::info!(refused = %self, "authentication failed");
+    }
+
     /// The response of Payment Service v2.
     pub fn problem(&self, candour: Candour) -> Problem {
         match self {

@@ -217,6 +217,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, AuthFault> {
     }
     let value = value.to_str().map_err(|_| AuthFault::Scheme)?;
     let (scheme, token) = value.split_once(' ').ok_or(AuthFault::Scheme)?;
+    let token = token.trim_start_matches(' ');
     if !scheme.eq_ignore_ascii_case(SCHEME) || token.is_empty() || token.contains(' ') {
         return Err(AuthFault::Scheme);
     }

@@ -262,10 +262,7 @@ impl Api {
     }
 
     fn refused(&self, refused: &auth::Refused) -> Problem {
-        if matches!(refused, auth::Refused::Unauthorized(_)) {
-            metrics::counter!("corridor_auth_failures_total").increment(1);
-        }
-        tracing::info!(%refused, "authentication failed");
+        refused.note();
         refused.problem(self.verifier.rules().candour())
     }
 

@@ -300,10 +300,7 @@ impl Gate {
     }
 
     fn refused(&self, refused: &auth::Refused) -> WalletProblem {
-        if matches!(refused, auth::Refused::Unauthorized(_)) {
-            metrics::counter!("corridor_auth_failures_total").increment(1);
-        }
-        tracing::info!(%refused, "authentication failed");
+        refused.note();
         refused.wallet_problem(self.verifier.rules().candour())
     }
 
