@@ -6,6 +6,7 @@ import hmac
 import json
 import os
 import time
+import urllib.error
 import urllib.request
 
 
@@ -28,8 +29,11 @@ def token(access_key: str, secret_key: str, api_url: str, **more) -> str:
 
 def send(url: str, bearer: str, body: bytes | None = None) -> str:
     headers = {"authorization": "Bearer " + bearer, "content-type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
-        return answer.read().decode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        raise SystemExit(f"{refused.code}: {refused.read().decode()}") from None
 
 
 # POST: the claim `hmac` covers exactly the bytes that are sent.

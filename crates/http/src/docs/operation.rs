@@ -9,7 +9,7 @@ use super::html::{Html, Parameter, code, copy_button, escape, inline, pretty};
 use super::icons;
 use super::layout::{Frame, end, top};
 use super::nav::{Nav, operation_path};
-use super::samples::{Sample, samples};
+use super::samples::{Sample, samples, wallet_of};
 use super::schema::{fields, form};
 use super::{SandboxKeys, Service, assets};
 use crate::json::Value;
@@ -239,7 +239,7 @@ fn try_it(
         ("access", key("ACCESS_KEY")),
         ("secret", key("SECRET_KEY")),
         ("roles", roles),
-        ("wallet", keys.of("WALLET_ID")),
+        ("wallet", wallet_of(operation, keys)),
     ] {
         html.raw(&format!(" data-{name}=\"{}\"", escape(value)));
     }

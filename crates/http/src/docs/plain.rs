@@ -26,9 +26,10 @@ pub(super) fn of_guide(guide: &Guide) -> String {
     out
 }
 
-/// The address of a page's Markdown: `/docs/a#b` is at `/docs/a.md#b`.
+/// The address of a page's Markdown: `/docs/a#b` is at `/docs/a.md#b`. Files have none.
 fn linked(path: &str) -> String {
-    if !path.starts_with("/docs") {
+    let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    if !path.starts_with("/docs") || is_file {
         return path.to_owned();
     }
     match path.split_once('#') {

@@ -260,13 +260,18 @@ fn call(
         call = call.replacen(grammar.quote_body, &(grammar.body)(body), 1);
     }
     match keys {
-        Some(keys) => filled(&call, grammar, keys),
+        Some(keys) => filled(&call, grammar, keys, wallet_of(operation, keys)),
         None => call,
     }
 }
 
+/// The wallet of an operation's sample: the sandbox's, but for what cannot be undone.
+pub(super) fn wallet_of<'a>(operation: &Operation<'_, '_>, keys: &'a SandboxKeys) -> &'a str {
+    if operation.id() == "blacklistWallet" { EXAMPLE_WALLET } else { &keys.wallet_id }
+}
+
 /// Replaces the variables by the keys of the sandbox.
-fn filled(call: &str, grammar: &Grammar, keys: &SandboxKeys) -> String {
+fn filled(call: &str, grammar: &Grammar, keys: &SandboxKeys, wallet: &str) -> String {
     let (open, close) = grammar.variable;
     let mut call = call.to_owned();
     for name in VARIABLES {
@@ -274,8 +279,7 @@ fn filled(call: &str, grammar: &Grammar, keys: &SandboxKeys) -> String {
         call = call.replace(&format!("${{{open}{name}{close}}}"), &value);
         call = call.replace(&format!("{open}{name}{close}"), &(grammar.text)(&value));
     }
-    let wallet = format!("{FILLED}{}{FILLED_END}", keys.of("WALLET_ID"));
-    call = call.replace(EXAMPLE_WALLET, &wallet);
+    call = call.replace(EXAMPLE_WALLET, &format!("{FILLED}{wallet}{FILLED_END}"));
     // A base URL and a path that are both known now are one text.
     for joint in ["\" + \"/", "\"+\"/", "' . '/"] {
         call = call.replace(&format!("{FILLED_END}{joint}"), &format!("{FILLED_END}/"));

@@ -278,6 +278,12 @@ async fn every_page_is_plain_markdown_as_well() {
             assert!(!outside.contains(tag), "{address}: {tag}");
         }
         assert_eq!(markdown.matches("\n```").count() % 2, 0, "{address}: an open block");
+        for link in
+            markdown.split("](/docs").skip(1).filter_map(|rest| rest.split([')', '#']).next())
+        {
+            let (parts, _) = got_of(&site, &format!("/docs{link}")).await;
+            assert_eq!(parts.status, 200, "{address}: /docs{link}");
+        }
     }
     let (_, quote) = got_of(&site, "/docs/payment/createQuote.md").await;
     for part in [
@@ -369,6 +375,9 @@ async fn keys_and_trying_are_only_in_a_sandbox() {
         assert!(program.contains(&format!("\"{access}\"")), "{program}");
         assert!(!program.contains(samples::EXAMPLE_WALLET), "{program}");
     }
+    // Reading on must not end the sandbox's wallet for good.
+    let (_, page) = got_of(&filled, "/docs/wallet/blacklistWallet").await;
+    assert!(!page.contains(&keys().wallet_id), "{page}");
 }
 
 #[tokio::test]
