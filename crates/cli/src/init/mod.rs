@@ -29,7 +29,7 @@ use files::{NewFile, Written};
     --debtor-agent DEMOAEAD --rates /var/lib/corridor/rates.csv --list /var/lib/corridor/lists/un.xml
 
 On a terminal it asks for what is missing. Run it as the user of the service, or as root for a directory that belongs to this
-user: the files then belong to the user, too. It overwrites no file. With --wallets-tenant it also creates the tenant's three
+user: the files then belong to the user, too. It overwrites no file. Without --data-dir, data is in /var/lib/corridor. With --wallets-tenant it also creates the tenant's three
 chain keys as keystore files.")]
 pub struct InitArgs {
     /// Directory for the files
@@ -118,6 +118,10 @@ struct WalletArgs {
     treasury: Option<String>,
 }
 
+/// Where a production installation keeps its data unless `--data-dir` names another place: the
+/// unit's `StateDirectory`. A sandbox's default would be in a home that the unit hides.
+const DATA_DIR: &str = "/var/lib/corridor";
+
 /// `--proxy`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Proxy {
@@ -127,7 +131,8 @@ pub enum Proxy {
 }
 
 pub fn run(args: &InitArgs, context: &Context) -> Result<(), Failure> {
-    let data_dir = std::path::absolute(context.data_dir()?.path())?;
+    let data_dir = context.data_dir.clone().unwrap_or_else(|| DATA_DIR.into());
+    let data_dir = std::path::absolute(data_dir)?;
     let dir = std::path::absolute(&args.dir)?;
     let answers = Answers::of(args, &mut Terminal::of_process())?;
     let Written { files, addresses } = files::of(&answers, &dir, &data_dir)?;
