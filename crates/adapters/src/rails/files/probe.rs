@@ -37,8 +37,7 @@ pub fn probe(config: &FilesConfig) -> io::Result<Probed> {
     }
     place.connect()?;
     let hidden = dirs.out.join(hidden_name());
-    place
-        .create(&hidden, b"probe")
+    written(place.as_ref(), &hidden)
         .and_then(|()| place.remove(&hidden))
         .map_err(|error| named(&out, &dirs.out, &error))?;
     let entries =
@@ -55,11 +54,19 @@ fn movable(place: &dyn Place, from: (&str, &Path), to: (&str, &Path)) -> io::Res
     place.create_dir(to.1).map_err(|error| named(to.0, to.1, &error))?;
     let name = hidden_name();
     let (source, target) = (from.1.join(&name), to.1.join(&name));
-    place.create(&source, b"probe").map_err(|error| named(from.0, from.1, &error))?;
+    written(place, &source).map_err(|error| named(from.0, from.1, &error))?;
     let moved = place.rename(&source, &target);
     let (left, of) = if moved.is_ok() { (&target, to) } else { (&source, from) };
     place.remove(left).map_err(|error| named(of.0, of.1, &error))?;
     moved.map_err(|error| named(to.0, to.1, &error))
+}
+
+/// Creates a probe; of one that a full disk cut short nothing stays.
+fn written(place: &dyn Place, file: &Path) -> io::Result<()> {
+    place.create(file, b"probe").inspect_err(|_| {
+        // Where nothing was created, there is nothing to remove.
+        let _absent = place.remove(file);
+    })
 }
 
 fn hidden_name() -> String {
