@@ -15,6 +15,7 @@ mod installation;
 mod latency;
 mod load;
 mod orders;
+mod pages;
 mod payer;
 mod reads;
 mod report;

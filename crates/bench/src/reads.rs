@@ -1,5 +1,5 @@
-//! `bench reads`: how fast single payments, pages of lists and searches are read, among a number of
-//! payments made beforehand.
+//! `bench reads`: how fast single payments, pages of lists and searches are read, and how long the
+//! console's pages take, among a number of payments made beforehand.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use super::checks::Checks;
 use super::figures::{Quantiles, histogram, ms, per_second, whole, yes};
 use super::load::{ANSWER_MAX, ERROR_PAUSE, Sample, TOKEN_LIFETIME_S, micros};
+use super::pages::Page;
 use super::wire::{Connection, WireError, field};
 use super::{Bench, Settings, with_server};
 
@@ -109,12 +110,12 @@ struct Outcome {
 pub async fn reads(settings: &Settings, tell: &dyn Fn(&str)) -> anyhow::Result<ReadsReport> {
     anyhow::ensure!(settings.preload > 0, "there is nothing to read without --preload");
     let work = async |bench: &mut Bench<'_>| bench.read_all(settings).await;
-    let (outcomes, store, checks) = with_server(settings, tell, work).await?;
-    Ok(ReadsReport { settings: settings.clone(), store, outcomes, checks })
+    let ((outcomes, pages), store, checks) = with_server(settings, tell, work).await?;
+    Ok(ReadsReport { settings: settings.clone(), store, outcomes, pages, checks })
 }
 
 impl Bench<'_> {
-    async fn read_all(&mut self, settings: &Settings) -> anyhow::Result<Vec<Outcome>> {
+    async fn read_all(&mut self, settings: &Settings) -> anyhow::Result<(Vec<Outcome>, Vec<Page>)> {
         let lists = settings.countries.len() * self.installation.tenants.len();
         let each = settings.preload / lists.max(1) as u64;
         // Countries are drawn: every list is that long but for the rarest chance.
@@ -125,13 +126,13 @@ impl Bench<'_> {
             minters: self.installation.minters(self.server.address),
             deep,
         });
+        let window = Duration::from_secs(settings.seconds);
         let mut outcomes = Vec::with_capacity(Read::ALL.len());
         for read in Read::ALL {
             (self.tell)(&format!("reading {}", read.name()));
-            let window = Duration::from_secs(settings.seconds);
             outcomes.push(measure(read, settings.clients, window, &shared).await?);
         }
-        Ok(outcomes)
+        Ok((outcomes, self.open_pages(window).await?))
     }
 }
 
@@ -208,17 +209,20 @@ pub struct ReadsReport {
     settings: Settings,
     store: &'static str,
     outcomes: Vec<Outcome>,
+    pages: Vec<Page>,
     checks: Checks,
 }
 
 impl ReadsReport {
     /// Why the run is invalid, if it is.
     pub fn failure(&self) -> Option<String> {
-        let wrong = |it: &&Outcome| it.errors > 0 || it.us.max == 0;
+        let reads = self.outcomes.iter().map(|it| (it.read.name(), it.errors, it.us.max));
+        let pages = self.pages.iter().map(|it| (it.name, it.errors, it.us.max));
         self.checks.failure().or_else(|| {
-            self.outcomes.iter().find(wrong).map(|it| {
-                let (read, errors) = (it.read.name(), it.errors);
-                format!("{read}: {errors} answers were not what was read, {}/s were", it.per_s)
+            let wrong = |(_, errors, max): &(&str, u64, u64)| *errors > 0 || *max == 0;
+            reads.chain(pages).find(wrong).map(|(what, errors, max)| {
+                let right = if max == 0 { "none was" } else { "others were" };
+                format!("{what}: {errors} answers were not what was read, {right}")
             })
         })
     }
@@ -235,6 +239,16 @@ impl ReadsReport {
                 for Outcome { read, per_s, us, errors } in &self.outcomes {
                     reads.object(read.name(), |out| {
                         out.number("per_s", *per_s);
+                        out.number("p50_ms", ms(us.p50));
+                        out.number("p99_ms", ms(us.p99));
+                        out.number("max_ms", ms(us.max));
+                        whole(out, "errors", *errors);
+                    });
+                }
+            });
+            out.object("console", |pages| {
+                for Page { name, us, errors } in &self.pages {
+                    pages.object(name, |out| {
                         out.number("p50_ms", ms(us.p50));
                         out.number("p99_ms", ms(us.p99));
                         out.number("max_ms", ms(us.max));
@@ -259,6 +273,8 @@ impl ReadsReport {
                 if it.errors == 0 { String::new() } else { format!(", {} errors", it.errors) };
             (it.read.name(), format!("{}/s, {}{errors}", it.per_s, it.us.told()))
         }));
+        let page = |it: &Page| (it.name, format!("console, one user: {}", it.us.told()));
+        rows.extend(self.pages.iter().map(page));
         rows.push(("answers agree", yes(self.checks.agree()).to_owned()));
         rows.push(("ledger balances", yes(self.checks.balanced()).to_owned()));
         rows

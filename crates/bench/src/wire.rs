@@ -79,12 +79,17 @@ impl Connection {
         path: &str,
         token: &str,
     ) -> Result<Answer<'_>, WireError> {
+        self.get_with(path, &format!("authorization: Bearer {token}")).await
+    }
+
+    /// Same with one more header.
+    pub(super) async fn get_with(
+        &mut self,
+        path: &str,
+        header: &str,
+    ) -> Result<Answer<'_>, WireError> {
         self.request.clear();
-        write!(
-            self.request,
-            "GET {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\r\n",
-            self.host
-        )?;
+        write!(self.request, "GET {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\n\r\n", self.host)?;
         self.exchange().await
     }
 

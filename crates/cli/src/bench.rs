@@ -25,7 +25,7 @@ pub enum BenchCommand {
     Sustained(SustainedArgs),
     /// Measure how long one caller waits at given rates of payments
     Latency(LatencyArgs),
-    /// Benchmark reads: single payments, pages of lists, searches
+    /// Benchmark reads: single payments, pages of lists, searches, the console
     Reads(ReadsArgs),
     /// Benchmark deposits on the built-in chain: credited, screened and released
     Deposits(DepositsArgs),
@@ -124,7 +124,7 @@ pub struct LatencyArgs {
     after_help = "Example:\n  corridor bench reads --preload 100000 --database-url postgres://localhost/bench --output json\n\n\
     Reads of each kind follow one another on every connection for --seconds, among --preload payments: by_id and\n\
     by_external_id a single one; newest, of_state and deep a page of 20 of a country's list, deep with an offset near the end of\n\
-    it; search a list with one payment, by its id.\n\
+    it; search a list with one payment, by its id. Then one user opens the console's pages, each for --seconds.\n\
     This command starts and stops the measured server, which shares the machine with the load.\n\
     Exit code 1 if an answer is not what was read, or answers, rows and ledger disagree at the end."
 )]
