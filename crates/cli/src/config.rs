@@ -117,7 +117,7 @@ fn check(args: &CheckArgs, context: &Context) -> Result<(), Failure> {
             if is_valid {
                 output::line(&format!(
                     "valid: environment {environment}, corridors {}, {}",
-                    served.join(" "),
+                    if served.is_empty() { "none".to_owned() } else { served.join(" ") },
                     output::counted(rails, "rail")
                 ))?;
             }
