@@ -161,7 +161,9 @@ impl Query {
             if self.known.iter().any(is_known) {
                 continue;
             }
-            if let Some((name, _)) = self.known.iter().find(|(name, _)| is_misspelt(given, name)) {
+            let meant = self.known.iter().filter(|(name, _)| is_misspelt(given, name));
+            if let Some((name, _)) = meant.min_by_key(|(name, _)| !given.eq_ignore_ascii_case(name))
+            {
                 let shown: String = given.chars().take(SHOWN_CHARS).collect();
                 let message = format!("Unknown parameter {shown}; did you mean {name}?");
                 self.faults.push(Fault::new(name, "extra_forbidden", message).with("given", shown));

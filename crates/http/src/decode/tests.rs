@@ -328,6 +328,17 @@ fn names_that_look_like_ours_and_pairs_without_end_are_refused() {
 }
 
 #[test]
+fn a_name_in_other_case_is_meant_before_one_that_resembles_it() {
+    for known in [["start_ts", "status"], ["status", "start_ts"]] {
+        let mut query = Query::of(Some("Status=a"));
+        for name in known {
+            query.optional(name, |name, given| text(9).read_str(name, given));
+        }
+        assert_eq!(fault_of(query.finish(|| Some(()))), [("status", "extra_forbidden")]);
+    }
+}
+
+#[test]
 fn flags_of_a_query_read_as_pydantic_reads_them() {
     for (text, expected) in
         [("true", true), ("TRUE", true), ("1", true), ("on", true), ("false", false), ("0", false)]
