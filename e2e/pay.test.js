@@ -47,6 +47,19 @@ async function open(url, options = {}) {
 
 const isOpen = (page, id) => page.locator(`details#${id}`).evaluate((details) => details.open);
 
+describe('the first page', { concurrency: AT_ONCE }, () => {
+  it('says about how much it is in the currency of the browser\'s region, until a country is named', async () => {
+    const request = await bank.request('25.00');
+    for (const [locale, about] of [['en-AE', /^About [\d.,]+ AED$/], ['ar-SA', /SAR$/], ['ur-PK', null], ['en-US', null]]) {
+      const { page, close } = await open(request.payment_link, { locale });
+      const shown = page.locator('.asked .purpose');
+      if (about) assert.match((await shown.first().innerText()).replace(/[\u2066-\u2069]/g, ''), about, locale);
+      else assert.doesNotMatch((await shown.allInnerTexts()).join(' '), /PKR|USD$/, locale);
+      await close();
+    }
+  });
+});
+
 describe('a sender pays', { concurrency: AT_ONCE }, () => {
   it('from an exchange: copies the values for the app and sees Done without further action', async () => {
     const request = await bank.request('25.00');

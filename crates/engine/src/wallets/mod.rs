@@ -52,8 +52,12 @@ pub use requests::NewRequestAsked;
 pub use reviews::ReviewAsked;
 pub use sponsor::{SponsorAsk, SponsorDenied};
 
-/// Maximum age of a rate for display. Amounts are fixed at [`World::fixing_rate`].
-const RATE_AGE_MAX: Span = Span::hours(24);
+/// Maximum age of the rate that a balance is valued at. Amounts are fixed at
+/// [`World::fixing_rate`].
+const VALUE_RATE_AGE_MAX: Span = Span::hours(24);
+/// Maximum age of the rate of an approximate amount: a sender compares it with what they are about
+/// to pay (`decisions.md`, "Faces").
+const ABOUT_RATE_AGE_MAX: Span = Span::hours(1);
 
 /// Why a request was refused.
 #[derive(Debug, thiserror::Error)]
@@ -154,11 +158,22 @@ impl Wallets {
         wallet
     }
 
-    /// The mid-market rate of a coin in a currency for display, if a current one exists.
+    /// The mid-market rate of a coin in a currency for the value of a balance, if one is young
+    /// enough.
     pub fn mid(&self, coin: StableCoin, currency: Currency) -> Option<Decimal> {
+        self.mid_of_age(coin, currency, VALUE_RATE_AGE_MAX)
+    }
+
+    /// The mid-market rate of a coin in a currency for the approximate amount that a sender sees, if
+    /// one is young enough.
+    pub fn about_rate(&self, coin: StableCoin, currency: Currency) -> Option<Decimal> {
+        self.mid_of_age(coin, currency, ABOUT_RATE_AGE_MAX)
+    }
+
+    fn mid_of_age(&self, coin: StableCoin, currency: Currency, max_age: Span) -> Option<Decimal> {
         let now = self.world.clock.now();
         let mid = self.world.rates.mid(coin.currency(), currency)?;
-        Some(mid.rate).filter(|rate| rate.is_positive() && now - mid.as_of <= RATE_AGE_MAX)
+        Some(mid.rate).filter(|rate| rate.is_positive() && now - mid.as_of <= max_age)
     }
 
     /// Draws up to `want` permits from a tenant's window of `limit` calls (`decisions.md`, "Rate

@@ -1,5 +1,9 @@
 //! The languages of the pages and their selection: the visitor's choice (`?lang=`), else the best
-//! match of the browser's `Accept-Language` (RFC 9110 section 12.5.4), else English.
+//! match of the browser's `Accept-Language` (RFC 9110 section 12.5.4), else English. Its regions are
+//! a first guess at the sender's currency.
+
+use domain::currency::Currency;
+use domain::phone::DialCountry;
 
 /// Maximum number of `Accept-Language` entries that are parsed.
 const ENTRIES_MAX: usize = 32;
@@ -80,19 +84,42 @@ impl Language {
 
     /// The best supported language of the browser's list; `None` if none is supported.
     pub fn accepted(header: &str) -> Option<Language> {
-        let entries = header.split(',').take(ENTRIES_MAX).filter_map(|entry| {
-            let mut parts = entry.split(';').map(str::trim);
-            let language = Language::parse(parts.next()?)?;
-            let weight =
-                parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
-            Some((language, weight))
-        });
-        // The first one among those with the highest weight.
-        let best = entries
-            .filter(|(_, weight)| *weight > 0)
-            .reduce(|best, next| if next.1 > best.1 { next } else { best });
-        best.map(|(language, _)| language)
+        best(header, Language::parse)
     }
+}
+
+/// The currency of the browser's preferred region that senders pay in. Other regions say where a
+/// sender comes from, not what they pay in.
+pub fn payer_currency(header: &str) -> Option<Currency> {
+    best(header, |tag| {
+        let currency = DialCountry::parse(&region(tag)?)?.currency()?;
+        Currency::SOURCES.contains(&currency).then_some(currency)
+    })
+}
+
+/// The region subtag (BCP 47) of a tag in upper case, if it is a country's.
+fn region(tag: &str) -> Option<String> {
+    // A singleton starts an extension, whose subtags are none of a place.
+    let mut subtags = tag.split(['-', '_']).skip(1).take_while(|subtag| subtag.len() > 1);
+    let region = subtags.find(|subtag| {
+        subtag.len() == 2 && subtag.bytes().all(|byte| byte.is_ascii_alphabetic())
+    })?;
+    Some(region.to_ascii_uppercase())
+}
+
+/// What `read` finds in the entry of the highest weight, the first one among several.
+fn best<T>(header: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let entries = header.split(',').take(ENTRIES_MAX).filter_map(|entry| {
+        let mut parts = entry.split(';').map(str::trim);
+        let found = read(parts.next()?)?;
+        let weight =
+            parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
+        Some((found, weight))
+    });
+    entries
+        .filter(|(_, weight)| *weight > 0)
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+        .map(|(found, _)| found)
 }
 
 /// Parses a weight (`0`, `0.8`, `1.000`) into thousandths.
@@ -132,6 +159,34 @@ mod tests {
         }
         let many = format!("{}ur", "de,".repeat(ENTRIES_MAX));
         assert_eq!(Language::accepted(&many), None, "no more than so many are looked at");
+    }
+
+    #[test]
+    fn the_browsers_region_is_a_first_guess_at_the_currency() {
+        for (header, expected) in [
+            ("en-AE", Some(Currency::Aed)),
+            ("ar-sa", Some(Currency::Sar)),
+            ("ar_KW", Some(Currency::Kwd)),
+            ("zh-Hans-SG", Some(Currency::Sgd)),
+            ("de-AT, en;q=0.5", Some(Currency::Eur)),
+            ("ar-QA-u-nu-latn", Some(Currency::Qar)),
+            // Where a sender comes from is not what they pay in.
+            ("ur-PK,ur;q=0.9,en-AE;q=0.8,en;q=0.7", Some(Currency::Aed)),
+            ("en-OM;q=0.5, en-BH;q=0.9", Some(Currency::Bhd)),
+            ("en-AE;q=0", None),
+            ("ur-PK", None),
+            ("hi-IN", None),
+            ("en-US", None),
+            ("en-GB", None),
+            ("ar", None),
+            ("ae", None),
+            ("en-x-ae", None),
+            ("en-419", None),
+            ("*", None),
+            ("", None),
+        ] {
+            assert_eq!(payer_currency(header), expected, "{header}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ struct Case {
 }
 
 fn here(language: Language) -> Here {
-    Here { path: "/pay/t/s".to_owned(), language, chosen: true, coin: None, from: None }
+    Here { path: "/pay/t/s".to_owned(), language, chosen: true, ..Here::default() }
 }
 
 fn frame(request: &PaymentRequest, language: Language) -> Frame {

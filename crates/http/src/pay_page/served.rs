@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
+use domain::currency::Currency;
 use domain::deposit::DepositState;
 use domain::ids::{PaymentRequestId, SenderInfoId};
 use domain::payment_request::{Asked, PaymentRequest};
@@ -74,6 +75,18 @@ pub(super) struct Shown {
     pub(super) view: View,
 }
 
+impl Shown {
+    /// The currency that the visitor probably pays from: of the country that they named, or, on the
+    /// first page, of the browser's region.
+    fn payer_currency(&self, here: &Here) -> Option<Currency> {
+        match (&self.known, &self.view) {
+            (Some(sender), _) => sender.currency,
+            (None, View::Details { .. }) => here.payer_currency,
+            (None, _) => None,
+        }
+    }
+}
+
 impl Pages {
     pub(super) fn new(wallets: Wallets, settings: Settings) -> Pages {
         let streams = Arc::new(Semaphore::new(STREAMS_MAX));
@@ -117,7 +130,7 @@ impl Pages {
         let page = Page {
             here,
             view: &shown.view,
-            frame: &self.frame(shown, Words(here.language)).await?,
+            frame: &self.frame(shown, here).await?,
             form: &Form::default(),
             target: target.as_ref(),
             sought,
@@ -202,7 +215,7 @@ impl Pages {
                 Ok(response)
             }
             (View::Details { .. }, Err(form)) => {
-                let frame = &self.frame(&shown, Words(here.language)).await?;
+                let frame = &self.frame(&shown, here).await?;
                 let view = &shown.view;
                 let (target, sought, answer) = (None, None, &Answer::default());
                 let page = Page {
@@ -241,7 +254,7 @@ impl Pages {
         let id = PaymentRequestId::parse(&id).ok_or(Stopped::Closed)?;
         let (page, sender) = self.wallets.receipt_page(&tag, id, &code).await?;
         let shown = self.seen(page, sender)?;
-        let frame = self.frame(&shown, Words(visit.here.language)).await?;
+        let frame = self.frame(&shown, &visit.here).await?;
         let page = receipt::page(
             &visit.here,
             &shown.view,
@@ -374,26 +387,25 @@ impl Pages {
         if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
     }
 
-    async fn frame(&self, shown: &Shown, words: Words) -> Result<Frame, Stopped> {
+    async fn frame(&self, shown: &Shown, here: &Here) -> Result<Frame, Stopped> {
         let now = self.wallets.world().clock.now();
         let request = &shown.page.request;
         let payee = &shown.page.tenant.name;
         let code = request.check_code(shown.known.as_ref().map(|sender| sender.id));
         let link = self.settings.links.receipt(&shown.page.tenant.tag, request.id, &code);
         let receipt = Receipt { link, code };
-        let frame = Frame::of(request, payee, self.settings.sandbox, words, now);
+        let frame = Frame::of(request, payee, self.settings.sandbox, Words(here.language), now);
         // Read for a page only: its status is asked for again and again.
         let brand = self.wallets.brand_head(request.tenant).await?;
         let brand = brand.as_ref().map(Look::of).unwrap_or_default();
-        let local = shown.known.as_ref().and_then(|sender| self.local(request, sender));
+        let local = shown.payer_currency(here).and_then(|currency| self.local(request, currency));
         Ok(Frame { about: frame.about.or(local), receipt, brand, ..frame })
     }
 
-    /// The requested amount in the currency of the sender's country, at the mid rate.
-    fn local(&self, request: &PaymentRequest, sender: &PaySender) -> Option<String> {
+    /// The requested amount in the sender's currency, at the mid rate.
+    fn local(&self, request: &PaymentRequest, currency: Currency) -> Option<String> {
         let Asked::Crypto { coin, minor } = request.asked else { return None };
-        let currency = sender.currency?;
-        view::about(minor, self.wallets.mid(coin, currency)?, currency)
+        view::about(minor, self.wallets.about_rate(coin, currency)?, currency)
     }
 
     fn network(&self, request: &PaymentRequest) -> Result<Network, Stopped> {

@@ -4,10 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use domain::currency::StableCoin;
+use domain::currency::{Currency, StableCoin};
 use http::{Request, header};
 
-use super::language::Language;
+use super::language::{Language, payer_currency};
 use super::way::Way;
 use crate::decode::query::Query;
 
@@ -26,6 +26,8 @@ pub struct Here {
     pub coin: Option<&'static str>,
     /// The chosen way to pay.
     pub from: Option<Way>,
+    /// The currency of the browser's region, if senders pay in it.
+    pub payer_currency: Option<Currency>,
 }
 
 impl Here {
@@ -88,7 +90,8 @@ impl Visit {
             request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let language = chosen.or_else(|| accepted.and_then(Language::accepted)).unwrap_or_default();
         let path = request.uri().path().to_owned();
-        let here = Here { path, language, chosen: chosen.is_some(), coin, from };
+        let payer_currency = accepted.and_then(payer_currency);
+        let here = Here { path, language, chosen: chosen.is_some(), coin, from, payer_currency };
         Visit { peer, here, typed, account }
     }
 }

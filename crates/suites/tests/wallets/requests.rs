@@ -109,6 +109,29 @@ fn fiat_is_fixed_at_a_rate_that_exchanges_use_and_at_no_other() {
     }
 }
 
+/// The value of a balance may be a day old. What a sender is about to pay follows the market.
+#[test]
+fn an_approximate_amount_is_left_out_when_its_rate_is_older_than_an_hour() {
+    let hour = Span::hours(1);
+    for (age, is_approximated, is_valued) in [
+        (Span(0), true, true),
+        (hour, true, true),
+        (Span(hour.0 + 1), false, true),
+        (Span::hours(24), false, true),
+        (Span(Span::hours(24).0 + 1), false, false),
+    ] {
+        with(Setup::default(), async |world| {
+            world.rates.age.store(age.0, Ordering::SeqCst);
+            for coin in StableCoin::ALL {
+                let about = world.wallets.about_rate(coin, Currency::Pkr);
+                let value = world.wallets.mid(coin, Currency::Pkr);
+                assert_eq!(about.is_some(), is_approximated, "{age:?} {coin:?}");
+                assert_eq!(value.is_some(), is_valued, "{age:?} {coin:?}");
+            }
+        });
+    }
+}
+
 /// The first answer was lost, and no rate is available when the request is repeated.
 #[test]
 fn a_repeated_request_is_answered_even_if_it_could_not_be_made_now() {

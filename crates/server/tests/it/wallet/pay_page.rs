@@ -14,6 +14,7 @@ use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
 on_both_stores! {
     the_recipient_is_never_revealed_on_any_path_in_any_state_or_language
     the_visitor_chooses_the_language_and_keeps_it
+    the_first_page_guesses_the_currency_and_the_named_country_wins
     status_and_stream_match_the_page
     each_senders_receipt_has_their_own_payments
     a_page_looks_like_its_bank
@@ -228,6 +229,46 @@ async fn the_visitor_chooses_the_language_and_keeps_it(on: On) {
         (unknown.status, unknown.header("location")),
         (303, Some(format!("{}?lang=ne", link.path).as_str()))
     );
+}
+
+/// The amount on a page after "About", if it has one.
+async fn about(link: &Link<'_>, below: &str, accepted: &str) -> Option<String> {
+    let page = text(&link.get(below).header("accept-language", accepted).send().await);
+    let (_, about) = page.split_once("About <bdi>")?;
+    about.split_once("</bdi>").map(|(about, _)| about.to_owned())
+}
+
+async fn the_first_page_guesses_the_currency_and_the_named_country_wins(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.wallet("about").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let currency = async |below: &str, accepted: &str| {
+        let about = about(&link, below, accepted).await;
+        about.map(|about| about.rsplit(' ').next().expect("a code").to_owned())
+    };
+    for (accepted, expected) in [
+        ("en-AE", Some("AED")),
+        ("en-US,en;q=0.9,en-SA;q=0.8", Some("SAR")),
+        ("en-PK", None),
+        ("en-US", None),
+        ("en", None),
+    ] {
+        assert_eq!(currency("", accepted).await.as_deref(), expected, "{accepted}");
+    }
+    let from = async |phone: &str| link.introduced_as(&FORM.replace("971500000000", phone)).await;
+    let (emirati, pakistani, american) =
+        (from("971500000000").await, from("923001234567").await, from("12025550143").await);
+    assert_eq!(currency(&emirati, "en-SA").await.as_deref(), Some("AED"));
+    assert_eq!(currency(&pakistani, "en-AE").await.as_deref(), Some("PKR"));
+    assert_eq!(currency(&american, "en-AE").await, None, "the country is named: no guess");
+    // A fiat amount is fixed in the token: the guess does not replace it.
+    let body = format!(
+        r#"{{"wallet_id":"{wallet}","amount":{{"type":"fiat","currency":"USD","value":"25.00"}}}}"#
+    );
+    let fiat = bank.post("/v1/sdk/payment-requests", body).send().await.ok();
+    let fiat = about(&Link::of(&bank, &fiat), "", "en-AE").await;
+    assert!(fiat.as_deref().is_some_and(|about| about.ends_with("USDC")), "{fiat:?}");
 }
 
 async fn status_and_stream_match_the_page(on: On) {
