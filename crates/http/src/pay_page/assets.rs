@@ -49,16 +49,6 @@ impl Assets {
             .find(|asset| asset.path.rsplit_once('.').is_some_and(|(_, it)| it == extension))?;
         Some((asset, asset.path.ends_with(&format!("/{name}"))))
     }
-
-    /// The total size in bytes.
-    pub fn len(&self) -> usize {
-        self.style.body.len() + self.script.body.len() + self.icon.body.len()
-    }
-
-    /// Always false: every asset has content.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 #[cfg(test)]
