@@ -18,7 +18,7 @@ use domain::ids::{PaymentId, TenantId};
 use domain::payment::{PaymentState, ReviewState};
 use domain::user::Scope;
 use serde_json::json;
-use store::{Found, Record, Tenant};
+use store::{Found, IdFrom, Record, Tenant};
 
 use super::failure::Failure;
 use super::output::{self, Output};
@@ -165,8 +165,8 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&args.tenant).await?;
     let mut waiting: Vec<Record> = Vec::new();
     loop {
-        let after = waiting.last().map(|record| record.payment.id);
-        let page = opened.store.payments_in_review(tenant.id, after, PAGE_ROWS).await;
+        let from = waiting.last().map(|record| IdFrom::After(record.payment.id));
+        let page = opened.store.payments_in_review(tenant.id, from, PAGE_ROWS).await;
         let page = page.map_err(Failure::of_store)?;
         waiting.extend(page.rows);
         if !page.more {

@@ -73,7 +73,7 @@ pub use reads::console::waiting::Waiting;
 pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;
-pub use reads::keyset::{KeysetFrom, KeysetPage, KeysetWanted, Mark};
+pub use reads::keyset::{IdFrom, KeysetFrom, KeysetPage, KeysetWanted, Mark};
 pub use reads::ledger::BookFault;
 pub use reads::list::{ListFilter, Search};
 pub use reads::page::{Listed, Page};

@@ -9,7 +9,7 @@ use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, TenantId};
 use domain::user::{Role, Scope};
 use serde_json::json;
-use store::Found;
+use store::{Found, IdFrom};
 
 use super::super::Context;
 use super::super::failure::Failure;
@@ -132,8 +132,8 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&args.tenant).await?;
     let mut orders: Vec<ExchangeOrder> = Vec::new();
     loop {
-        let after = orders.last().map(|order| order.id);
-        let page = opened.store.orders_in_review(tenant.id, after, PAGE_ROWS).await;
+        let from = orders.last().map(|order| IdFrom::After(order.id));
+        let page = opened.store.orders_in_review(tenant.id, from, PAGE_ROWS).await;
         let page = page.map_err(Failure::of_store)?;
         orders.extend(page.rows);
         if !page.more {

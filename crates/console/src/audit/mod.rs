@@ -17,7 +17,7 @@ use super::payments::day;
 use super::routes::Routes;
 use super::{Answer, Pager, Stop, Visit};
 use crate::lists::views;
-use crate::view::{Field, FormView, Section, clock, day_words, page_around, query};
+use crate::view::{Field, FormView, Section, clock, day_words, latest, page_around, query};
 
 pub(super) use deeds::{about, entry_cell, moments, people, place, proposed, section};
 pub(super) use sentences::plain_sentence;
@@ -66,8 +66,10 @@ fn mark(text: &str) -> Option<AuditPlace> {
 
 fn wanted(visit: &Visit) -> Result<AuditFilter, Stop> {
     let given = |name| visit.query().given(name).map(str::to_owned);
-    let after =
-        visit.query().given("after").map(|text| mark(text).ok_or(Stop::NotFound)).transpose()?;
+    let place = |name| {
+        let text = visit.query().given(name);
+        text.map(|text| mark(text).ok_or(Stop::NotFound)).transpose()
+    };
     Ok(AuditFilter {
         tenant: only(visit)?,
         who: given("who"),
@@ -77,8 +79,37 @@ fn wanted(visit: &Visit) -> Result<AuditFilter, Stop> {
         people: visit.query().text("by") == "people",
         from: day(visit, "from")?,
         to: day(visit, "to")?.map(|end| end + Span::days(1)),
-        after,
+        after: place("after")?,
+        before: place("before")?,
     })
+}
+
+/// A page of entries with links to its neighbours, which keep the filters.
+async fn found(visit: &Visit, wanted: &AuditFilter) -> Result<(Vec<Entry>, Pager), Stop> {
+    let mut found = visit.console().store().audit_entries(wanted, LIST_MAX + 1).await?;
+    let is_upward = wanted.after.is_none() && wanted.before.is_some();
+    // One entry more than the page has tells whether there are further ones.
+    let more = found.len() > LIST_MAX;
+    if more {
+        found.remove(if is_upward { 0 } else { LIST_MAX });
+    }
+    let asked = query(visit, &FILTERS);
+    let link = |way: &str, place: AuditPlace| {
+        format!("{LIST}?{asked}&{way}={}.{}.{}", place.at.0, place.tenant, place.seq)
+    };
+    let mark = wanted.after.or(wanted.before);
+    let first = found.first().map(AuditPlace::of).or(mark);
+    let last = found.last().map(AuditPlace::of).or(mark);
+    let is_beyond = if is_upward { more } else { mark.is_some() };
+    let pager = Pager {
+        previous: first.filter(|_| is_beyond).map(|place| link("before", place)),
+        next: last.filter(|_| is_upward || more).map(|place| link("after", place)),
+        shown: match found.len() {
+            0 => String::new(),
+            count => format!("{count} entries"),
+        },
+    };
+    Ok((found, pager))
 }
 
 /// The tag of a tenant that the user may access.
@@ -189,24 +220,16 @@ fn filters(visit: &Visit) -> FormView {
 
 async fn list(visit: Visit) -> Answer {
     let wanted = wanted(&visit)?;
-    let found = visit.console().store().audit_entries(&wanted, LIST_MAX).await?;
-    let asked = query(&visit, &FILTERS);
-    let next = found.last().filter(|_| found.len() == LIST_MAX).map(|last| {
-        let place = AuditPlace::of(last);
-        format!("{LIST}?{asked}&after={}.{}.{}", place.at.0, place.tenant, place.seq)
-    });
+    let (found, pager) = found(&visit, &wanted).await?;
     let days = days(&found, &visit);
-    let shown = if found.is_empty() { String::new() } else { format!("{} entries", found.len()) };
     let mut links = vec![("/console/audit/verify".to_owned(), "Verify the chains".to_owned())];
-    if visit.query().given("after").is_some() {
-        links.push((format!("{LIST}?{asked}"), "Back to the latest".to_owned()));
-    }
+    links.extend(latest(&visit, LIST, &FILTERS));
     let title = "Audit log";
     let views = views(&visit, LIST, &FILTERS, &VIEWS);
     let section = Section { links, views, filters: Some(filters(&visit)), ..Section::default() };
     // Older pages do not change.
-    let is_live = visit.query().given("after").is_none();
-    let list = List { is_live, days, pager: Pager { previous: None, next, shown } };
+    let is_live = wanted.after.is_none() && wanted.before.is_none();
+    let list = List { is_live, days, pager };
     page_around(&visit, title, vec![section], &list)
 }
 

@@ -8,7 +8,7 @@ use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::Timestamp;
 use engine::office::{
-    StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
+    IdFrom, StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
 
 use super::timeline::transfer_row;
@@ -136,26 +136,35 @@ fn belongs_to(visit: &Visit, transfer: &StoredTransfer) -> Cell {
 
 pub(super) async fn account(visit: Visit) -> Answer {
     let code = AccountCode::parse(visit.query().text("code")).ok_or(Stop::NotFound)?;
-    let after = visit.query().given("after");
-    let after = after.map(|text| TransferId::parse(text).ok_or(Stop::NotFound)).transpose()?;
+    let place = |name| {
+        let text = visit.query().given(name);
+        text.map(|text| TransferId::parse(text).ok_or(Stop::NotFound)).transpose()
+    };
+    let (after, before) = (place("after")?, place("before")?);
+    let from = after.map(IdFrom::After).or(before.map(IdFrom::Before));
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let account = store.account(tenant, &code).await?.ok_or(Stop::NotFound)?;
-    let found = store.account_transfers(tenant, &code, after, ROWS).await?;
+    let found = store.account_transfers(tenant, &code, from, ROWS).await?;
     let rows: Vec<_> =
         found.transfers.iter().map(|transfer| moved(&visit, &code, transfer)).collect();
     let here = visit.href(&format!("/ledger/account?code={}", encoded(&code.to_string())));
+    let previous = found.previous.map(|first| format!("{here}&before={first}"));
     let next = found.next.map(|last| format!("{here}&after={last}"));
     let mut says = Vec::new();
-    if next.is_some() && rows.len() < ROWS {
+    let (onward, word) = match from {
+        Some(IdFrom::Before(_)) => (&previous, "Previous"),
+        _ => (&next, "Next"),
+    };
+    if onward.is_some() && rows.len() < ROWS {
         says.push(format!(
-            "This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. Next continues after them."
+            "This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. {word} continues after them."
         ));
     }
     let shown = if rows.is_empty() { String::new() } else { format!("{} transfers", rows.len()) };
     let head = ["Time", "Amount", "Kind", "Reason", "Counterparty", "For", "Transfer"];
     let table = Table::new("Transfers, newest first", &head, rows)
         .or("No transfers of this account among these.")
-        .paged(Pager { previous: None, next, shown });
+        .paged(Pager { previous, next, shown });
     let money = |minor| Cell::number(Money::new(minor, code.currency()));
     let facts = vec![
         ("Account", Cell::id(&code)),
@@ -167,6 +176,7 @@ pub(super) async fn account(visit: Visit) -> Answer {
         ("Pending credits", money(account.credits_pending)),
     ];
     let mut links = vec![(visit.href("/ledger"), "All accounts".to_owned())];
+    links.extend(from.map(|_| (here, "Back to the latest".to_owned())));
     let has_statements = matches!(code, AccountCode::Prefund(_) | AccountCode::Wallet(..));
     if has_statements && visit.may_use("GET", "/console/t/{tenant}/statements") {
         let to = visit.href(&format!("/statements?account={}", encoded(&code.to_string())));

@@ -11,7 +11,7 @@ use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::payment_search::{ACCOUNT_END_CHARS, Reading};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
-use engine::office::{PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
+use engine::office::{IdFrom, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 use engine::payments::Record;
 
 use super::{day, masked, people_state};
@@ -159,22 +159,38 @@ async fn found(visit: &Visit, limit: usize, from: Option<PageFrom>) -> Result<Pa
         let rule = "Payments that need review cannot be filtered by rail.";
         return Err(Stop::wrong("rail", rule));
     }
-    let mut after = match wanted.from {
-        Some(PageFrom::After(mark)) => Some(mark.payment),
-        _ => None,
+    in_review(visit, &wanted).await
+}
+
+/// A page of the payments that need review, oldest first: read on until it is full.
+async fn in_review(visit: &Visit, wanted: &PaymentsWanted) -> Result<PaymentsPage, Stop> {
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let mark_of = |payment: &Payment| PaymentMark { at: payment.accepted_at, payment: payment.id };
+    let (mark, is_backward) = match wanted.from {
+        None => (None, false),
+        Some(PageFrom::After(mark)) => (Some(mark), false),
+        Some(PageFrom::Before(mark)) => (Some(mark), true),
     };
-    let mut found = PaymentsPage::default();
-    while found.records.len() < limit {
-        let page = store.payments_in_review(tenant, after, limit - found.records.len()).await?;
-        let last = page.rows.last().filter(|_| page.more).map(|record| &record.payment);
-        found.next = last.map(|last| PaymentMark { at: last.accepted_at, payment: last.id });
-        after = last.map(|last| last.id);
-        found.records.extend(page.rows.into_iter().filter(|record| wanted.admits(record)));
-        if after.is_none() {
-            break;
+    let way = if is_backward { IdFrom::Before } else { IdFrom::After };
+    let (mut records, mut from) = (Vec::new(), mark.map(|mark| way(mark.payment)));
+    let further = loop {
+        let page = store.payments_in_review(tenant, from, wanted.limit - records.len()).await?;
+        let end = if is_backward { page.rows.first() } else { page.rows.last() };
+        let further = end.filter(|_| page.more).map(|record| mark_of(&record.payment));
+        from = further.map(|mark| way(mark.payment));
+        let fitting = page.rows.into_iter().filter(|record| wanted.admits(record));
+        match is_backward {
+            true => records.splice(..0, fitting).for_each(drop),
+            false => records.extend(fitting),
         }
-    }
-    Ok(found)
+        if further.is_none() || records.len() >= wanted.limit {
+            break further;
+        }
+    };
+    let back = if is_backward { records.last() } else { records.first() };
+    let back = mark.map(|mark| back.map_or(mark, |record| mark_of(&record.payment)));
+    let (previous, next) = if is_backward { (further, back) } else { (back, further) };
+    Ok(PaymentsPage { records, next, previous, is_cut: false })
 }
 
 /// The state in people's words.

@@ -3,10 +3,10 @@
 use domain::ids::QuoteId;
 use domain::quote::{Quote, QuoteState};
 
-use crate::view::{Section, page};
-use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
+use crate::lists::{HIDDEN, none, with_columns};
+use crate::view::{Section, latest, page, turned, turns};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
-const ROWS: usize = 50;
 pub(super) const HEAD: [&str; 8] = [
     "Quote",
     "State",
@@ -45,27 +45,15 @@ pub(super) fn row(visit: &Visit, quote: &Quote) -> Vec<Cell> {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
-    let after = visit.query().given("after");
-    let no_place = || Stop::Invalid("Unknown position in the list.".to_owned());
-    let after = after.map(|text| QuoteId::parse(text).ok_or_else(no_place)).transpose()?;
-    let mut found =
-        visit.console().store().quotes_before(visit.tenant_id()?, after, ROWS + 1).await?;
-    let more = found.len() > ROWS;
-    found.truncate(ROWS);
-    let next =
-        found.last().filter(|_| more).map(|last| visit.href(&format!("/quotes?after={}", last.id)));
-    let rows: Vec<_> = found.iter().map(|quote| row(&visit, quote)).collect();
-    let shown = if rows.is_empty() { String::new() } else { format!("{} quotes", rows.len()) };
-    let table = Table::new("Quotes", &HEAD, rows).or("No quotes.").paged(Pager {
-        previous: None,
-        next,
-        shown,
-    });
-    let links = after
-        .map(|_| (visit.href("/quotes"), "Back to the latest".to_owned()))
-        .into_iter()
-        .collect();
-    page(&visit, "Quotes", vec![Section { links, table: Some(table), ..Section::default() }])
+    let (path, names) = (visit.href("/quotes"), [HIDDEN]);
+    let found = visit.console().store().office_quotes(visit.tenant_id()?, turned(&visit)?).await?;
+    let rows: Vec<_> = found.rows.iter().map(|quote| row(&visit, quote)).collect();
+    let table = Table::new("Quotes", &HEAD, rows)
+        .or(none(&visit, "No quotes yet.", "No quotes here.", &names))
+        .paged(turns(&visit, &path, &names, &found));
+    let links = latest(&visit, &path, &names).into_iter().collect();
+    let table = Some(with_columns(&visit, &path, &[], table));
+    page(&visit, "Quotes", vec![Section { links, table, ..Section::default() }])
 }
 
 pub(super) async fn show(visit: Visit) -> Answer {

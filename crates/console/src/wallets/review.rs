@@ -8,7 +8,7 @@ use domain::names::state_phrase;
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
-use engine::office;
+use engine::office::{self, IdFrom};
 use engine::payments::Record;
 use uuid::Uuid;
 
@@ -25,10 +25,12 @@ use crate::{Answer, Cell, Pager, Stop, Table, Visit, case_files, cases};
 
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
-/// Payments or orders on a page, and the one after which it starts.
+/// Payments or orders on a page.
 const SHOWN: usize = 50;
-const ORDERS_AFTER: &str = "orders_after";
-const PAYMENTS_AFTER: &str = "payments_after";
+/// The fields of the query with the neighbour of a page: the row after which it starts, and the one
+/// before which it ends.
+const ORDERS: [&str; 2] = ["orders_after", "orders_before"];
+const PAYMENTS: [&str; 2] = ["payments_after", "payments_before"];
 /// Why a payment or an order waits.
 const HELD: &str = "Held by screening";
 const UNKNOWN: &str = "Outcome unknown";
@@ -72,8 +74,8 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
     let more = found.total > behind;
-    let pager =
-        pager(visit, &visit.href("/review"), &[ORDERS_AFTER, PAYMENTS_AFTER], rows.len(), more);
+    let kept = [ORDERS, PAYMENTS].concat();
+    let pager = pager(visit, &visit.href("/review"), &kept, rows.len(), more);
     let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Assignment", "Wallet"];
     let table =
         Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
@@ -90,9 +92,9 @@ fn question(record: &Record) -> &'static str {
 
 async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
-    let after = asked(visit, PAYMENTS_AFTER, PaymentId::parse)?.pop();
+    let from = from(visit, PAYMENTS, PaymentId::parse)?;
     let store = visit.console().store();
-    let found = store.payments_in_review(visit.tenant_id()?, after, SHOWN).await?;
+    let found = store.payments_in_review(visit.tenant_id()?, from, SHOWN).await?;
     let ids: Vec<Uuid> = found.rows.iter().map(|record| record.payment.id.0).collect();
     let assigned = Assigned::of(visit, &ids).await?;
     let row = |record: &Record| {
@@ -110,24 +112,65 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
     };
     let head = ["Payment", "Reason", "Waiting", "Amount", "Score", "List entry", "Assignment"];
     let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let last = found.rows.last().filter(|_| found.more).map(|record| record.payment.id.0);
+    let shown: Vec<Uuid> = found.rows.iter().map(|record| record.payment.id.0).collect();
+    let from = from.map(|from| from.map(|id| id.0));
+    let ends = Ends::of(from, &shown, found.more);
     let table = Table::new("Payments to review", &head, rows).or("No payments need a review.");
-    Ok(sheet_of(visit, "Payments", PAYMENTS_AFTER, table, last))
+    Ok(sheet_of(visit, "Payments", PAYMENTS, table, ends))
 }
 
-/// A section with a page of what waits, and links to its other pages. `last` is the last one shown
-/// if more follow; the other tables stay where they are.
-fn sheet_of(visit: &Visit, what: &str, after: &str, table: Table, last: Option<Uuid>) -> Section {
-    let others: Vec<&str> =
-        ["page", PAYMENTS_AFTER, ORDERS_AFTER].into_iter().filter(|name| *name != after).collect();
+/// The neighbour of a page of what waits.
+fn from<I>(
+    visit: &Visit,
+    [after, before]: [&'static str; 2],
+    parse: impl Fn(&str) -> Option<I>,
+) -> Result<Option<IdFrom<I>>, Stop> {
+    let (after, before) = (asked(visit, after, &parse)?.pop(), asked(visit, before, &parse)?.pop());
+    Ok(after.map(IdFrom::After).or(before.map(IdFrom::Before)))
+}
+
+/// The rows beside which the neighbours of a page lie, if it has any.
+struct Ends {
+    previous: Option<Uuid>,
+    next: Option<Uuid>,
+}
+
+impl Ends {
+    fn of(from: Option<IdFrom<Uuid>>, shown: &[Uuid], more: bool) -> Ends {
+        let mark = from.map(|from| match from {
+            IdFrom::After(mark) | IdFrom::Before(mark) => mark,
+        });
+        let is_backward = matches!(from, Some(IdFrom::Before(_)));
+        let first = shown.first().copied().or(mark);
+        let last = shown.last().copied().or(mark);
+        Ends {
+            previous: first.filter(|_| if is_backward { more } else { mark.is_some() }),
+            next: last.filter(|_| is_backward || more),
+        }
+    }
+}
+
+/// A section with a page of what waits, and links to its other pages; the other tables stay where
+/// they are.
+fn sheet_of(
+    visit: &Visit,
+    what: &str,
+    names: [&'static str; 2],
+    table: Table,
+    ends: Ends,
+) -> Section {
+    let mut others = [&["page"][..], &PAYMENTS, &ORDERS].concat();
+    others.retain(|name| !names.contains(name));
     let link = |more: &str| format!("{}?{}{more}", visit.href("/review"), query(visit, &others));
-    let next = last.map(|id| link(&format!("&{after}={id}")));
-    let is_first = visit.query().given(after).is_none();
+    let [after, before] = names;
+    let next = ends.next.map(|id| link(&format!("&{after}={id}")));
+    let previous = ends.previous.map(|id| link(&format!("&{before}={id}")));
+    let is_first = names.iter().all(|name| visit.query().given(name).is_none());
     let (count, noun) = (table.rows.len(), what.to_lowercase());
     let title =
         if is_first && next.is_none() { format!("{what}: {count}") } else { what.to_owned() };
     let first = (!is_first).then(|| (link(""), format!("Back to the oldest {noun}")));
-    let pager = Pager { previous: None, next, shown: format!("{count} {noun}") };
+    let pager = Pager { previous, next, shown: format!("{count} {noun}") };
     let table = Some(table.paged(pager));
     Section { title, links: first.into_iter().collect(), table, ..Section::default() }
 }
@@ -160,9 +203,9 @@ async fn failed_releases(visit: &Visit) -> Result<Section, Stop> {
 
 async fn orders(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
-    let after = asked(visit, ORDERS_AFTER, ExchangeId::parse)?.pop();
+    let from = from(visit, ORDERS, ExchangeId::parse)?;
     let store = visit.console().store();
-    let found = store.orders_in_review(visit.tenant_id()?, after, SHOWN).await?;
+    let found = store.orders_in_review(visit.tenant_id()?, from, SHOWN).await?;
     let ids: Vec<Uuid> = found.rows.iter().map(|order| order.id.0).collect();
     let assigned = Assigned::of(visit, &ids).await?;
     let row = |order: &ExchangeOrder| {
@@ -178,12 +221,14 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let last = found.rows.last().filter(|_| found.more).map(|order| order.id.0);
     let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry", "Assignment"];
     let table = Table::new("Orders to review", &head, rows).or("No orders need a review.");
     let says =
         vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
-    Ok(Section { says, ..sheet_of(visit, "Exchange orders", ORDERS_AFTER, table, last) })
+    let shown: Vec<Uuid> = found.rows.iter().map(|order| order.id.0).collect();
+    let from = from.map(|from| from.map(|id| id.0));
+    let ends = Ends::of(from, &shown, found.more);
+    Ok(Section { says, ..sheet_of(visit, "Exchange orders", ORDERS, table, ends) })
 }
 
 async fn payment(visit: &Visit) -> Result<Record, Stop> {

@@ -45,6 +45,17 @@ static OF_ALL: Stmt = filtered!(
     "a.at DESC, a.tenant DESC, a.seq DESC"
 );
 
+static OF_TENANT_NEWER: Stmt = filtered!(
+    "audit.of_tenant_newer",
+    "a.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND a.seq > $3",
+    "a.seq"
+);
+static OF_ALL_NEWER: Stmt = filtered!(
+    "audit.of_all_newer",
+    "(a.at, a.tenant, a.seq) > ($2, $1, $3)",
+    "a.at, a.tenant, a.seq"
+);
+
 static ONE: Stmt = Stmt::written(
     "audit.one",
     "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 AND a.seq = $2",
@@ -60,17 +71,18 @@ static OF_REQUEST: Stmt = Stmt::written(
      ORDER BY a.seq DESC LIMIT $3) x WHERE x.request_id = $2 ORDER BY x.seq DESC",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&OF_TENANT, &OF_ALL, &ONE, &ABOUT, &OF_REQUEST];
+pub(super) static STATEMENTS: &[&Stmt] =
+    &[&OF_TENANT, &OF_ALL, &OF_TENANT_NEWER, &OF_ALL_NEWER, &ONE, &ABOUT, &OF_REQUEST];
 
 /// Entries of a chain that are scanned for a request id, from the latest backwards.
 pub const AUDIT_SEARCHED_MAX: usize = 20_000;
 
-/// The end of a page, after which the next one starts.
+/// The place of an entry in the list of all entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditPlace {
-    /// When its last entry was made.
+    /// When it was made.
     pub at: Timestamp,
-    /// The tenant of that entry's chain.
+    /// The tenant of its chain.
     pub tenant: TenantId,
     /// Its number in the chain.
     pub seq: i64,
@@ -101,13 +113,15 @@ pub struct AuditFilter {
     pub from: Option<Timestamp>,
     /// Entries before this instant.
     pub to: Option<Timestamp>,
-    /// After the last entry of the previous page.
+    /// Older entries than this one.
     pub after: Option<AuditPlace>,
+    /// The next newer entries than this one; without `after`.
+    pub before: Option<AuditPlace>,
 }
 
 impl Store {
     /// Audit log entries, newest first, at most `limit` and [`AUDIT_LIST_MAX`]. The next page
-    /// starts at [`AuditPlace::of`] the last entry.
+    /// starts after [`AuditPlace::of`] the last entry, the previous one ends before that of the first.
     pub async fn audit_entries(
         &self,
         filter: &AuditFilter,
@@ -115,8 +129,14 @@ impl Store {
     ) -> Result<Vec<Entry>, StoreError> {
         let end =
             AuditPlace { at: Timestamp(i64::MAX), tenant: TenantId(Uuid::max()), seq: i64::MAX };
-        let place = filter.after.unwrap_or(end);
-        let stmt = if filter.tenant.is_some() { &OF_TENANT } else { &OF_ALL };
+        let is_upward = filter.after.is_none() && filter.before.is_some();
+        let place = filter.after.or(filter.before).unwrap_or(end);
+        let stmt = match (filter.tenant.is_some(), is_upward) {
+            (true, false) => &OF_TENANT,
+            (true, true) => &OF_TENANT_NEWER,
+            (false, false) => &OF_ALL,
+            (false, true) => &OF_ALL_NEWER,
+        };
         let text = |value: &Option<String>| Value::from(value.clone());
         let params = vec![
             filter.tenant.unwrap_or(place.tenant).0.into(),
@@ -131,8 +151,13 @@ impl Store {
             text(&filter.request_id),
             (if filter.people { "set" } else { "" }).into(),
         ];
-        self.many(stmt, params).await
+        let mut found: Vec<Entry> = self.many(stmt, params).await?;
+        if is_upward {
+            found.reverse();
+        }
+        Ok(found)
     }
+
     /// Returns one entry; `None` if the chain has no such number.
     pub async fn audit_entry(
         &self,

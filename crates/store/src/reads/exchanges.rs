@@ -4,6 +4,7 @@ use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, TenantId, WalletId};
 use uuid::Uuid;
 
+use super::keyset::IdFrom;
 use super::page::{Listed, Page, most};
 use super::wallet_office::Sheet;
 use crate::error::StoreError;
@@ -37,8 +38,15 @@ static REVIEWABLE: Stmt = Stmt::written(
      WHERE j.tenant = $1 AND j.kind IN ('exchange', 'inquire_payout') AND j.subject > $2 \
      ORDER BY j.subject LIMIT $3",
 );
+static REVIEWABLE_BEFORE: Stmt = Stmt::written(
+    "exchange.reviewable_before",
+    "SELECT {{exchange_order e}} FROM job j JOIN exchange_order e ON e.tenant = j.tenant AND e.id = j.subject \
+     WHERE j.tenant = $1 AND j.kind IN ('exchange', 'inquire_payout') AND j.subject < $2 \
+     ORDER BY j.subject DESC LIMIT $3",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &OPEN, &REVIEWABLE];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ONE, &LIST, &LIST_TOTAL, &OPEN, &REVIEWABLE, &REVIEWABLE_BEFORE];
 
 /// Orders per read that may wait for review.
 const REVIEWABLE_READ: usize = 500;
@@ -73,25 +81,32 @@ impl Store {
         self.many(&OPEN, (tenant, wallet, most(limit))).await
     }
 
-    /// A page of the orders that wait for review, oldest first: those after `after`, at most `limit`.
+    /// A page of the orders that wait for review, oldest first, at most `limit`.
     pub async fn orders_in_review(
         &self,
         tenant: TenantId,
-        after: Option<ExchangeId>,
+        from: Option<IdFrom<ExchangeId>>,
         limit: usize,
     ) -> Result<Sheet<ExchangeOrder>, StoreError> {
         let keys = self.id_keys().await?;
-        let mut above = after.map_or(Uuid::nil(), |id| keys.stored(id.0));
+        let (stmt, mut edge) = match from {
+            None => (&REVIEWABLE, Uuid::nil()),
+            Some(IdFrom::After(id)) => (&REVIEWABLE, keys.stored(id.0)),
+            Some(IdFrom::Before(id)) => (&REVIEWABLE_BEFORE, keys.stored(id.0)),
+        };
         let mut rows: Vec<ExchangeOrder> = Vec::new();
         loop {
-            let params = (tenant, Raw(above), most(REVIEWABLE_READ));
-            let read: Vec<ExchangeOrder> = self.many(&REVIEWABLE, params).await?;
+            let params = (tenant, Raw(edge), most(REVIEWABLE_READ));
+            let read: Vec<ExchangeOrder> = self.many(stmt, params).await?;
             let is_last = read.len() < REVIEWABLE_READ;
-            above = read.last().map_or(above, |order| keys.stored(order.id.0));
+            edge = read.last().map_or(edge, |order| keys.stored(order.id.0));
             rows.extend(read.into_iter().filter(ExchangeOrder::is_in_review));
             if is_last || rows.len() > limit {
                 let more = rows.len() > limit;
                 rows.truncate(limit);
+                if from.is_some_and(|from| from.is_backward()) {
+                    rows.reverse();
+                }
                 return Ok(Sheet { rows, more });
             }
         }

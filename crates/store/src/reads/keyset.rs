@@ -88,6 +88,30 @@ pub enum KeysetFrom {
     Before(Mark),
 }
 
+/// The neighbour of a page of a list that ids order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdFrom<I> {
+    /// The page has the rows that follow this one in the list's order.
+    After(I),
+    /// The page has the rows before this one; it ends there.
+    Before(I),
+}
+
+impl<I> IdFrom<I> {
+    /// The same neighbour, named otherwise.
+    pub fn map<J>(self, name: impl FnOnce(I) -> J) -> IdFrom<J> {
+        match self {
+            IdFrom::After(id) => IdFrom::After(name(id)),
+            IdFrom::Before(id) => IdFrom::Before(name(id)),
+        }
+    }
+
+    /// Whether the page is read against the list's order.
+    pub(super) const fn is_backward(&self) -> bool {
+        matches!(self, IdFrom::Before(_))
+    }
+}
+
 /// Selects a page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeysetWanted {

@@ -73,7 +73,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 pub struct Sheet<T> {
     /// Its rows; none beyond the end.
     pub rows: Vec<T>,
-    /// Whether more rows follow.
+    /// Whether more rows follow in the direction in which the page was read.
     pub more: bool,
 }
 

@@ -238,6 +238,16 @@ pub async fn entries_are_filtered_and_paged(world: World) {
             paged.extend(rows);
         }
         assert_eq!(paged, whole);
+        // Back from the oldest entry: each page has the nearest newer ones, newest first.
+        let (mut paged, mut place) = (Vec::new(), whole.last().map(AuditPlace::of));
+        while let Some(before) = place {
+            let page = AuditFilter { before: Some(before), ..filter.clone() };
+            let mut rows = world.store.audit_entries(&page, 2).await.expect("read");
+            place = rows.first().map(AuditPlace::of);
+            rows.append(&mut paged);
+            paged = rows;
+        }
+        assert_eq!(paged, whole[..whole.len() - 1]);
         assert!(whole.len() >= 4 && whole.is_sorted_by(|a, b| a.at >= b.at));
     }
 }

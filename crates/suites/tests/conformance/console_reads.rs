@@ -7,7 +7,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState, Pot};
-use domain::ids::{EventId, IntentId, QuoteId, TenantId, TransferId};
+use domain::ids::{EventId, IntentId, PaymentId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::payment::{Payment, PaymentState, ReviewState};
@@ -16,7 +16,10 @@ use domain::rail::{RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
 use domain::user::Scope;
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{Backlog, Found, PageFrom, PaymentMark, PaymentsWanted, TrialLine, Waiting};
+use store::{
+    Backlog, Found, IdFrom, KeysetFrom, KeysetWanted, PageFrom, PaymentMark, PaymentsWanted,
+    TrialLine, Waiting,
+};
 use uuid::Uuid;
 
 use crate::wallet_world::{chain_tx, refund, release};
@@ -231,14 +234,20 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let mut need = payment_need(&stuck);
     need.payments.insert((tenant, held.id));
     world.execute(&need, decide).await.expect("saved");
-    let waiting = async |after, limit| {
-        let page = world.store.payments_in_review(tenant, after, limit).await.expect("read");
+    let waiting = async |from, limit| {
+        let page = world.store.payments_in_review(tenant, from, limit).await.expect("read");
         (page.rows.iter().map(|it| it.payment.id).collect::<Vec<_>>(), page.more)
     };
+    let (after, before) = (|id| Some(IdFrom::After(id)), |id| Some(IdFrom::Before(id)));
     assert_eq!(waiting(None, 2).await, (vec![held.id, stuck.id], false));
     assert_eq!(waiting(None, 1).await, (vec![held.id], true));
-    assert_eq!(waiting(Some(held.id), 1).await, (vec![stuck.id], false));
-    assert_eq!(waiting(Some(stuck.id), 1).await, (Vec::new(), false));
+    assert_eq!(waiting(after(held.id), 1).await, (vec![stuck.id], false));
+    assert_eq!(waiting(after(stuck.id), 1).await, (Vec::new(), false));
+    assert_eq!(waiting(before(stuck.id), 1).await, (vec![held.id], false));
+    assert_eq!(waiting(before(held.id), 1).await, (Vec::new(), false));
+    let last = PaymentId(uuid::Uuid::max());
+    assert_eq!(waiting(before(last), 1).await, (vec![stuck.id], true), "the nearest ones");
+    assert_eq!(waiting(before(last), 2).await, (vec![held.id, stuck.id], false));
     let unknown = world.store.unknown_payments(tenant).await.expect("read");
     assert_eq!(unknown, Backlog { count: 1, oldest: Some(stuck.standing.state_at) });
     assert_eq!(world.store.jobs_of_kind(tenant, JobKind::Review).await.expect("read").count, 1);
@@ -266,13 +275,25 @@ pub async fn quotes_come_newest_first(world: World) {
         made.push(world.quote(tenant).await);
     }
     made.reverse();
-    let read = async |after: Option<QuoteId>| {
-        world.store.quotes_before(tenant, after, 2).await.expect("read")
+    let read = async |from| {
+        let page = KeysetWanted { from, limit: 2 };
+        world.store.office_quotes(tenant, page).await.expect("read")
     };
-    assert_eq!(read(None).await, made[..2]);
-    assert_eq!(read(Some(made[1].id)).await, made[2..4]);
-    assert_eq!(read(Some(made[3].id)).await, made[4..]);
-    assert!(world.store.quotes_before(foreign(), None, 2).await.expect("read").is_empty());
+    let first = read(None).await;
+    assert_eq!((&first.rows[..], first.previous), (&made[..2], None));
+    let second = read(first.next.map(KeysetFrom::After)).await;
+    assert_eq!(second.rows, made[2..4]);
+    let third = read(second.next.map(KeysetFrom::After)).await;
+    assert_eq!((&third.rows[..], third.next), (&made[4..], None));
+    // Back the same way, with a quote made in between.
+    world.quote(tenant).await;
+    let back = read(third.previous.map(KeysetFrom::Before)).await;
+    assert_eq!(back.rows, made[2..4]);
+    let back = read(back.previous.map(KeysetFrom::Before)).await;
+    assert_eq!(back.rows, made[..2]);
+    assert!(back.previous.is_some() && back.next == first.next);
+    let page = KeysetWanted { from: None, limit: 2 };
+    assert!(world.store.office_quotes(foreign(), page).await.expect("read").rows.is_empty());
 }
 
 pub async fn accepted_payments_are_read_over_a_window(world: World) {
@@ -374,18 +395,27 @@ pub async fn accounts_show_what_moved_over_them(world: World) {
     expected.retain(|it| it.debit == code || it.credit == code);
     expected.reverse();
     let mut seen = Vec::new();
-    let mut after: Option<TransferId> = None;
-    loop {
-        let page = world.store.account_transfers(tenant, &code, after, 2).await.expect("read");
+    let read = async |from| {
+        let page = world.store.account_transfers(tenant, &code, from, 2).await.expect("read");
         assert!(page.transfers.len() <= 2);
-        seen.extend(page.transfers);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
+        page
+    };
+    let mut page = read(None).await;
+    assert_eq!(page.previous, None);
+    loop {
+        seen.extend(page.transfers.clone());
+        let Some(next) = page.next else { break };
+        page = read(Some(IdFrom::After(next))).await;
     }
     assert_eq!(seen, expected);
     assert_eq!(seen.len(), 5, "a top-up, and a reservation and its end each");
+    let mut back = page.transfers;
+    while let Some(previous) = page.previous {
+        page = read(Some(IdFrom::Before(previous))).await;
+        back.splice(..0, page.transfers.clone());
+        assert!(page.next.is_some());
+    }
+    assert_eq!(back, expected);
     assert_eq!(
         world.store.account_transfers(foreign(), &code, None, 9).await.expect("read"),
         Default::default()

@@ -8,7 +8,7 @@ use domain::job::JobKind;
 use domain::payment_request::RequestState;
 use domain::time::Span;
 use domain::wallet::{KycLevel, WalletState};
-use store::{KeysetFrom, KeysetPage, KeysetWanted, Mark, WalletFilter, Wanted};
+use store::{IdFrom, KeysetFrom, KeysetPage, KeysetWanted, Mark, WalletFilter, Wanted};
 use uuid::Uuid;
 
 use crate::world::{World, tenant_need};
@@ -163,12 +163,15 @@ pub async fn orders_in_review_are_paged_oldest_first(world: World) {
     put(&wallet, asks, &|it| it.state = ExchangeState::Paying).await;
     put(&foreign, waits, &withheld).await;
     let three = put(&wallet, waits, &withheld).await;
-    let read = async |after, limit| {
-        let sheet = world.store.orders_in_review(tenant, after, limit).await.expect("read");
+    let (after, before) = (|id| Some(IdFrom::After(id)), |id| Some(IdFrom::Before(id)));
+    let read = async |from, limit| {
+        let sheet = world.store.orders_in_review(tenant, from, limit).await.expect("read");
         (sheet.rows.iter().map(|it| it.id).collect::<Vec<_>>(), sheet.more)
     };
     assert_eq!(read(None, 3).await, (vec![one, two, three], false));
     assert_eq!(read(None, 2).await, (vec![one, two], true));
+    assert_eq!(read(before(three), 1).await, (vec![two], true), "the nearest ones");
+    assert_eq!(read(before(three), 2).await, (vec![one, two], false));
     // An order that was decided in between shifts no other over the page's end.
     let mut need = tenant_need(tenant);
     need.jobs.insert((tenant, one.0));
@@ -178,8 +181,8 @@ pub async fn orders_in_review_are_paged_oldest_first(world: World) {
     });
     done.await.expect("saved");
     assert_eq!(read(None, 3).await, (vec![two, three], false));
-    assert_eq!(read(Some(two), 2).await, (vec![three], false));
-    assert_eq!(read(Some(three), 2).await, (Vec::new(), false));
+    assert_eq!(read(after(two), 2).await, (vec![three], false));
+    assert_eq!(read(after(three), 2).await, (Vec::new(), false));
 }
 
 pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {

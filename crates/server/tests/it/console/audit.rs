@@ -15,6 +15,7 @@ on_both_stores! {
     an_entry_shows_its_hashes_and_what_changed
     entries_are_found_by_request_and_day
     entries_of_people_are_apart_from_those_of_the_program
+    the_log_is_paged_both_ways
     the_log_is_readable_by_authorized_users_only
 }
 
@@ -165,6 +166,27 @@ async fn entries_of_people_are_apart_from_those_of_the_program(on: On) {
     let people = officer.fetch("/console/audit?by=people").await.page();
     assert!(people.contains("of-a-person") && !people.contains("of-the-program"), "{people}");
     assert!(people.contains("aria-current=\"page\">People only</a>"), "{people}");
+}
+
+async fn the_log_is_paged_both_ways(on: On) {
+    let bank = Bank::new(on).await;
+    for number in 0..101 {
+        noted(&bank, &format!("turned-{number:03}")).await;
+    }
+    let officer = auditor(&bank).await;
+    let turned = |page: &str, way: &str| {
+        let before = page.split_once(&format!("\" rel=\"{way}\""))?.0;
+        Some(before.rsplit_once("href=\"")?.1.replace("&#38;", "&"))
+    };
+    let first = officer.fetch("/console/audit?action=thing.change").await.page();
+    assert!(first.contains("turned-100") && first.contains("turned-001"), "{first}");
+    assert!(!first.contains("turned-000") && turned(&first, "prev").is_none());
+    let second = officer.fetch(&turned(&first, "next").expect("a link")).await.page();
+    assert!(second.contains("turned-000") && !second.contains("turned-001"), "{second}");
+    assert!(turned(&second, "next").is_none() && second.contains("Back to the latest"));
+    let back = officer.fetch(&turned(&second, "prev").expect("a link back")).await.page();
+    assert!(back.contains("turned-100") && back.contains("turned-001"), "{back}");
+    assert!(turned(&back, "prev").is_none() && turned(&back, "next").is_some());
 }
 
 async fn the_log_is_readable_by_authorized_users_only(on: On) {

@@ -10,6 +10,7 @@ use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::reads::keyset::IdFrom;
 use crate::reads::page::most;
 use crate::rows::Keys;
 use crate::rows::column::Raw;
@@ -78,9 +79,24 @@ static EDGE: Stmt = Stmt::written(
     "console.account_transfers_edge",
     "SELECT t.id FROM transfer t WHERE t.tenant = $1 AND t.id < $2 ORDER BY t.id DESC LIMIT 1 OFFSET $3",
 );
+static OF_ACCOUNT_NEWER: Stmt = Stmt::written(
+    "console.account_transfers_newer",
+    "SELECT {{transfer x}} FROM (SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id > $2 \
+     ORDER BY t.id LIMIT $3) x WHERE x.debit = $4 OR x.credit = $4 ORDER BY x.id LIMIT $5",
+);
 
-pub(super) static STATEMENTS: &[&Stmt] =
-    &[&SHARED, &ONE, &NOW, &NEWEST, &BEYOND, &DEBITED_SINCE, &CREDITED_SINCE, &OF_ACCOUNT, &EDGE];
+pub(super) static STATEMENTS: &[&Stmt] = &[
+    &SHARED,
+    &ONE,
+    &NOW,
+    &NEWEST,
+    &BEYOND,
+    &DEBITED_SINCE,
+    &CREDITED_SINCE,
+    &OF_ACCOUNT,
+    &EDGE,
+    &OF_ACCOUNT_NEWER,
+];
 
 /// One line of a trial balance, in minor units.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +151,8 @@ impl TrialLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountPage {
     pub transfers: Vec<StoredTransfer>,
+    /// The transfer before which the previous page ends; `None` = this is the first page.
+    pub previous: Option<TransferId>,
     /// The transfer after which the next page starts; `None` = this was the last page.
     pub next: Option<TransferId>,
 }
@@ -234,27 +252,39 @@ impl Store {
         Ok(TransferId(keys.public(first)))
     }
 
-    /// An account's transfers before `after` (up to now for `None`), newest first, at most `limit`.
+    /// A page of an account's transfers, newest first, at most `limit`.
     /// Scans at most [`TRANSFERS_LOOKED_AT_MAX`] transfers: a page may be empty and still have a
-    /// successor.
+    /// neighbour.
     pub async fn account_transfers(
         &self,
         tenant: TenantId,
         account: &AccountCode,
-        after: Option<TransferId>,
+        from: Option<IdFrom<TransferId>>,
         limit: usize,
     ) -> Result<AccountPage, StoreError> {
         let keys = self.id_keys().await?;
-        let below = Raw(after.map_or(Uuid::max(), |transfer| keys.stored(transfer.0)));
-        let params = (tenant, below, most(TRANSFERS_LOOKED_AT_MAX), account, most(limit + 1));
-        let mut transfers: Vec<StoredTransfer> = self.many(&OF_ACCOUNT, params).await?;
-        if transfers.len() > limit {
+        let (stmts, edge, mark) = match from {
+            None => ((&OF_ACCOUNT, &EDGE), Uuid::max(), None),
+            Some(IdFrom::After(id)) => ((&OF_ACCOUNT, &EDGE), keys.stored(id.0), Some(id)),
+            Some(IdFrom::Before(id)) => ((&OF_ACCOUNT_NEWER, &BEYOND), keys.stored(id.0), Some(id)),
+        };
+        let edge = Raw(edge);
+        let params = (tenant, edge, most(TRANSFERS_LOOKED_AT_MAX), account, most(limit + 1));
+        let mut transfers: Vec<StoredTransfer> = self.many(stmts.0, params).await?;
+        let further = if transfers.len() > limit {
             transfers.truncate(limit);
-            let next = transfers.last().map(|transfer| transfer.id);
-            return Ok(AccountPage { transfers, next });
-        }
-        let params = (tenant, below, most(TRANSFERS_LOOKED_AT_MAX - 1));
-        let next = self.one(&EDGE, params).await?;
-        Ok(AccountPage { transfers, next })
+            transfers.last().map(|transfer| transfer.id)
+        } else {
+            let params = (tenant, edge, most(TRANSFERS_LOOKED_AT_MAX - 1));
+            self.one(stmts.1, params).await?
+        };
+        let back = mark.map(|mark| transfers.first().map_or(mark, |transfer| transfer.id));
+        Ok(match from {
+            Some(IdFrom::Before(_)) => {
+                transfers.reverse();
+                AccountPage { transfers, previous: further, next: back }
+            }
+            _ => AccountPage { transfers, previous: back, next: further },
+        })
     }
 }

@@ -13,6 +13,7 @@ use futures_util::future::try_join_all;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::reads::keyset::IdFrom;
 use crate::reads::page::most;
 use crate::reads::payments::Record;
 use crate::reads::wallet_office::Sheet;
@@ -83,6 +84,12 @@ static IN_REVIEW: Stmt = Stmt::written(
      WHERE j.tenant = $1 AND (j.kind = 'review' OR j.kind = 'inquire' AND p.state = 'unknown') AND j.subject > $2 \
      ORDER BY j.subject LIMIT $3",
 );
+static IN_REVIEW_BEFORE: Stmt = Stmt::written(
+    "console.payments_in_review_before",
+    "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
+     WHERE j.tenant = $1 AND (j.kind = 'review' OR j.kind = 'inquire' AND p.state = 'unknown') AND j.subject < $2 \
+     ORDER BY j.subject DESC LIMIT $3",
+);
 static UNKNOWN_COUNT: Stmt = Stmt::written(
     "console.payments_unknown_count",
     "SELECT COUNT(*), MIN(p.state_at) FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
@@ -93,8 +100,16 @@ static JOBS_OF_KIND: Stmt = Stmt::written(
     "SELECT COUNT(*), MIN(j.run_at) FROM job j WHERE j.kind = $2 AND j.tenant = $1",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] =
-    &[&OLDER, &OLDER_EDGE, &NEWER, &NEWER_EDGE, &IN_REVIEW, &UNKNOWN_COUNT, &JOBS_OF_KIND];
+pub(super) static STATEMENTS: &[&Stmt] = &[
+    &OLDER,
+    &OLDER_EDGE,
+    &NEWER,
+    &NEWER_EDGE,
+    &IN_REVIEW,
+    &IN_REVIEW_BEFORE,
+    &UNKNOWN_COUNT,
+    &JOBS_OF_KIND,
+];
 
 /// A position in the list of payments: payments accepted earlier follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -389,22 +404,29 @@ impl Store {
     }
 
     /// A page of the payments that wait for review, held by screening or of unknown outcome, oldest
-    /// first: those after `after`, at most `limit`.
+    /// first, at most `limit`.
     ///
     /// # Errors
     /// As [`Store::payments_page`].
     pub async fn payments_in_review(
         &self,
         tenant: TenantId,
-        after: Option<PaymentId>,
+        from: Option<IdFrom<PaymentId>>,
         limit: usize,
     ) -> Result<Sheet<Record>, StoreError> {
         let keys = self.id_keys().await?;
-        let above = Raw(after.map_or(Uuid::nil(), |id| keys.stored(id.0)));
+        let (stmt, edge) = match from {
+            None => (&IN_REVIEW, Uuid::nil()),
+            Some(IdFrom::After(id)) => (&IN_REVIEW, keys.stored(id.0)),
+            Some(IdFrom::Before(id)) => (&IN_REVIEW_BEFORE, keys.stored(id.0)),
+        };
         let beyond = most(limit.saturating_add(1));
-        let mut ids: Vec<PaymentId> = self.many(&IN_REVIEW, (tenant, above, beyond)).await?;
+        let mut ids: Vec<PaymentId> = self.many(stmt, (tenant, Raw(edge), beyond)).await?;
         let more = ids.len() > limit;
         ids.truncate(limit);
+        if from.is_some_and(|from| from.is_backward()) {
+            ids.reverse();
+        }
         Ok(Sheet { rows: self.records(tenant, &ids).await?, more })
     }
 

@@ -1,33 +1,34 @@
 //! Quotes of a tenant, newest first, page by page.
 
-use domain::ids::{QuoteId, TenantId};
+use domain::ids::TenantId;
 use domain::quote::Quote;
-use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::reads::page::most;
-use crate::rows::column::Raw;
+use crate::reads::keyset::{KeysetPage, KeysetWanted, Mark, Marked, both_ways};
 use crate::sql::Stmt;
 use crate::store::Store;
 
 // Stored ids are in time order: the key is the list.
-static NEWEST: Stmt = Stmt::written(
+static QUOTES: [Stmt; 2] = both_ways!(
     "console.quotes",
-    "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id < $2 ORDER BY q.id DESC LIMIT $3",
+    "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1",
+    "q.id",
+    "$2",
+    "q.id DESC",
+    "q.id",
+    "$3"
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST];
+pub(super) static STATEMENTS: &[&Stmt] = &[&QUOTES[0], &QUOTES[1]];
 
 impl Store {
-    /// Quotes made before `after` (all for `None`), newest first, at most `limit`.
-    pub async fn quotes_before(
+    /// A page of a tenant's quotes, newest first.
+    pub async fn office_quotes(
         &self,
         tenant: TenantId,
-        after: Option<QuoteId>,
-        limit: usize,
-    ) -> Result<Vec<Quote>, StoreError> {
-        let keys = self.id_keys().await?;
-        let below = after.map_or(Uuid::max(), |quote| keys.stored(quote.0));
-        self.many(&NEWEST, (tenant, Raw(below), most(limit))).await
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<Quote>, StoreError> {
+        let place = (Marked::Id, |it: &Quote| Mark::of_id(it.created_at, it.id.0));
+        self.keyset_page(&QUOTES, vec![tenant.0.into()], page, place).await
     }
 }

@@ -54,6 +54,14 @@ async fn the_trial_balance_sums_to_zero_and_leads_to_its_transfers(on: On) {
         &treasury.get(&format!("/ledger/transfers/{transfer}")).await.page(),
         &[&id, "in_transit:USDT"],
     );
+    // The page before the latest transfer has none, and leads on to it and those before it.
+    let account = "/ledger/account?code=prefund%3AUSDT";
+    let newer = treasury.get(&format!("{account}&before={transfer}")).await.page();
+    assert!(!newer.contains("prefund.top_up") && !newer.contains("rel=\"prev\""), "{newer}");
+    has(&newer, &[&format!("after={transfer}\" rel=\"next\""), "Back to the latest"]);
+    let older = treasury.get(&format!("{account}&after={transfer}")).await.page();
+    has(&older, &["prefund.top_up", "rel=\"prev\""]);
+    treasury.get(&format!("{account}&before=nonsense")).await.refused(404);
     treasury.get("/ledger/account?code=prefund%3AUSDC").await.refused(404);
     treasury.get("/ledger/account?code=nonsense").await.refused(404);
 }

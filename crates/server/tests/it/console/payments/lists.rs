@@ -17,6 +17,7 @@ on_both_stores! {
     payments_are_paged_both_ways
     a_list_has_views_and_a_choice_of_columns
     lists_go_on_behind_a_mark
+    payments_in_review_are_paged_both_ways
     a_file_of_payments_runs_nothing_and_masks
     quotes_are_listed_and_shown
     lists_are_their_banks_alone
@@ -265,6 +266,38 @@ async fn lists_go_on_behind_a_mark(on: On) {
     let page = viewer.get(&format!("/quotes?after={next}")).await.page();
     assert!(page.contains(&made[0]) && !page.contains(&made[1]), "what is left");
     assert!(!page.contains("rel=\"next\""), "nothing is behind it");
+    let back = turned(&page, "prev").expect("a link back");
+    let page = viewer.fetch(&back).await.page();
+    assert!(!page.contains(&made[0]) && made[1..].iter().all(|id| page.contains(id.as_str())));
+    assert!(page.contains("rel=\"next\"") && !page.contains("rel=\"prev\""), "{page}");
+    viewer.get("/quotes?before=nonsense").await.refused(422);
+}
+
+/// The address that a page's pager leads to.
+fn turned(page: &str, way: &str) -> Option<String> {
+    let before = page.split_once(&format!("\" rel=\"{way}\""))?.0;
+    Some(before.rsplit_once("href=\"")?.1.replace("&#38;", "&"))
+}
+
+async fn payments_in_review_are_paged_both_ways(on: On) {
+    let bank = Bank::new(on).await;
+    let mut held = Vec::new();
+    for _ in 0..51 {
+        held.push(bank.paid(Country::Pak, |order| order.from("Zorblax Qibbletan")).await);
+    }
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let (queue, list) = ("/review", "/payments?status=for-people");
+    for path in [queue, list] {
+        let first = viewer.get(path).await.page();
+        assert!(held[..50].iter().all(|id| first.contains(id.as_str())), "{path}: {first}");
+        assert!(turned(&first, "prev").is_none() && !first.contains(&held[50]), "{path}");
+        let second = viewer.fetch(&turned(&first, "next").expect("a link")).await.page();
+        assert!(second.contains(&held[50]) && !second.contains(&held[49]), "{path}: {second}");
+        assert!(turned(&second, "next").is_none(), "{path}");
+        let back = viewer.fetch(&turned(&second, "prev").expect("a link back")).await.page();
+        assert!(held[..50].iter().all(|id| back.contains(id.as_str())), "{path}: {back}");
+        assert!(turned(&back, "prev").is_none() && turned(&back, "next").is_some(), "{path}");
+    }
 }
 
 async fn a_file_of_payments_runs_nothing_and_masks(on: On) {

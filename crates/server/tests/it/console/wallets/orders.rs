@@ -144,7 +144,12 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     let rest = officer.get(&format!("/review?orders_after={}", released["order_id"].text())).await;
     let rest = rest.page();
     assert!(rest.contains(&path(&rejected)) && !rest.contains(&path(&released)), "{rest}");
+    let before = format!("orders_before={}", rejected["order_id"].text());
+    assert!(rest.contains(&format!("{before}\" rel=\"prev\"")), "{rest}");
+    let back = officer.get(&format!("/review?{before}")).await.page();
+    assert!(back.contains(&path(&released)) && !back.contains(&path(&rejected)), "{back}");
     officer.get("/review?orders_after=1").await.refused(422);
+    officer.get("/review?orders_before=1").await.refused(422);
     bank.is_alerted(AlertKind::Payout, "withheld").await;
     let page = officer.get(&path(&released)).await.page();
     for shown in [
