@@ -90,6 +90,7 @@ const FOUNDATION: &[AccessRow] = &[
     post("/console/approvals/{id}/withdraw", LOOK),
     post("/console/approvals/{id}/again", CHECK),
     get("/console/audit", WATCH),
+    get("/console/audit/export.csv", WATCH),
     get("/console/audit/entries/{chain}/{seq}", WATCH),
     get("/console/audit/verify", WATCH),
     all_tenants(get("/console/users", WATCH)),

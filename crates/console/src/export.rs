@@ -4,6 +4,7 @@ use ::csv::{Terminator, Writer, WriterBuilder};
 use domain::audit::{Facts, Note};
 
 use super::answer::{Answer, download};
+use super::lists::hidden;
 use super::payments::masked;
 use super::visit::Visit;
 use http_api::spreadsheet::guarded;
@@ -89,8 +90,12 @@ pub fn links(visit: &Visit, list: &str, asked: &str) -> Vec<(String, String)> {
     if !visit.may_use("GET", &format!("/console/t/{{tenant}}/{list}/export.csv")) {
         return Vec::new();
     }
-    let file = visit.href(&format!("/{list}/export.csv"));
-    vec![
+    Vec::from(links_to(&visit.href(&format!("/{list}/export.csv")), asked))
+}
+
+/// The links to a file in both forms.
+pub fn links_to(file: &str, asked: &str) -> [(String, String); 2] {
+    [
         (format!("{file}?{asked}"), "Download as CSV".to_owned()),
         (format!("{file}?form={EXCEL}&{asked}"), "Download for Excel".to_owned()),
     ]
@@ -101,16 +106,37 @@ pub fn links(visit: &Visit, list: &str, asked: &str) -> Vec<(String, String)> {
 pub struct Csv {
     writer: Writer<Vec<u8>>,
     form: Form,
+    /// The columns that are left out, as indexes.
+    omitted: Vec<usize>,
     rows: i64,
+}
+
+/// The columns of a file that belong to hidden columns of its list. `shown` has the file's columns
+/// of each of the list's; the first one of the list is never hidden.
+fn omitted(head: &[&str], shown: &[&[&str]], hidden: &[usize]) -> Vec<usize> {
+    let is_hidden = |column: usize| column > 0 && hidden.contains(&column);
+    let belongs = |name: &str, to_hidden: bool| {
+        let mut columns = shown.iter().enumerate().filter(|(at, _)| is_hidden(*at) == to_hidden);
+        columns.any(|(_, names)| names.contains(&name))
+    };
+    let columns = head.iter().enumerate();
+    let columns = columns.filter(|(_, name)| belongs(name, true) && !belongs(name, false));
+    columns.map(|(at, _)| at).collect()
 }
 
 impl Csv {
     /// A file with these columns, in the form that was asked for.
     pub fn new(visit: &Visit, head: &[&str]) -> Csv {
-        Csv::of(Form::asked(visit), head)
+        Csv::of(Form::asked(visit), head, Vec::new())
     }
 
-    fn of(form: Form, head: &[&str]) -> Csv {
+    /// The same for a list whose columns can be hidden: without what they have in the file. `shown`
+    /// has the file's columns of each of the list's.
+    pub fn shown(visit: &Visit, head: &[&str], shown: &[&[&str]]) -> Csv {
+        Csv::of(Form::asked(visit), head, omitted(head, shown, &hidden(visit)))
+    }
+
+    fn of(form: Form, head: &[&str], omitted: Vec<usize>) -> Csv {
         let delimiter = if form == Form::Excel { b'\t' } else { b',' };
         let writer = WriterBuilder::new()
             .flexible(true)
@@ -118,14 +144,16 @@ impl Csv {
             .terminator(Terminator::CRLF)
             .from_writer(Vec::new());
         // The header does not count as a row.
-        let mut csv = Csv { writer, form, rows: -1 };
+        let mut csv = Csv { writer, form, omitted, rows: -1 };
         csv.row(head.iter().map(|name| (*name).to_owned()));
         csv
     }
 
-    /// Adds a row; cells are guarded, and quoted where necessary.
+    /// Adds a row with a cell of every column; cells are guarded, and quoted where necessary.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells = cells.into_iter().map(|cell| self.form.cell(cell));
+        let cells = cells.into_iter().enumerate();
+        let cells = cells.filter(|(at, _)| !self.omitted.contains(at));
+        let cells = cells.map(|(_, cell)| self.form.cell(cell));
         self.writer.write_record(cells).expect("memory takes every row");
         self.rows += 1;
     }
@@ -163,7 +191,7 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_and_run_nothing() {
-        let mut csv = Csv::of(Form::Plain, &["a", "b"]);
+        let mut csv = Csv::of(Form::Plain, &["a", "b"], Vec::new());
         csv.row(["=HYPERLINK(\"x\")".to_owned(), "Ali, \"Jr\"\nKhan".to_owned()]);
         csv.row(["+971".to_owned(), "-1".to_owned()]);
         csv.row(["@x".to_owned(), "\tx".to_owned()]);
@@ -173,8 +201,29 @@ mod tests {
     }
 
     #[test]
+    fn hidden_columns_of_a_list_leave_its_file() {
+        let head = ["id", "amount", "currency", "fee", "note"];
+        let shown: [&[&str]; 3] = [&["id"], &["amount", "currency"], &["fee", "currency"]];
+        for (hidden, expected) in [
+            (&[][..], &[][..]),
+            (&[1], &[1]),
+            (&[2], &[3]),
+            // The currency of both amounts goes with the last one.
+            (&[1, 2], &[1, 2, 3]),
+            // What the list does not have stays, as does its first column; others do not exist.
+            (&[0, 9], &[]),
+        ] {
+            assert_eq!(omitted(&head, &shown, hidden), expected, "{hidden:?}");
+        }
+        let mut csv = Csv::of(Form::Plain, &head, vec![1, 2]);
+        csv.row(["1", "9", "USD", "2", "x"].map(str::to_owned));
+        let bytes = csv.into_bytes();
+        assert_eq!(String::from_utf8(bytes).expect("text"), "id,fee,note\r\n1,2,x\r\n");
+    }
+
+    #[test]
     fn excel_opens_it_as_it_is() {
-        let mut csv = Csv::of(Form::Excel, &["näme", "b"]);
+        let mut csv = Csv::of(Form::Excel, &["näme", "b"], Vec::new());
         csv.row(["علی, \"Jr\"".to_owned(), "379.12".to_owned()]);
         let bytes = csv.into_bytes();
         assert_eq!(bytes[..8], [0xff, 0xfe, b'n', 0, 0xe4, 0, b'm', 0]);

@@ -9,15 +9,19 @@ use crate::{Stop, Table, Visit};
 /// The query's field with the hidden columns of a list, as their indexes: `3-5`.
 pub const HIDDEN: &str = "hide";
 
+/// The hidden columns of a list.
+pub fn hidden(visit: &Visit) -> Vec<usize> {
+    visit.query().text(HIDDEN).split('-').filter_map(|text| text.parse().ok()).collect()
+}
+
 /// Lets the user hide columns of a list; keeps the given fields of the query.
 pub fn with_columns(visit: &Visit, path: &str, names: &[&str], table: Table) -> Table {
-    let hidden = visit.query().text(HIDDEN).split('-').filter_map(|text| text.parse().ok());
     let asked = query(visit, names);
     let address = |columns: &[usize]| {
         let columns: Vec<String> = columns.iter().map(usize::to_string).collect();
         format!("{path}?{asked}&{HIDDEN}={}", columns.join("-"))
     };
-    table.choosable(&hidden.collect::<Vec<usize>>(), address)
+    table.choosable(&hidden(visit), address)
 }
 
 /// The filters in use, by name and label, each with the list's address without it.

@@ -16,6 +16,7 @@ use engine::payments::{AuditFilter, AuditPlace};
 use super::payments::day;
 use super::routes::Routes;
 use super::{Answer, Pager, Stop, Visit};
+use crate::export::{self, Csv};
 use crate::lists::views;
 use crate::view::{Field, FormView, Section, clock, day_words, latest, page_around, query};
 
@@ -28,10 +29,17 @@ const FILTERS: [&str; 7] = ["by", "who", "action", "subject", "request", "from",
 const VIEWS: [(&str, &str); 2] = [("Everything", ""), ("People only", "by=people")];
 /// The page of all entries.
 const LIST: &str = "/console/audit";
+/// The entries as a file.
+const FILE: &str = "/console/audit/export.csv";
+/// Entries per read of an export.
+const EXPORT_ROWS: usize = 1_000;
+/// Maximum number of entries in an export; for more, use the command line.
+const EXPORT_MAX: usize = 50_000;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get(LIST, list)
+        .get(FILE, export)
         .get("/console/audit/entries/{chain}/{seq}", entry::show)
         .get("/console/audit/verify", verify::show)
 }
@@ -223,6 +231,7 @@ async fn list(visit: Visit) -> Answer {
     let (found, pager) = found(&visit, &wanted).await?;
     let days = days(&found, &visit);
     let mut links = vec![("/console/audit/verify".to_owned(), "Verify the chains".to_owned())];
+    links.extend(export::links_to(FILE, &query(&visit, &FILTERS)));
     links.extend(latest(&visit, LIST, &FILTERS));
     let title = "Audit log";
     let views = views(&visit, LIST, &FILTERS, &VIEWS);
@@ -231,6 +240,72 @@ async fn list(visit: Visit) -> Answer {
     let is_live = wanted.after.is_none() && wanted.before.is_none();
     let list = List { is_live, days, pager };
     page_around(&visit, title, vec![section], &list)
+}
+
+/// The entries that the filters select as a file, newest first.
+async fn export(visit: Visit) -> Answer {
+    let head = [
+        "at",
+        "chain",
+        "number",
+        "tenant",
+        "user",
+        "on_behalf_of",
+        "second_user",
+        "roles",
+        "channel",
+        "action",
+        "kind",
+        "subject",
+        "sentence",
+        "reason",
+        "before",
+        "after",
+        "request",
+    ];
+    let mut csv = Csv::new(&visit, &head);
+    let mut wanted = AuditFilter { after: None, before: None, ..wanted(&visit)? };
+    let mut count = 0;
+    loop {
+        let found = visit.console().store().audit_entries(&wanted, EXPORT_ROWS).await?;
+        count += found.len();
+        if count > EXPORT_MAX {
+            let words = format!(
+                "More than {EXPORT_MAX} entries match. Narrow the filter, or use corridor audit search."
+            );
+            return Err(Stop::Refused(words));
+        }
+        found.iter().for_each(|entry| csv.row(line(entry, &visit)));
+        if found.len() < EXPORT_ROWS {
+            return csv.taken(&visit, "audit.csv").await;
+        }
+        wanted.after = found.last().map(AuditPlace::of);
+    }
+}
+
+/// An entry's row of the file.
+fn line(entry: &Entry, visit: &Visit) -> [String; 17] {
+    let (deed, note) = (&entry.deed, &entry.note);
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    [
+        entry.at.to_string(),
+        entry.tenant.to_string(),
+        entry.seq.to_string(),
+        whose(entry.tenant, visit),
+        deed.who.clone(),
+        text(&deed.behalf),
+        text(&deed.second),
+        text(&deed.role),
+        deed.via.name().to_owned(),
+        note.action.clone(),
+        note.kind.clone(),
+        note.subject.clone(),
+        plain_sentence(entry),
+        deed.why.clone(),
+        text(&note.before),
+        text(&note.after),
+        text(&deed.request_id),
+    ]
 }
 
 #[cfg(test)]

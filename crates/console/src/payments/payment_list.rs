@@ -219,6 +219,19 @@ const HEAD: [&str; 9] = [
     "Payment",
 ];
 
+/// The file's columns that each column of the list shows.
+const SHOWN: [&[&str]; HEAD.len()] = [
+    &["amount_destination", "currency_destination"],
+    &["status"],
+    &["beneficiary_name"],
+    &["beneficiary_account_number"],
+    &["accepted_at"],
+    &["amount", "currency"],
+    &["country"],
+    &["external_id"],
+    &["id"],
+];
+
 /// What a payment is recognised by: the first cells of its row.
 pub(super) fn first_cells(visit: &Visit, record: &Record) -> [Cell; 5] {
     let (payment, order) = (&record.payment, &record.order);
@@ -339,7 +352,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         let latest = format!("{}?{asked}", visit.href("/payments"));
         links.push((latest, "Back to the latest".to_owned()));
     }
-    links.extend(export::links(&visit, "payments", &asked));
+    links.extend(export::links(&visit, "payments", &query(&visit, &kept())));
     page(
         &visit,
         "Payments",
@@ -395,7 +408,7 @@ fn line(record: &Record) -> PaymentLine {
 }
 
 pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
-    let mut csv = Csv::new(&visit, COLUMNS);
+    let mut csv = Csv::shown(&visit, COLUMNS, &SHOWN);
     let (mut count, mut from) = (0, None);
     loop {
         let page = found(&visit, EXPORT_ROWS, from).await?;
@@ -417,6 +430,13 @@ pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_shows_columns_that_the_file_has() {
+        for name in SHOWN.concat() {
+            assert!(COLUMNS.contains(&name), "{name}");
+        }
+    }
 
     #[test]
     fn a_mark_reads_back() {

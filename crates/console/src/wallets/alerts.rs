@@ -4,6 +4,7 @@ use domain::time::Timestamp;
 use domain::wallet_effects::{Alert, AlertKind};
 use uuid::Uuid;
 
+use crate::export::{self, Csv};
 use crate::view::{Field, FormView, Section, age, page, words};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
@@ -79,8 +80,23 @@ pub(super) async fn list(visit: Visit) -> Answer {
         .field(Field::hidden("alert", alert.id()));
         sections.push(Section { forms: vec![form.why()], ..Section::default() });
     }
-    sections.push(Section { table: Some(table), ..Section::default() });
+    let links = export::links(&visit, "alerts", "");
+    sections.push(Section { links, table: Some(table), ..Section::default() });
     page(&visit, "Alerts", sections)
+}
+
+pub(super) async fn export(visit: Visit) -> Answer {
+    let mut csv = Csv::new(&visit, &["alert_id", "kind", "since", "subject", "description"]);
+    for (at, alert) in open(&visit).await? {
+        csv.row([
+            alert.id().to_string(),
+            alert.kind.name().to_owned(),
+            at.to_string(),
+            alert.subject.to_string(),
+            alert.what,
+        ]);
+    }
+    csv.taken(&visit, "alerts.csv").await
 }
 
 pub(super) async fn close(visit: Visit) -> Answer {

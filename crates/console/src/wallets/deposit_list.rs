@@ -91,7 +91,16 @@ pub(super) async fn export(visit: Visit) -> Answer {
         "credited_at",
         "completed_at",
     ];
-    let mut csv = Csv::new(&visit, &head);
+    let shown: [&[&str]; HEAD.len()] = [
+        &["amount", "currency"],
+        &["state"],
+        &[],
+        &["seen_at"],
+        &[],
+        &["wallet_id"],
+        &["transaction_id"],
+    ];
+    let mut csv = Csv::shown(&visit, &head, &shown);
     let store = visit.console().store();
     super::every_page(
         |page| Box::pin(store.office_deposits(tenant, &wanted, page)),

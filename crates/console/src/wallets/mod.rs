@@ -95,6 +95,7 @@ fn decisions() -> Routes {
         .post("/console/t/{tenant}/deposits/{id}/refund/approve", deposit::approve_refund)
         .post("/console/t/{tenant}/deposits/{id}/refund/withdraw", deposit::withdraw_refund)
         .get("/console/t/{tenant}/alerts", alerts::list)
+        .get("/console/t/{tenant}/alerts/export.csv", alerts::export)
         .post("/console/t/{tenant}/alerts/close", alerts::close)
 }
 
@@ -102,6 +103,7 @@ fn decisions() -> Routes {
 fn connections() -> Routes {
     Routes::new()
         .get("/console/t/{tenant}/webhooks", webhooks::list)
+        .get("/console/t/{tenant}/webhooks/deliveries/export.csv", webhooks::export)
         .post("/console/t/{tenant}/webhooks/recover", webhooks::recover)
         .post("/console/t/{tenant}/webhooks/example", webhooks::example)
         .post("/console/t/{tenant}/webhooks/url", receiver::set_url)

@@ -93,7 +93,17 @@ pub(super) async fn export(visit: Visit) -> Answer {
         "created_at",
         "settled_at",
     ];
-    let mut csv = Csv::new(&visit, &head);
+    let shown: [&[&str]; HEAD.len()] = [
+        &["payout", "payout_currency"],
+        &["state"],
+        &[],
+        &["amount", "currency"],
+        &["created_at"],
+        &[],
+        &["wallet_id"],
+        &["order_id"],
+    ];
+    let mut csv = Csv::shown(&visit, &head, &shown);
     let store = visit.console().store();
     super::every_page(
         |page| Box::pin(store.office_orders(tenant, &wanted, page)),

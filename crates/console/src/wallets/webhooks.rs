@@ -8,10 +8,13 @@ use engine::wallets::{DeliveryFilter, DeliveryRecord, EventsOf};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::lists::none;
+use crate::export::{self, Csv};
+use crate::lists::{HIDDEN, none, with_columns};
 use crate::view::{Field, FormView, Section, asked, instant, latest, page, turned, turns, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
+const HEAD: [&str; 7] =
+    ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
 const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
 /// The services of events, with labels.
 const EVENTS_OF: [(&str, &str); 2] =
@@ -75,10 +78,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let path = visit.href("/webhooks");
-    let pager = turns(&visit, &path, &FILTERS, &found);
-    let head =
-        ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
-    let table = Table::new("Deliveries", &head, rows)
+    let pager = turns(&visit, &path, &kept(), &found);
+    let table = Table::new("Deliveries", &HEAD, rows)
         .or(none(&visit, "No deliveries yet.", "No deliveries match.", &FILTERS))
         .paged(pager);
     let query = visit.query();
@@ -91,17 +92,21 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Field::choice("event", "Event", &kinds).or_all().as_asked(query),
         Field::day("from", "From (UTC)").as_asked(query),
         Field::day("until", "Before (UTC)").as_asked(query),
+        Field::hidden(HIDDEN, query.text(HIDDEN)),
     ]);
     let counts: Vec<String> =
         undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
     let says = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let says = vec![format!("Not delivered: {says}")];
+    let mut links =
+        export::links(&visit, "webhooks/deliveries", &crate::view::query(&visit, &kept()));
+    links.extend(latest(&visit, &path, &kept()));
     let deliveries = Section {
         title: "Deliveries".to_owned(),
         says,
-        links: latest(&visit, &path, &FILTERS).into_iter().collect(),
+        links,
         filters: Some(filters),
-        table: Some(table),
+        table: Some(with_columns(&visit, &path, &FILTERS, table)),
         ..Section::default()
     };
     let sections = vec![
@@ -111,6 +116,58 @@ pub(super) async fn list(visit: Visit) -> Answer {
         super::receiver::control(&visit).await?,
     ];
     page(&visit, "Webhooks", sections)
+}
+
+/// The fields of the query that links within the list keep.
+fn kept() -> Vec<&'static str> {
+    FILTERS.into_iter().chain([HIDDEN]).collect()
+}
+
+pub(super) async fn export(visit: Visit) -> Answer {
+    let (tenant, filter) = (visit.tenant_id()?, filter(&visit)?);
+    let head = [
+        "event_id",
+        "event",
+        "status",
+        "attempts",
+        "created_at",
+        "next_attempt_at",
+        "delivered_at",
+        "last_status",
+        "last_failure",
+        "sequence",
+    ];
+    let shown: [&[&str]; HEAD.len()] = [
+        &["event_id"],
+        &["event"],
+        &["status"],
+        &["attempts"],
+        &["created_at"],
+        &["next_attempt_at"],
+        &["last_status", "last_failure"],
+    ];
+    let mut csv = Csv::shown(&visit, &head, &shown);
+    let store = visit.console().store();
+    let at = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
+    super::every_page(
+        |page| Box::pin(store.office_deliveries(tenant, &filter, page)),
+        |DeliveryRecord { delivery, event }| {
+            csv.row([
+                delivery.event.to_string(),
+                event.kind_name().to_owned(),
+                delivery.state.name().to_owned(),
+                delivery.attempts.to_string(),
+                delivery.created_at.to_string(),
+                at(delivery.next_at),
+                at(delivery.delivered_at),
+                delivery.last_status.map(|status| status.to_string()).unwrap_or_default(),
+                delivery.last_fault.unwrap_or_default(),
+                event.seq().to_string(),
+            ]);
+        },
+    )
+    .await?;
+    csv.taken(&visit, "deliveries.csv").await
 }
 
 /// Resends missed events since a day, oldest first.

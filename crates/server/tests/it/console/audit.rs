@@ -15,7 +15,7 @@ on_both_stores! {
     an_entry_shows_its_hashes_and_what_changed
     entries_are_found_by_request_and_day
     entries_of_people_are_apart_from_those_of_the_program
-    the_log_is_paged_both_ways
+    the_log_is_paged_both_ways_and_saved
     the_log_is_readable_by_authorized_users_only
 }
 
@@ -168,7 +168,7 @@ async fn entries_of_people_are_apart_from_those_of_the_program(on: On) {
     assert!(people.contains("aria-current=\"page\">People only</a>"), "{people}");
 }
 
-async fn the_log_is_paged_both_ways(on: On) {
+async fn the_log_is_paged_both_ways_and_saved(on: On) {
     let bank = Bank::new(on).await;
     for number in 0..101 {
         noted(&bank, &format!("turned-{number:03}")).await;
@@ -187,6 +187,16 @@ async fn the_log_is_paged_both_ways(on: On) {
     let back = officer.fetch(&turned(&second, "prev").expect("a link back")).await.page();
     assert!(back.contains("turned-100") && back.contains("turned-001"), "{back}");
     assert!(turned(&back, "prev").is_none() && turned(&back, "next").is_some());
+    // The file has all of them, newest first, with the filters of the page.
+    let file = "/console/audit/export.csv?action=thing.change";
+    assert!(first.contains(&format!("{file}\">Download as CSV")), "{first}");
+    let file = officer.fetch(file).await.page();
+    let lines: Vec<&str> = file.lines().collect();
+    assert!(lines[0].starts_with("at,chain,number,tenant,user,"), "{}", lines[0]);
+    assert_eq!(lines.len(), 102);
+    assert!(lines[1].contains(",turned-100,") && lines[101].contains(",turned-000,"));
+    let none = officer.fetch("/console/audit/export.csv?subject=none").await.page();
+    assert_eq!(none.lines().count(), 1);
 }
 
 async fn the_log_is_readable_by_authorized_users_only(on: On) {
@@ -207,6 +217,7 @@ async fn the_log_is_readable_by_authorized_users_only(on: On) {
         Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Operator]).await;
     for path in [
         "/console/audit",
+        "/console/audit/export.csv",
         "/console/audit/verify",
         &format!("/console/audit/entries/{}/1", bank.tenant.id),
     ] {

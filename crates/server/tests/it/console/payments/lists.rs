@@ -324,6 +324,15 @@ async fn a_file_of_payments_runs_nothing_and_masks(on: On) {
     assert!(line.contains(&format!(",{rate},")) && line.contains(branch), "{line}");
     assert!(!line.contains(record["order"]["sender_name"].text()), "{line}");
     assert_eq!(lines.next(), Some(""), "one payment only");
+    // Hidden columns of the list are not in its file: the payer's amount and the external id.
+    let narrow = treasury.get("/payments/export.csv?hide=5-7").await.page();
+    let (head, line) = narrow.split_once("\r\n").expect("a head");
+    let names: Vec<&str> = head.split(',').collect();
+    let kept = |name: &&str| !["external_id", "amount", "currency"].contains(name);
+    assert_eq!(names, COLUMNS.iter().copied().filter(kept).collect::<Vec<_>>());
+    assert!(line.starts_with(&format!("{id},")) && !line.contains("=1+1"), "{line}");
+    let page = treasury.get("/payments?hide=5-7&status=succeeded").await.page();
+    has(&page, &["/payments/export.csv?status=succeeded&#38;hide=5-7\">Download as CSV"]);
     let none = treasury.get("/payments/export.csv?country=IND").await.page();
     assert_eq!(none.lines().count(), 1);
     let excel = treasury.get("/payments/export.csv?form=excel").await;

@@ -55,6 +55,20 @@ async fn a_delivery_shows_every_try_and_is_sent_again(on: On) {
         officer.get("/webhooks?until=2020-01-01").await.page().contains("No deliveries match.")
     );
     officer.get("/webhooks?from=yesterday").await.refused(422);
+    let narrow = officer.get("/webhooks?status=delivered&hide=3").await.page();
+    assert!(!narrow.contains("<th scope=\"col\">Attempts"), "{narrow}");
+    let file = "/webhooks/deliveries/export.csv?status=delivered&#38;hide=3\">Download as CSV";
+    assert!(narrow.contains(file), "{narrow}");
+    let file = officer.get("/webhooks/deliveries/export.csv?status=delivered&hide=3").await.page();
+    let mut lines = file.lines();
+    let head = "event_id,event,status,created_at,next_attempt_at,delivered_at,last_status,last_failure,sequence";
+    assert_eq!(lines.next(), Some(head));
+    assert!(
+        lines.any(|line| line.starts_with(&format!("{event},wallet.blocked,delivered,"))),
+        "{file}"
+    );
+    let none = officer.get("/webhooks/deliveries/export.csv?status=dead").await.page();
+    assert_eq!(none.lines().count(), 1);
     let path = format!("/webhooks/deliveries/{event}");
     let page = officer.get(&path).await.page();
     for shown in ["wallet.blocked", &wallet, "PENDING_INVESTIGATION", "received", "200"] {

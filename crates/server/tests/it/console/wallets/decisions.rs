@@ -386,6 +386,10 @@ async fn alerts_are_closed_with_a_reason(on: On) {
     assert!(page.contains("low gas") && page.contains("has &#60;1 ETH"), "{page}");
     let chosen = officer.get(&format!("/alerts?alert={}", alert.id())).await.page();
     assert!(chosen.contains("Close this alert"), "{chosen}");
+    let file = officer.get("/alerts/export.csv").await.page();
+    assert_eq!(file.lines().next(), Some("alert_id,kind,since,subject,description"));
+    assert!(file.contains(&format!("{},the operator has <1 ETH", alert.subject)), "{file}");
+    Officer::of(&bank, &[Role::Viewer]).await.get("/alerts/export.csv").await.refused(403);
     let name = alert.id().to_string();
     officer.post("/alerts/close", &[("alert", &name), ("why", "")]).await.refused(422);
     officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.done();
