@@ -125,7 +125,7 @@ enum Command {
     /// Print addresses and keys as shell variables
     Env(env::EnvArgs),
     /// Write the files of a production installation
-    Init(init::InitArgs),
+    Init(Box<init::InitArgs>),
     /// Check this installation
     Doctor(doctor::DoctorArgs),
     /// Show or advance the sandbox's business clock

@@ -9,11 +9,29 @@ use domain::chain::Address;
 use super::super::failure::Failure;
 use super::{InitArgs, Proxy};
 
+/// The port of a server that names none.
+const SFTP_PORT: u16 = 22;
+
 /// Where a rail leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Directory(PathBuf),
+    Sftp(Server),
+    /// The URL of a connector.
+    Connector(String),
     Https(String),
+}
+
+/// A bank's SFTP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub user: String,
+    pub host: String,
+    pub port: u16,
+    /// The directory of both directions, if it is not the user's own.
+    pub path: Option<String>,
+    /// Fingerprints that the bank publishes.
+    pub host_keys: Vec<String>,
 }
 
 /// `--rail`
@@ -26,13 +44,16 @@ pub struct Rail {
 /// Parses `--rail`.
 pub fn rail(text: &str) -> Result<Rail, String> {
     let wrong = || {
-        "must be ID=directory:PATH or ID=https://…, for example pak-raast=directory:/srv/raast"
+        "must be ID=directory:PATH, ID=sftp://USER@HOST, ID=connector:URL or ID=https://…, for example \
+         pak-raast=directory:/srv/raast"
             .to_owned()
     };
     let (id, target) = text.trim().split_once('=').ok_or_else(wrong)?;
-    let target = match target.strip_prefix("directory:") {
-        Some(path) if !path.is_empty() => Target::Directory(PathBuf::from(path)),
-        None if target.starts_with("https://") => Target::Https(target.to_owned()),
+    let target = match target.split_once(':').ok_or_else(wrong)? {
+        ("directory", path) if !path.is_empty() => Target::Directory(PathBuf::from(path)),
+        ("sftp", _) => Target::Sftp(server(target)?),
+        ("connector", url) => Target::Connector(connector(url)?),
+        ("https", _) if target.starts_with("https://") => Target::Https(target.to_owned()),
         _ => return Err(wrong()),
     };
     let known =
@@ -41,6 +62,98 @@ pub fn rail(text: &str) -> Result<Rail, String> {
     match ids.contains(&id) {
         true => Ok(Rail { id: id.to_owned(), target }),
         false => Err(format!("{id:?} is not one of the rails {}", ids.join(", "))),
+    }
+}
+
+/// Parses `sftp://USER@HOST[:PORT][/DIRECTORY]`.
+fn server(text: &str) -> Result<Server, String> {
+    const RULE: &str =
+        "must be sftp://USER@HOST, with :PORT and /DIRECTORY if the bank states them";
+    let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let user = url.username();
+    let is_plain = |text: &str| !text.is_empty() && !text.contains('%');
+    let has_more = url.query().is_some() || url.fragment().is_some() || url.path().contains('%');
+    if url.password().is_some() {
+        return Err("must not have a password: it is a secret, kept in a file".to_owned());
+    }
+    if !is_plain(user) || !is_plain(host) || has_more || url.port() == Some(0) {
+        return Err(RULE.to_owned());
+    }
+    let path = url.path().trim_end_matches('/');
+    Ok(Server {
+        user: user.to_owned(),
+        host: host.to_ascii_lowercase(),
+        port: url.port().unwrap_or(SFTP_PORT),
+        path: Some(path.to_owned()).filter(|path| !path.is_empty()),
+        host_keys: Vec::new(),
+    })
+}
+
+/// Parses the URL of a connector: without TLS only on this machine.
+fn connector(text: &str) -> Result<String, String> {
+    let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_local =
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    match url.scheme() {
+        "https" if !host.is_empty() => Ok(text.to_owned()),
+        "http" if is_local => Ok(text.to_owned()),
+        _ => Err("must be https://…, or http:// on this machine".to_owned()),
+    }
+}
+
+/// `--host-key`: a server, and the fingerprint of a key of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerKey {
+    host: String,
+    fingerprint: String,
+}
+
+/// Parses `--host-key`.
+pub fn host_key(text: &str) -> Result<ServerKey, String> {
+    let (host, key) =
+        text.trim().split_once('=').ok_or("must be HOST=SHA256:…, as the bank publishes it")?;
+    Ok(ServerKey { host: host.to_ascii_lowercase(), fingerprint: fingerprint(key)? })
+}
+
+fn fingerprint(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    match adapters::sftp::is_fingerprint(text) {
+        true => Ok(text.to_owned()),
+        false => Err("must be a fingerprint such as `ssh-keygen -lf` prints: SHA256:…".to_owned()),
+    }
+}
+
+/// The rails with the keys of their servers: of the options, else asked for.
+fn with_host_keys(
+    mut rails: Vec<Rail>,
+    given: &[ServerKey],
+    terminal: &mut Terminal,
+) -> Result<Vec<Rail>, Failure> {
+    let mut known: Vec<ServerKey> = given.to_vec();
+    let mut servers = Vec::new();
+    for rail in &mut rails {
+        let Target::Sftp(server) = &mut rail.target else { continue };
+        let of = |known: &[ServerKey]| {
+            let own = known.iter().filter(|key| key.host == server.host);
+            own.map(|key| key.fingerprint.clone()).collect::<Vec<_>>()
+        };
+        if of(&known).is_empty() {
+            let host = &server.host;
+            let question =
+                format!("Fingerprint of {host}'s key, as the bank publishes it (SHA256:…)");
+            let fingerprint = terminal.ask("--host-key", &question, fingerprint)?;
+            known.push(ServerKey { host: host.clone(), fingerprint });
+        }
+        server.host_keys = of(&known);
+        servers.push(server.host.clone());
+    }
+    match given.iter().find(|key| !servers.contains(&key.host)) {
+        Some(key) => {
+            Err(Failure::Usage(format!("--host-key: no rail leads to sftp://…@{}", key.host)))
+        }
+        None => Ok(rails),
     }
 }
 
@@ -143,10 +256,11 @@ impl Answers {
             false => args.rails.clone(),
             true => terminal.ask_several(
                 "--rail",
-                "Rail of your bank, ID=directory:PATH or ID=https://…",
+                "Rail of your bank, ID=directory:PATH, ID=sftp://USER@HOST, ID=connector:URL or ID=https://…",
                 rail,
             )?,
         };
+        let rails = with_host_keys(rails, &args.host_keys, terminal)?;
         let text = |given: &Option<String>, flag, question, terminal: &mut Terminal| match given {
             Some(text) => Ok(text.clone()),
             None => terminal.ask(flag, question, filled),
@@ -231,7 +345,7 @@ fn absolute(flag: &str, location: &str) -> Result<String, Failure> {
 fn absolute_rail(rail: Rail) -> Result<Rail, Failure> {
     let target = match rail.target {
         Target::Directory(path) => Target::Directory(std::path::absolute(path)?),
-        https => https,
+        other => other,
     };
     Ok(Rail { target, ..rail })
 }
@@ -512,10 +626,74 @@ mod tests {
             ("pak-raast=directory:", "must be ID="),
             ("pak-raast=http://bank.example", "must be ID="),
             ("pak-rast=directory:/srv", "pak-raast"),
+            ("pak-raast=sftp://sftp.bank.example", "must be sftp://USER@HOST"),
+            ("pak-raast=sftp://", "must be sftp://USER@HOST"),
+            ("pak-raast=sftp:remit@sftp.bank.example", "must be sftp://USER@HOST"),
+            ("pak-raast=sftp://remit@sftp.bank.example/out?x", "must be sftp://USER@HOST"),
+            ("pak-raast=sftp://remit@sftp.bank.example:0", "must be sftp://USER@HOST"),
+            ("pak-raast=sftp://remit:secret@sftp.bank.example", "must not have a password"),
+            ("pak-raast=connector:", ""),
+            ("pak-raast=connector:http://bank.example", "http:// on this machine"),
+            ("pak-raast=connector:ftp://127.0.0.1", "http:// on this machine"),
         ] {
             let rule = rail(text).expect_err(text);
             assert!(rule.contains(words), "{text}: {rule}");
         }
         assert!(rail("ind-imps=https://bank.example/iso").is_ok());
+        for url in
+            ["https://connector.bank.example/v1", "http://127.0.0.1:8090", "http://[::1]:8090"]
+        {
+            let found = rail(&format!("ind-imps=connector:{url}")).expect(url);
+            assert_eq!(found.target, Target::Connector(url.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_server_is_named_as_in_a_url() {
+        let of = |text: &str| match rail(&format!("npl-nchl-ips={text}")).expect(text).target {
+            Target::Sftp(Server { user, host, port, path, .. }) => (user, host, port, path),
+            other => panic!("{other:?}"),
+        };
+        let server = |user: &str, host: &str, port, path: Option<&str>| {
+            (user.to_owned(), host.to_owned(), port, path.map(str::to_owned))
+        };
+        for (text, expected) in [
+            ("sftp://remit01@sftp.bank.example", server("remit01", "sftp.bank.example", 22, None)),
+            ("sftp://remit01@SFTP.bank.example/", server("remit01", "sftp.bank.example", 22, None)),
+            ("sftp://r@10.1.2.3:2222/pay/nchl/", server("r", "10.1.2.3", 2222, Some("/pay/nchl"))),
+            ("sftp://r@[fd00::7]:22", server("r", "fd00::7", 22, None)),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_servers_key_is_given_or_asked_for_once() {
+        const KEY: &str = "SHA256:uNiVztksCsDhcc0u9e8BrOqu5UmMQmfTEDZxT1UzoNo";
+        let rails = || {
+            let both = ["npl-nchl-ips=sftp://r@a.example/npl", "pak-raast=sftp://r@a.example/pak"];
+            both.map(|text| rail(text).expect(text)).to_vec()
+        };
+        let keys = |rails: Vec<Rail>| {
+            let of = |rail: Rail| match rail.target {
+                Target::Sftp(server) => server.host_keys,
+                other => panic!("{other:?}"),
+            };
+            rails.into_iter().map(of).collect::<Vec<_>>()
+        };
+        let mut closed = Terminal { input: None };
+        let given = host_key(&format!("A.example={KEY}")).expect("a key");
+        let found =
+            with_host_keys(rails(), std::slice::from_ref(&given), &mut closed).expect("complete");
+        assert_eq!(keys(found), [[KEY], [KEY]]);
+        let missing = with_host_keys(rails(), &[], &mut closed).expect_err("no key");
+        assert!(missing.to_string().starts_with("--host-key: is missing"), "{missing}");
+        let mut answers = terminal("MD5:00\nSHA256:uNiVztksCsDhcc0u9e8BrOqu5UmMQmfTEDZxT1UzoNo\n");
+        let found = with_host_keys(rails(), &[], &mut answers).expect("answered");
+        assert_eq!(keys(found), [[KEY], [KEY]]);
+        let other = ServerKey { host: "b.example".to_owned(), ..given };
+        let stray = with_host_keys(Vec::new(), &[other], &mut closed).expect_err("no such rail");
+        assert!(stray.to_string().contains("no rail leads to sftp://…@b.example"), "{stray}");
+        assert!(host_key("a.example").is_err() && host_key("a.example=SHA256:x").is_err());
     }
 }

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 
 use super::super::failure::Failure;
 use super::Proxy;
-use super::answers::{Answers, Rail, Target, Wallets};
+use super::answers::{Answers, Rail, Server, Target, Wallets};
 
 pub const CONFIG: &str = "corridor.toml";
 pub const SECRETS: &str = "secrets";
@@ -81,6 +81,13 @@ pub fn of(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<Written, Fai
     ];
     if let Some(url) = &answers.database_url {
         files.push(NewFile::secret(secrets.join("STORE__URL"), url.clone()));
+    }
+    for rail in &answers.rails {
+        if matches!(rail.target, Target::Connector(_)) {
+            let secret = format!("whsec_{}", random_key()?);
+            let name = rail_secret(&rail.id, "CALLBACK_SECRET");
+            files.push(NewFile::secret(secrets.join(name), secret));
+        }
     }
     let mut addresses = Vec::new();
     if let Some(wallets) = &answers.wallets {
@@ -176,12 +183,44 @@ fn configuration(answers: &Answers, dir: &Path) -> String {
     );
     text.push_str(&wallets(answers.wallets.as_ref(), dir));
     for rail in &answers.rails {
-        text.push_str(&rail_entry(rail, answers));
+        text.push_str(&rail_entry(rail, answers, dir));
     }
     text
 }
 
-fn rail_entry(rail: &Rail, answers: &Answers) -> String {
+/// The name of a rail's secret.
+fn rail_secret(id: &str, key: &str) -> String {
+    format!("RAILS__{}__{key}", id.replace('-', "_").to_ascii_uppercase())
+}
+
+/// The private key with which this installation authenticates itself to a bank's server.
+pub fn ssh_key(dir: &Path, rail: &str) -> PathBuf {
+    dir.join("keys").join(format!("{rail}-ssh"))
+}
+
+/// `[rails.sftp]`. Directories of the server are the defaults, below the given one.
+fn server(server: &Server, key_file: &Path) -> String {
+    let dirs = server.path.as_ref().map_or_else(String::new, |path| {
+        let dirs = [
+            ("out", "out"),
+            ("in", "in"),
+            ("archive", "in/archive"),
+            ("unreadable", "in/unreadable"),
+        ];
+        dirs.map(|(key, dir)| format!("{key} = {}\n", quoted(&format!("{path}/{dir}")))).concat()
+    });
+    format!(
+        "\n[rails.sftp]\nhost = {}\nport = {}\nuser = {}\nkey_file = {}\nhost_keys = {}\n{dirs}",
+        quoted(&server.host),
+        server.port,
+        quoted(&server.user),
+        quoted(&key_file.display().to_string()),
+        array(&server.host_keys),
+    )
+}
+
+fn rail_entry(rail: &Rail, answers: &Answers, dir: &Path) -> String {
+    let mut tables = String::new();
     let target = match &rail.target {
         Target::Directory(path) => {
             format!(
@@ -189,9 +228,20 @@ fn rail_entry(rail: &Rail, answers: &Answers) -> String {
                 quoted(&path.display().to_string())
             )
         }
+        Target::Sftp(of) => {
+            tables = server(of, &ssh_key(dir, &rail.id));
+            "transport = \"sftp\"\n".to_owned()
+        }
+        Target::Connector(url) => {
+            let (token, secret) =
+                (rail_secret(&rail.id, "TOKEN"), rail_secret(&rail.id, "CALLBACK_SECRET"));
+            format!(
+                "transport = \"connector\"\nurl = {}\n# \"connector\" if the bank can cancel or return:\nrecalls = \"\"\n# token, callback_secret: in {SECRETS}/{token} and {SECRETS}/{secret}\n",
+                quoted(url)
+            )
+        }
         Target::Https(url) => {
-            let secret =
-                format!("RAILS__{}__TOKEN", rail.id.replace('-', "_").to_ascii_uppercase());
+            let secret = rail_secret(&rail.id, "TOKEN");
             format!(
                 "transport = \"https\"\nurl = {}\n# token: in {SECRETS}/{secret}\n",
                 quoted(url)
@@ -208,7 +258,7 @@ fn rail_entry(rail: &Rail, answers: &Answers) -> String {
         )
     });
     format!(
-        "\n[[rails]]\nid = {}\n{target}debtor_name = {}\ndebtor_account = {}\ndebtor_agent = {}\n{address}",
+        "\n[[rails]]\nid = {}\n{target}debtor_name = {}\ndebtor_account = {}\ndebtor_agent = {}\n{address}{tables}",
         quoted(&rail.id),
         quoted(&debtor.name),
         quoted(&debtor.account),
@@ -278,7 +328,7 @@ fn unit(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<String, Failur
     let mut writable: Vec<String> = vec![data.clone()];
     writable.extend(answers.rails.iter().filter_map(|rail| match &rail.target {
         Target::Directory(path) => Some(path.display().to_string()),
-        Target::Https(_) => None,
+        Target::Sftp(_) | Target::Connector(_) | Target::Https(_) => None,
     }));
     // ProtectSystem=strict makes everything else read-only; a path that is missing does not prevent the start.
     let writable: Vec<String> =
@@ -402,6 +452,56 @@ mod tests {
             refusals[0].contains("rails.ind-imps.token"),
             "the one secret that only the bank knows: {refusals:?}"
         );
+    }
+
+    #[test]
+    fn a_banks_server_and_a_connector_are_configured_completely() {
+        const KEY: &str = "SHA256:uNiVztksCsDhcc0u9e8BrOqu5UmMQmfTEDZxT1UzoNo";
+        let dir = tempfile::tempdir().expect("a directory");
+        let server = |path: Option<&str>| {
+            Target::Sftp(Server {
+                user: "remit01".to_owned(),
+                host: "sftp.bank.example".to_owned(),
+                port: 2222,
+                path: path.map(str::to_owned),
+                host_keys: vec![KEY.to_owned()],
+            })
+        };
+        let rail = |id: &str, target| Rail { id: id.to_owned(), target };
+        let answers = Answers {
+            rails: vec![
+                rail("npl-nchl-ips", server(None)),
+                rail("pak-raast", server(Some("/pay/raast"))),
+                rail("ind-imps", Target::Connector("http://127.0.0.1:8090".to_owned())),
+            ],
+            ..answers(false)
+        };
+        let files = of(&answers, dir.path(), Path::new("/var/lib/corridor")).expect("texts").files;
+        super::super::write_all(&files).expect("written");
+        let config =
+            Config::load(&super::super::sources(dir.path())).expect("a valid configuration");
+        let found = |id: &str| config.rails.iter().find(|rail| rail.id == id).expect("the rail");
+        let own = &found("npl-nchl-ips").sftp;
+        assert_eq!(
+            (own.user.as_str(), own.host.as_str(), own.port),
+            ("remit01", "sftp.bank.example", 2222)
+        );
+        assert_eq!(own.key_file, dir.path().join("keys/npl-nchl-ips-ssh"));
+        assert_eq!((own.out.as_path(), own.reports.as_path()), (Path::new("out"), Path::new("in")));
+        let below = &found("pak-raast").sftp;
+        assert_eq!(
+            (below.host_keys.as_slice(), below.archive.as_path()),
+            (&[KEY.to_owned()][..], Path::new("/pay/raast/in/archive"))
+        );
+        assert_eq!(found("ind-imps").debtor_name, "Dhow \"Bank\"");
+        let refusals = config::refuse_in_production(&config);
+        assert!(
+            refusals.len() == 1 && refusals[0].contains("rails.ind-imps.token"),
+            "the connector's token is its owner's: {refusals:?}"
+        );
+        let steps = super::super::next_steps(dir.path(), Path::new("/var/lib/corridor"), &answers);
+        let made = steps.iter().filter(|step| step.starts_with("ssh-keygen -t ed25519 -f "));
+        assert_eq!(made.count(), 2, "{steps:?}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::doctor;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::{Context, run_async};
-use answers::{Answers, DebtorAddress, Rail, Terminal};
+use answers::{Answers, DebtorAddress, Rail, ServerKey, Target, Terminal};
 use files::{NewFile, Written};
 
 /// Options of `init`.
@@ -48,9 +48,13 @@ pub struct InitArgs {
     /// --listen]
     #[arg(long = "trusted-proxy", value_name = "NETWORK", value_parser = network)]
     trusted_proxies: Vec<String>,
-    /// Rail of your bank, repeatable: ID=directory:PATH or ID=https://…
+    /// Rail of your bank, repeatable: ID=directory:PATH, ID=sftp://USER@HOST[:PORT][/DIRECTORY],
+    /// ID=connector:URL or ID=https://…
     #[arg(long = "rail", value_name = "ID=TARGET", value_parser = answers::rail)]
     rails: Vec<Rail>,
+    /// Key of the bank's SFTP server, repeatable: the fingerprint that the bank publishes
+    #[arg(long = "host-key", value_name = "HOST=SHA256:…", value_parser = answers::host_key)]
+    host_keys: Vec<ServerKey>,
     /// Name of the account that payouts are debited from
     #[arg(long, value_name = "NAME")]
     debtor_name: Option<String>,
@@ -193,7 +197,13 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
     let (shown, secrets) = (dir.display(), dir.join(files::SECRETS));
     let proxy = answers.proxy;
     let tag = answers.wallets.as_ref().map_or("TAG", |wallets| wallets.tenant.as_str());
-    vec![
+    let servers = answers.rails.iter().filter(|rail| matches!(rail.target, Target::Sftp(_)));
+    let keys = servers.map(|rail| {
+        let key = files::ssh_key(dir, &rail.id);
+        format!("ssh-keygen -t ed25519 -f {}, and give the bank its .pub file", key.display())
+    });
+    let mut steps: Vec<String> = keys.collect();
+    steps.extend([
         format!("Keep a copy of {} apart from the backups.", secrets.join(files::KEK).display()),
         format!(
             "Set names, certificates and networks in {}.",
@@ -210,7 +220,8 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
             "corridor tenants create --tag {tag} --name NAME && corridor users create NAME --role admin --all-tenants"
         ),
         format!("install {shown}/{} and start it, then: corridor doctor --deep", files::UNIT),
-    ]
+    ]);
+    steps
 }
 
 /// Parses an address or a range.
