@@ -136,12 +136,13 @@ pub struct AcknowledgementEntry {
 }
 
 impl AcknowledgementEntry {
-    fn settings(&self) -> Option<AcknowledgementSettings> {
+    fn settings(&self, duplicate_reasons: &[String]) -> Option<AcknowledgementSettings> {
         (self.wait_s > 0).then(|| AcknowledgementSettings {
             positive: self.positive.clone(),
             negative: self.negative.clone(),
             wait: Duration::from_secs(self.wait_s),
             negative_rejects: self.negative_rejects,
+            duplicate_reasons: duplicate_reasons.to_vec(),
         })
     }
 }
@@ -205,7 +206,7 @@ impl Config {
             report_files: entry.report_files.clone(),
             report_wait: Duration::from_secs(entry.report_wait_s),
             pgp: entry.pgp.settings(),
-            acknowledgements: entry.acknowledgements.settings(),
+            acknowledgements: entry.acknowledgements.settings(&entry.duplicate_reasons),
         }
     }
 }

@@ -12,6 +12,7 @@ mod names;
 mod outbox;
 mod pattern;
 mod probe;
+mod refusal;
 pub(super) mod sequence;
 mod unpack;
 

@@ -397,12 +397,20 @@ fn a_file_that_grows_while_it_is_read_is_read_later() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     let inbox = Arc::into_inner(rail.inbox).expect("not shared");
+    let reports = dir.path().join("in");
     drop_file(&dir, "1.xml", &report(1));
-    assert_eq!(inbox.content("1.xml".as_ref(), Some(7)).expect("read"), None);
-    assert_eq!(inbox.content("1.xml".as_ref(), None).expect("read"), Some(report(1).into_bytes()));
+    assert_eq!(inbox.content(&reports, "1.xml".as_ref(), Some(7)).expect("read"), None);
+    assert_eq!(
+        inbox.content(&reports, "1.xml".as_ref(), None).expect("read"),
+        Some(report(1).into_bytes())
+    );
     let length = report(1).len() as u64;
-    assert!(inbox.content("1.xml".as_ref(), Some(length)).expect("read").is_some());
-    assert_eq!(inbox.content("2.xml".as_ref(), Some(7)).expect("read"), None, "it is gone");
+    assert!(inbox.content(&reports, "1.xml".as_ref(), Some(length)).expect("read").is_some());
+    assert_eq!(
+        inbox.content(&reports, "2.xml".as_ref(), Some(7)).expect("read"),
+        None,
+        "it is gone"
+    );
 }
 
 #[tokio::test]

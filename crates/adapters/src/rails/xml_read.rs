@@ -158,8 +158,14 @@ fn events(text: &str, builder: &mut Builder) -> Result<(), XmlError> {
 /// An invalid byte becomes U+FFFD, which makes the text that contains it invalid as an id or an
 /// amount.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    let (encoding, text) = encoding_of(bytes);
+    encoding.decode_without_bom_handling(text).0
+}
+
+/// The encoding of a file, and the file without its byte order mark.
+pub(super) fn encoding_of(bytes: &[u8]) -> (&'static Encoding, &[u8]) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
+        return (encoding, bytes.get(mark..).unwrap_or_default());
     }
     let encoding = match bytes {
         [b'<', 0, ..] => UTF_16LE,
@@ -171,7 +177,7 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
             .filter(|encoding| ![UTF_16LE, UTF_16BE].contains(encoding))
             .unwrap_or(UTF_8),
     };
-    encoding.decode_without_bom_handling(bytes).0
+    (encoding, bytes)
 }
 
 /// The encoding named in an ASCII XML declaration.

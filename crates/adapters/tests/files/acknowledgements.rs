@@ -29,6 +29,7 @@ impl Bank {
             negative: vec!["{name}.nak".into()],
             wait: WAIT,
             negative_rejects,
+            duplicate_reasons: vec!["B-017".into()],
         };
         let acknowledgements = Some(acknowledgements);
         let rail = rail(&FilesConfig { acknowledgements, ..config(exchange) });
@@ -51,6 +52,12 @@ impl Bank {
         self.rail.confirm_stored().await.expect("noted");
         found
     }
+}
+
+/// Puts a file that was written a while ago.
+fn put_old(dir: &Path, name: &str, content: &str) {
+    put(dir, name, content);
+    age(&dir.join(name), Duration::from_secs(61));
 }
 
 /// Makes a file seem older.
@@ -83,7 +90,7 @@ async fn a_positive_acknowledgement_beside_the_file_or_in_in_settles_it() {
 async fn what_a_lost_page_reported_is_reported_again() {
     let bank = Bank::open(true);
     let (first, second) = (bank.sent(1).await, bank.sent(2).await);
-    put(&bank.reports, &format!("{second}.nak"), "ERR 17");
+    put_old(&bank.reports, &format!("{second}.nak"), "ERR 17");
     let refused = bank.rail.collect(None).await.expect("readable");
     assert_eq!(refused.reports.len(), 1, "{refused:?}");
     age(&bank.dir.path().join("awaiting").join(&first), WAIT);
@@ -93,7 +100,7 @@ async fn what_a_lost_page_reported_is_reported_again() {
         assert_eq!(bank.rail.collect(None).await, Ok(lost.clone()));
     }
     // A missing acknowledgement was reported, and the negative one comes now: it is one of its own.
-    put(&bank.reports, &format!("{first}.nak"), "ERR 18");
+    put_old(&bank.reports, &format!("{first}.nak"), "ERR 18");
     let both = bank.rail.collect(None).await.expect("readable");
     assert_eq!(bank.awaited().len(), 2);
     bank.rail.confirm_stored().await.expect("noted");
@@ -107,7 +114,7 @@ async fn a_negative_acknowledgement_rejects_only_where_configured() {
     for rejects in [false, true] {
         let bank = Bank::open(rejects);
         let name = bank.sent(1).await;
-        put(&bank.reports, &format!("{name}.nak"), "ERR 17\nwrong\tdebtor account");
+        put_old(&bank.reports, &format!("{name}.nak"), "ERR 17\nwrong\tdebtor account");
         let found = bank.looks().await;
         if rejects {
             let [report] = &found.reports[..] else { panic!("{found:?}") };
@@ -138,7 +145,14 @@ async fn a_negative_acknowledgement_proves_nothing_about_a_repeated_or_acknowled
         found.reports.is_empty() && found.unreadable[0].contains("written 2 times"),
         "{found:?}"
     );
-    for (payment, text) in [(4, "E12: DUPLICATE FILE"), (5, "file id already processed")] {
+    let late =
+        format!("{}RESULT: DUPLICATE FILE", "The file was refused by the gateway. ".repeat(9));
+    for (payment, text) in [
+        (4, "E12: DUPLICATE FILE"),
+        (5, "file id already processed"),
+        (6, late.as_str()),
+        (7, "code B-017"),
+    ] {
         let name = bank.sent(payment).await;
         put(&bank.reports, &format!("{name}.nak"), text);
         let found = bank.looks().await;
@@ -162,6 +176,31 @@ async fn a_negative_acknowledgement_proves_nothing_about_a_repeated_or_acknowled
     assert!(found.reports.is_empty(), "{found:?}");
     assert!(found.unreadable[0].contains("acknowledges no file that is awaited"), "{found:?}");
     assert_eq!(names(&bank.reports.join("unreadable")), [late]);
+}
+
+/// What follows may be that the bank has the file already.
+#[tokio::test]
+async fn a_negative_acknowledgement_rejects_once_it_is_complete() {
+    let bank = Bank::open(true);
+    for (payment, beginning) in [(1, "RESULT: "), (2, "<ack><code>17</code>"), (3, "\n")] {
+        let name = format!("{}.nak", bank.sent(payment).await);
+        put(&bank.reports, &name, beginning);
+        assert_eq!(bank.looks().await, Reports::default(), "{beginning:?} may not be all");
+        put_old(&bank.reports, &name, &format!("{beginning}DUPLICATE FILE"));
+        let found = bank.looks().await;
+        assert!(found.reports.is_empty(), "{found:?}");
+        assert!(found.unreadable[0].contains("No payment was rejected"), "{found:?}");
+    }
+    let name = bank.sent(4).await;
+    put_old(&bank.reports, &format!("{name}.nak"), "");
+    let found = bank.looks().await;
+    assert!(found.reports.is_empty(), "{found:?}");
+    assert!(found.unreadable[0].contains("is read once it has content"), "{found:?}");
+    assert_eq!(bank.looks().await, Reports::default(), "it is reported once");
+    assert_eq!(bank.awaited(), [name.as_str()]);
+    put_old(&bank.reports, &format!("{name}.nak"), "ERR 17");
+    assert_eq!(bank.looks().await.reports.len(), 1);
+    assert_eq!(bank.awaited(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -3,8 +3,9 @@
 //! Blocking.
 //!
 //! A negative acknowledgement proves little: the file may have been refused because the bank has it
-//! already. It rejects payments only if the configuration says so, it is certainly the bank's, and the
-//! file was written once. The absence of an acknowledgement proves nothing.
+//! already. It rejects payments only if the configuration says so, it is certainly the bank's and
+//! complete, nothing in it may mean a repetition, and the file was written once. The absence of an
+//! acknowledgement proves nothing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,10 +13,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use domain::rail::{self, About, BankReport, RailStatus, Reports, Said, Totals};
+use domain::rail::{About, BankReport, RailStatus, Reports, Said, Totals};
 use domain::rail_ids::{self, ReportIds};
 
 use super::pattern::Patterns;
+use super::refusal::Refusal;
 use crate::rails::iso::quoted;
 
 /// Stands for the name of our file, and for the name without its last extension.
@@ -23,8 +25,6 @@ const NAME: &str = "{name}";
 const STEM: &str = "{stem}";
 /// Time after which a file is no longer awaited.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60 * 24 * 60 * 60);
-/// Characters of a negative acknowledgement that are reported.
-const MAX_REASON_CHARS: usize = 200;
 
 /// What a bank writes about the files that it receives.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct AcknowledgementSettings {
     pub wait: Duration,
     /// Whether a negative acknowledgement means that the bank has booked nothing and will not.
     pub negative_rejects: bool,
+    /// The rail's own codes for a duplicate.
+    pub duplicate_reasons: Vec<String>,
 }
 
 /// Whether a text names an acknowledgement by our file's name.
@@ -183,17 +185,24 @@ impl Acknowledgements {
         Patterns::new(&patterns).take(name)
     }
 
-    /// Reports a negative acknowledgement. `content` is an error if it is not certainly the bank's.
+    pub(super) fn duplicate_reasons(&self) -> &[String] {
+        &self.settings.duplicate_reasons
+    }
+
+    /// Reports a negative acknowledgement, unless it `may_grow` and rejects payments: what follows may
+    /// put it in doubt. `refusal` is an error if it is not certainly the bank's. Returns whether it is
+    /// reported.
     pub(super) fn refuse(
         &self,
         of: &Awaited,
         acknowledgement: &str,
-        content: Result<Vec<u8>, String>,
+        refusal: Result<Refusal, String>,
+        may_grow: bool,
         page: &mut Reports,
-    ) {
-        let (reason, doubt) = match content {
-            Ok(content) => (excerpt(&content), None),
-            Err(doubt) => (String::new(), Some(doubt)),
+    ) -> bool {
+        let (reason, of_text, doubt) = match refusal {
+            Ok(Refusal { text, doubt }) => (text, doubt, None),
+            Err(doubt) => (String::new(), None, Some(doubt)),
         };
         let doubt = match doubt {
             Some(doubt) => Some(doubt),
@@ -202,11 +211,11 @@ impl Acknowledgements {
             }
             None if !of.pays => Some("it carries no payments".to_owned()),
             None if of.times > 1 => Some(format!("it was written {} times", of.times)),
-            None if rail::mentions_possession(&reason) => {
-                Some("the text may mean that the bank has it already".to_owned())
-            }
-            None => None,
+            None => of_text,
         };
+        if may_grow && doubt.is_none() {
+            return false;
+        }
         let what = format!("negative acknowledgement {}: {reason}", quoted(acknowledgement));
         match doubt {
             Some(doubt) => page.unreadable.push(format!(
@@ -234,6 +243,7 @@ impl Acknowledgements {
                 },
             }),
         }
+        true
     }
 
     fn note(&self, of: &Awaited) -> io::Result<()> {
@@ -282,11 +292,4 @@ impl Acknowledgements {
 fn filled(template: &str, name: &str) -> String {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     template.replace(NAME, name).replace(STEM, stem)
-}
-
-pub(super) fn excerpt(content: &[u8]) -> String {
-    let text = String::from_utf8_lossy(content);
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let words: Vec<&str> = plain.split_whitespace().collect();
-    words.join(" ").chars().take(MAX_REASON_CHARS).collect()
 }

@@ -26,6 +26,7 @@ use tokio::time::Instant;
 use super::acknowledgements::{Acknowledgements, Awaited, Stated};
 use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
+use super::refusal::{self, Refusal};
 use super::unpack::{MAX_PACKED_BYTES, UnpackError, unpack};
 use crate::pgp::Pgp;
 use crate::place::{Entry, EntryKind, Place};
@@ -211,7 +212,7 @@ impl Inbox {
                 // Its reports are stored, and it could not be moved.
                 continue;
             }
-            let content = match self.content(&entry.name, entry.size) {
+            let content = match self.content(&self.dirs.reports, &entry.name, entry.size) {
                 Ok(Some(content)) => content,
                 Ok(None) => continue,
                 Err(error) if error.is_locked() => {
@@ -337,7 +338,9 @@ impl Inbox {
             self.take_acknowledgements(acknowledgements, &mut entries, now, page)?;
         }
         self.forget(Stays::Empty, |name| {
-            entries.iter().any(|entry| entry.name == *name && entry.size == Some(0))
+            let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut files = listed.values().filter_map(|files| files.get(name));
+            files.any(|file| file.size == Some(0))
         });
         self.forget(Stays::Locked, |name| {
             let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -412,17 +415,17 @@ impl Inbox {
                 || positive.iter().chain(&negative).filter_map(|at| Some((*at, all.get(*at)?)));
             taken.extend(files().map(|(at, _)| at));
             if let Some((_, (dir, entry))) = files().find(|(at, _)| Some(*at) == negative) {
-                let content = match positive {
+                let refusal = match positive {
                     Some(_) => Err("there is a positive one, too".to_owned()),
-                    None => match self.reason(&dir.join(&entry.name)) {
-                        Err(error) if error.is_locked() => {
-                            self.look_at_locked(entry, UNREAD, &error, page);
-                            continue;
-                        }
-                        reason => reason?,
+                    None => match self.refusal(acknowledgements, dir, entry, page)? {
+                        Some(refusal) => refusal,
+                        None => continue,
                     },
                 };
-                acknowledgements.refuse(&of, &shown(entry), content, page);
+                let (name, may_grow) = (shown(entry), is_young(entry));
+                if !acknowledgements.refuse(&of, &name, refusal, may_grow, page) {
+                    continue;
+                }
                 for (_, (dir, entry)) in files() {
                     self.move_later(dir, &entry.name, archive);
                 }
@@ -444,15 +447,38 @@ impl Inbox {
         Ok(())
     }
 
-    /// The content of a negative acknowledgement; an error if it is not certainly the bank's.
-    fn reason(&self, path: &Path) -> Result<Result<Vec<u8>, String>, InboxError> {
-        let content = self.content_of(path)?.unwrap_or_default();
-        Ok(match &self.pgp {
-            Some(pgp) => {
-                pgp.open(&content, MAX_PACKED_BYTES).map_err(|why| format!("the file {why}"))
+    /// What a negative acknowledgement states; an error if it is not certainly the bank's. `None`: it
+    /// cannot be read yet.
+    fn refusal(
+        &self,
+        acknowledgements: &Acknowledgements,
+        dir: &Path,
+        entry: &Entry,
+        page: &mut Reports,
+    ) -> Result<Option<Result<Refusal, String>>, InboxError> {
+        if entry.size == Some(0) {
+            self.look_at_empty(entry, page);
+            return Ok(None);
+        }
+        let content = match self.content(dir, &entry.name, entry.size) {
+            Ok(Some(content)) => content,
+            Ok(None) => return Ok(None),
+            Err(error) if error.is_locked() => {
+                self.look_at_locked(entry, UNREAD, &error, page);
+                return Ok(None);
             }
+            Err(error) => return Err(error),
+        };
+        let content = match &self.pgp {
+            Some(pgp) => pgp.open(&content, MAX_PACKED_BYTES),
             None => Ok(content),
-        })
+        };
+        let content = match content {
+            Ok(content) => content,
+            Err(why) => return Ok(Some(Err(format!("the file {why}")))),
+        };
+        let own_codes = acknowledgements.duplicate_reasons();
+        Ok(refusal::read(content, is_young(entry), own_codes).map(Ok))
     }
 
     /// Reads a file; `None` if it ends early and `may_grow`: its writer may only pause.
@@ -622,10 +648,11 @@ impl Inbox {
     /// The file's content, at most one byte beyond the limit; `None` if it is gone or still changes.
     pub(super) fn content(
         &self,
+        dir: &Path,
         name: &OsStr,
         size: Option<u64>,
     ) -> Result<Option<Vec<u8>>, InboxError> {
-        let content = self.content_of(&self.dirs.reports.join(name))?;
+        let content = self.content_of(&dir.join(name))?;
         let has_size = |content: &Vec<u8>| {
             let (length, most) = (content.len() as u64, self.max_bytes() as u64);
             size.is_none_or(|size| size.min(most) == length)
@@ -633,7 +660,7 @@ impl Inbox {
         let whole = content.filter(has_size);
         if whole.is_none() {
             let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-            listed.get_mut(&self.dirs.reports).and_then(|files| files.remove(name));
+            listed.get_mut(dir).and_then(|files| files.remove(name));
         }
         Ok(whole)
     }
