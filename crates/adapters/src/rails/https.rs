@@ -3,7 +3,8 @@
 //! Only a failed connection proves that nothing was sent; every other failure leaves the outcome
 //! unknown.
 
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use domain::rail::Reports;
 use reqwest::header::HeaderValue;
@@ -16,6 +17,9 @@ use crate::outbound::{BodyFault, Client, Request};
 
 const XML: HeaderValue = HeaderValue::from_static("application/xml");
 const CURSOR_HEADER: &str = "x-report-cursor";
+/// How long a message that ends early is fetched again before it is reported: the connection may have
+/// been lost, or the bank still writes it.
+const CUT_MAX: Duration = Duration::from_secs(300);
 
 pub(super) struct HttpsTransport {
     client: Client,
@@ -24,6 +28,8 @@ pub(super) struct HttpsTransport {
     recalls: Url,
     reports: Url,
     report_timeout: Duration,
+    /// The cursor after a message that ends early, and since when it does.
+    cut: Mutex<Option<(String, Instant)>>,
 }
 
 impl HttpsTransport {
@@ -41,7 +47,8 @@ impl HttpsTransport {
             .map_err(|source| SetupError::Outbound { rail: rail.clone(), source })?;
         let request_timeout = config.outbound.request_timeout;
         let report_timeout = config.report_wait.saturating_add(request_timeout);
-        Ok(HttpsTransport { client, payments, inquiries, recalls, reports, report_timeout })
+        let cut = Mutex::default();
+        Ok(HttpsTransport { client, payments, inquiries, recalls, reports, report_timeout, cut })
     }
 
     /// Sends a pain.001 to `/payments`.
@@ -82,6 +89,10 @@ impl HttpsTransport {
 
     /// Fetches the next message after the cursor.
     pub(super) async fn collect(&self, cursor: Option<&str>) -> Result<Reports, String> {
+        self.collect_at(cursor, Instant::now()).await
+    }
+
+    async fn collect_at(&self, cursor: Option<&str>, now: Instant) -> Result<Reports, String> {
         let mut url = self.reports.clone();
         if let Some(cursor) = cursor {
             url.query_pairs_mut().append_pair("after", cursor);
@@ -102,6 +113,12 @@ impl HttpsTransport {
         match exchange::body(answer).await {
             // A statement of a busy day takes a fifth of a second to read.
             Ok(bytes) => match read_apart(bytes).await? {
+                Ok(Statement { is_cut: true, .. }) if self.may_be_whole_later(&cursor, now) => {
+                    return Err(named("it ends early"));
+                }
+                Err(error) if error.is_cut() && self.may_be_whole_later(&cursor, now) => {
+                    return Err(named(&error.to_string()));
+                }
                 Ok(statement) => {
                     page.reports = statement.entries;
                     page.statements = statement.statements;
@@ -114,8 +131,21 @@ impl HttpsTransport {
             }
             Err(broken) => return Err(exchange::described(broken)),
         }
+        *self.cut() = None;
         page.cursor = Some(cursor);
         Ok(page)
+    }
+
+    /// Whether a message that ends early has done so for a short time.
+    fn may_be_whole_later(&self, cursor: &str, now: Instant) -> bool {
+        let mut cut = self.cut();
+        let before = cut.take().filter(|(of, _)| of == cursor);
+        let (_, since) = cut.insert(before.unwrap_or_else(|| (cursor.to_owned(), now)));
+        now.duration_since(*since) < CUT_MAX
+    }
+
+    fn cut(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

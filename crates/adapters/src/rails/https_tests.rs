@@ -18,7 +18,11 @@ fn rail(url: &str) -> IsoRail {
 }
 
 fn rail_within(url: &str, request_timeout: Duration, report_wait: Duration) -> IsoRail {
-    IsoRail::https(HttpsConfig {
+    IsoRail::https(config(url, request_timeout, report_wait)).expect("a rail")
+}
+
+fn config(url: &str, request_timeout: Duration, report_wait: Duration) -> HttpsConfig {
+    HttpsConfig {
         rail: RailId::new("pak-raast"),
         url: url.to_owned(),
         outbound: outbound::Settings {
@@ -34,8 +38,7 @@ fn rail_within(url: &str, request_timeout: Duration, report_wait: Duration) -> I
             profile: Profile::default(),
         },
         report_wait,
-    })
-    .expect("a rail")
+    }
 }
 
 fn impatient(url: &str) -> IsoRail {
@@ -242,7 +245,7 @@ async fn reports_are_fetched_after_the_cursor() {
 
 #[tokio::test]
 async fn an_unreadable_page_is_reported_and_skipped() {
-    for body in ["<html>", &"x".repeat(MAX_MESSAGE_BYTES + 1)] {
+    for body in ["<html></html>", &"x".repeat(MAX_MESSAGE_BYTES + 1)] {
         let bank = Bank::answering(http("200 OK", "x-report-cursor: 18\r\n", body)).await;
         let page = rail(&bank.url).collect(Some("17")).await.expect("a page");
         assert_eq!((page.cursor.as_deref(), page.reports.len()), (Some("18"), 0));
@@ -269,6 +272,36 @@ async fn a_truncated_page_is_fetched_again() {
         let bank = Bank::answering(answer).await;
         let fault = rail(&bank.url).collect(Some("17")).await.expect_err("a fault");
         assert!(!fault.to_string().contains("127.0.0.1"), "{fault}");
+    }
+}
+
+/// A body without a length ends wherever the connection does.
+#[tokio::test]
+async fn a_message_that_ends_early_is_fetched_again_before_it_is_skipped() {
+    let whole = pain002(&[transaction(1, "ACSC")]);
+    let two = format!("{whole}{}", pain002(&[transaction(2, "ACSC")]));
+    for (body, reports) in [
+        (&whole[..0], 0),
+        (&whole[..whole.len() / 2], 0),
+        (&whole[..whole.len() - 2], 0),
+        (&two[..whole.len() + 200], 1),
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\nx-report-cursor: 18\r\n\r\n{body}");
+        let bank = Bank::answering(Some(answer.into_bytes())).await;
+        let config = config(&bank.url, Duration::from_secs(20), Duration::ZERO);
+        let rail = HttpsTransport::new(&config).expect("a rail");
+        let begun = Instant::now();
+        for seconds in [0, 2, 299] {
+            let now = begun + Duration::from_secs(seconds);
+            let fault = rail.collect_at(Some("17"), now).await.expect_err("perhaps cut");
+            assert!(fault.starts_with("the message before cursor \"18\": "), "{fault}");
+        }
+        let now = begun + CUT_MAX;
+        let page = rail.collect_at(Some("17"), now).await.expect("a page");
+        assert_eq!((page.cursor.as_deref(), page.reports.len()), (Some("18"), reports));
+        assert_eq!(page.unreadable.len(), 1, "{page:?}");
+        // Another one has its own time.
+        assert!(rail.collect_at(Some("17"), now).await.is_err());
     }
 }
 

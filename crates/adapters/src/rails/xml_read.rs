@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use quick_xml::errors::IllFormedError;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::name::ResolveResult;
@@ -57,8 +58,12 @@ impl XmlError {
 
     fn of_parser(error: quick_xml::Error) -> XmlError {
         match (&error, XmlError::malformed(&error)) {
-            // Markup that is open at the end.
-            (quick_xml::Error::Syntax(_), XmlError::Malformed(what)) => XmlError::Cut(what),
+            // Markup or a reference that is open at the end.
+            (
+                quick_xml::Error::Syntax(_)
+                | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
+                XmlError::Malformed(what),
+            ) => XmlError::Cut(what),
             (_, malformed) => malformed,
         }
     }

@@ -219,6 +219,12 @@ fn hostile_documents_are_refused() {
         let read = read(text.as_bytes());
         assert!(matches!(read, Err(XmlError::Cut(_))), "{text}: {read:?}");
     }
+    let whole = "<?xml version='1.0'?><!-- c --><a b='1'><![CDATA[x]]>&amp;&#233;\u{E9}<?p?></a>"
+        .as_bytes();
+    for length in 1..whole.len() {
+        let read = read(&whole[..length]);
+        assert!(matches!(read, Err(XmlError::Cut(_))), "{length}: {read:?}");
+    }
     for text in ["x", "<a><b></a>", "</a>", "<a/>x", "<a Ccy='1' Ccy='2'/>", "{}"] {
         assert!(
             matches!(read(text.as_bytes()), Err(XmlError::Malformed(_))),
