@@ -60,6 +60,16 @@ pub enum SetupError {
     Key(String),
 }
 
+/// Why nothing is read from a file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// It may be the beginning of a message.
+    #[error("{0}")]
+    Cut(String),
+    #[error("{0}")]
+    Refused(String),
+}
+
 pub(crate) struct Pgp {
     settings: Settings,
     secret: SignedSecretKey,
@@ -204,7 +214,14 @@ impl Pgp {
     }
 
     /// Decrypts and verifies as configured; at most `limit` bytes and one more.
-    pub(crate) fn open(&self, content: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+    pub(crate) fn open(&self, content: &[u8], limit: usize) -> Result<Vec<u8>, OpenError> {
+        self.opened(content, limit).map_err(|why| match packets::is_cut(content) {
+            true => OpenError::Cut(why),
+            false => OpenError::Refused(why),
+        })
+    }
+
+    fn opened(&self, content: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         let Protection { signed, encrypted } = self.settings.incoming;
         if !signed && !encrypted {
             return Ok(content.to_vec());

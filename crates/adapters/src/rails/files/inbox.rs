@@ -28,7 +28,7 @@ use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
 use super::refusal::{self, Refusal};
 use super::unpack::{MAX_PACKED_BYTES, UnpackError, unpack};
-use crate::pgp::Pgp;
+use crate::pgp::{OpenError, Pgp};
 use crate::place::{Entry, EntryKind, Place};
 use crate::rails::iso::quoted;
 use crate::rails::reports::{self, Statement, Unreadable};
@@ -475,7 +475,8 @@ impl Inbox {
         };
         let content = match content {
             Ok(content) => content,
-            Err(why) => return Ok(Some(Err(format!("the file {why}")))),
+            Err(OpenError::Cut(_)) if is_young(entry) => return Ok(None),
+            Err(error) => return Ok(Some(Err(format!("the file {error}")))),
         };
         let own_codes = acknowledgements.duplicate_reasons();
         Ok(refusal::read(content, is_young(entry), own_codes).map(Ok))
@@ -492,6 +493,10 @@ impl Inbox {
         let content = match &self.pgp {
             Some(pgp) => pgp.open(&content, MAX_PACKED_BYTES),
             None => Ok(content),
+        };
+        let content = match content {
+            Err(OpenError::Cut(_)) if may_grow => return Ok(None),
+            content => content.map_err(|error| error.to_string()),
         };
         let files = match content.map(unpack) {
             Ok(Ok(files)) if files.is_empty() => Err("it is an empty archive".to_owned()),
