@@ -41,6 +41,8 @@ pub use probe::{Probed, probe};
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A fault that only people can mend is reported this often.
 const REFUSAL_INTERVAL: Duration = Duration::from_secs(600);
+/// Different faults that are reported in that time.
+const MAX_REFUSALS: usize = 8;
 
 pub(super) struct FileTransport {
     rail: RailId,
@@ -53,8 +55,24 @@ pub(super) struct FileTransport {
     is_remote: bool,
     /// When a server is looked at again after it held nothing new.
     next_poll: Mutex<Option<Instant>>,
-    /// When a refusal was last reported.
-    refusal_at: Mutex<Option<Instant>>,
+    refusals: Mutex<Refusals>,
+}
+
+/// The refusals that were reported, and when.
+#[derive(Default)]
+struct Refusals(Vec<(String, Instant)>);
+
+impl Refusals {
+    /// Whether a refusal is to be reported now.
+    fn is_due(&mut self, refusal: &str, now: Instant) -> bool {
+        let Refusals(known) = self;
+        known.retain(|(_, at)| now - *at < REFUSAL_INTERVAL);
+        if known.len() == MAX_REFUSALS || known.iter().any(|(text, _)| text == refusal) {
+            return false;
+        }
+        known.push((refusal.to_owned(), now));
+        true
+    }
 }
 
 /// The parts of an exchange of files.
@@ -134,7 +152,7 @@ impl FileTransport {
             poll,
             is_remote: matches!(config.exchange, Exchange::Sftp(_)),
             next_poll: Mutex::default(),
-            refusal_at: Mutex::default(),
+            refusals: Mutex::default(),
         })
     }
 
@@ -256,12 +274,10 @@ impl FileTransport {
     /// A fault that only people can mend as something to report, from time to time.
     fn reported(&self, error: &InboxError) -> Option<Reports> {
         let refusal = error.refusal()?;
-        let now = Instant::now();
-        let mut last = self.refusal_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_some_and(|at| now - at < REFUSAL_INTERVAL) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if !refusals.is_due(&refusal, Instant::now()) {
             return None;
         }
-        *last = Some(now);
         Some(Reports { unreadable: vec![refusal], ..Reports::default() })
     }
 }

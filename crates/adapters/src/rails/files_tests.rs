@@ -622,3 +622,17 @@ async fn a_long_name_that_is_archived_already_gets_a_shorter_one() {
     }
     assert_eq!(names(&dir.path().join("in/archive")).len(), 2);
 }
+
+/// A changed host key after a refused login is another alert.
+#[test]
+fn each_refusal_is_reported_once_in_ten_minutes() {
+    let (mut refusals, start) = (Refusals::default(), Instant::now());
+    let mut is_due =
+        |text: &str, minutes: u64| refusals.is_due(text, start + Duration::from_secs(60 * minutes));
+    assert_eq!([is_due("login", 0), is_due("login", 1), is_due("key", 1)], [true, false, true]);
+    assert_eq!([is_due("key", 9), is_due("login", 9)], [false, false]);
+    assert_eq!([is_due("login", 10), is_due("key", 10), is_due("key", 11)], [true, false, true]);
+    // A server with another key at each connection.
+    let alerts = (0..100).filter(|number| is_due(&format!("key {number}"), 12)).count();
+    assert_eq!(alerts, MAX_REFUSALS - 2);
+}

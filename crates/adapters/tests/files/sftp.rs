@@ -147,6 +147,19 @@ async fn a_changed_host_key_stops_the_rail() {
     assert!(alert.unreadable[0].contains(&new) && alert.cursor.is_none(), "{alert:?}");
     assert!(fault(&changed).await.contains(&new));
     assert!(probed(&over(login.clone())).await.expect_err("refused").contains("is not pinned"));
+    // It is another alert than that of a refused login before it.
+    let mut stranger = login.clone();
+    stranger.server.key_file = Some(bank.server.key_file("stranger"));
+    stranger.server.host_keys = vec![new.clone()];
+    let rail_of_both = rail(&over(stranger));
+    let alert = rail_of_both.collect(None).await.expect("an alert");
+    assert!(alert.unreadable[0].contains("does not accept the login"), "{alert:?}");
+    bank.server.kill().expect("killed");
+    bank.server.new_host_keys().expect("made");
+    bank.server.start().expect("started");
+    let alert = rail_of_both.collect(None).await.expect("another alert");
+    let new = bank.server.fingerprint("ed25519").expect("a fingerprint");
+    assert!(alert.unreadable[0].contains(&new), "{alert:?}");
     // Both keys are pinned while the bank changes them.
     login.server.host_keys.push(new);
     assert_eq!(pay(&rail(&over(login.clone())), 2).await, Submission::Taken);
