@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use adapters::outbound::Settings;
 use adapters::rails::profile::{Account, Agent, FileName, IdForm, Profile, Version};
-use adapters::rails::{Exchange, FilesConfig, HttpsConfig, IsoRail, OurSide};
+use adapters::rails::{Exchange, FILE_GRACE, FilesConfig, HttpsConfig, IsoRail, OurSide};
 use domain::attempt::AttemptState;
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -97,6 +97,7 @@ fn directory_as(path: &Path, ours: OurSide) -> IsoRail {
         ours,
         report_files: vec!["*.xml".to_owned()],
         report_wait: Duration::from_secs(1),
+        grace: FILE_GRACE,
         pgp: None,
         acknowledgements: None,
     })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use adapters::pgp::{self, Protection};
 use adapters::rails::{
-    AcknowledgementSettings, Exchange, FilesConfig, SftpConfig, is_acknowledgement_name,
+    AcknowledgementSettings, Exchange, FILE_GRACE, FilesConfig, SftpConfig, is_acknowledgement_name,
 };
 use adapters::sftp;
 use domain::policy::Environment;
@@ -205,6 +205,7 @@ impl Config {
             ours: self.our_side(entry),
             report_files: entry.report_files.clone(),
             report_wait: Duration::from_secs(entry.report_wait_s),
+            grace: FILE_GRACE,
             pgp: entry.pgp.settings(),
             acknowledgements: entry.acknowledgements.settings(&entry.duplicate_reasons),
         }

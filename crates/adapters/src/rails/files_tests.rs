@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::inbox::{UNMOVED, UNREAD};
 use super::*;
-use crate::rails::OurSide;
 use crate::rails::profile::{Account, Agent, Profile};
+use crate::rails::{FILE_GRACE, OurSide};
 
 const DAY: Date = jiff::civil::date(2026, 11, 27);
 
@@ -20,6 +20,10 @@ fn rail(dir: &Path, wait: Duration) -> FileTransport {
 }
 
 fn named(dir: &Path, wait: Duration, file_name: FileName) -> FileTransport {
+    of(&config(dir, wait, file_name))
+}
+
+fn config(dir: &Path, wait: Duration, file_name: FileName) -> FilesConfig {
     let ours = OurSide {
         debtor_name: "Us".into(),
         debtor_account: Account::Other("1".into()),
@@ -28,16 +32,20 @@ fn named(dir: &Path, wait: Duration, file_name: FileName) -> FileTransport {
         profile: Profile { file_name, ..Profile::default() },
     };
     let report_files = ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec();
-    let config = FilesConfig {
+    FilesConfig {
         rail: RailId::new("npl-ips"),
         exchange: Exchange::Directory(dir.to_owned()),
         ours,
         report_files,
         report_wait: wait,
+        grace: FILE_GRACE,
         pgp: None,
         acknowledgements: None,
-    };
-    let mut rail = FileTransport::new(&config).expect("the directory can be made");
+    }
+}
+
+fn of(config: &FilesConfig) -> FileTransport {
+    let mut rail = FileTransport::new(config).expect("the directory can be made");
     Arc::get_mut(&mut rail.inbox).expect("not shared yet").quiet = Duration::ZERO;
     rail
 }
@@ -46,6 +54,16 @@ fn named(dir: &Path, wait: Duration, file_name: FileName) -> FileTransport {
 async fn looks(rail: &FileTransport, cursor: Option<&str>) -> Reports {
     rail.collect(cursor).await.expect("readable");
     rail.collect(cursor).await.expect("readable")
+}
+
+/// A look after the time in which a file may still be written to.
+fn later(rail: &FileTransport, cursor: Option<&str>) -> Reports {
+    rail.inbox.page(cursor, Instant::now() + FILE_GRACE).expect("readable")
+}
+
+async fn looks_later(rail: &FileTransport, cursor: Option<&str>) -> Reports {
+    rail.collect(cursor).await.expect("readable");
+    later(rail, cursor)
 }
 
 fn report(number: u128) -> String {
@@ -293,7 +311,7 @@ async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     for name in ["camt.053.txt", ".0001.xml.part", ".nfs0000001"] {
         age(&dir, name, 61);
     }
-    let page = looks(&rail, None).await;
+    let page = looks_later(&rail, None).await;
     let mut told = page.unreadable.clone();
     told.sort();
     let why = ["its name begins with a dot", "its name matches none of the rail's patterns"];
@@ -302,9 +320,9 @@ async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     }
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(page.cursor, None);
-    assert_eq!(rail.collect(None).await, Ok(page), "not stored yet: they are reported again");
+    assert_eq!(later(&rail, None), page, "not stored yet: they are reported again");
     rail.confirm_stored().await.expect("moved");
-    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+    assert_eq!(later(&rail, None), Reports::default());
     assert_eq!(names(&dir.path().join("in/unreadable")), [".0001.xml.part", "camt.053.txt"]);
     assert_eq!(
         names(&dir.path().join("in")),
@@ -366,7 +384,7 @@ async fn a_file_that_ends_early_is_read_once_it_is_whole_or_old() {
     assert_eq!(page.unreadable.len(), 0, "{:?}", page.unreadable);
     // What stays as it is, is reported after a minute.
     age(&dir, "2.gz", 61);
-    let page = looks(&rail, page.cursor.as_deref()).await;
+    let page = looks_later(&rail, page.cursor.as_deref()).await;
     let [why] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
     assert!(why.contains("2.gz") && why.contains("cannot be unpacked"), "{why}");
 }
@@ -419,10 +437,10 @@ async fn an_old_empty_file_is_reported_once_and_read_when_it_has_content() {
     let rail = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "1.xml", "");
     age(&dir, "1.xml", 61);
-    let page = looks(&rail, None).await;
+    let page = looks_later(&rail, None).await;
     assert_eq!(page.unreadable, ["file \"1.xml\": it is empty, and is read once it has content"]);
     rail.confirm_stored().await.expect("noted");
-    assert_eq!(looks(&rail, None).await, Reports::default());
+    assert_eq!(later(&rail, None), Reports::default());
     drop_file(&dir, "1.xml", &report(1));
     assert_eq!(attempts(&looks(&rail, None).await), [1]);
 }
@@ -488,7 +506,8 @@ fn locked_files_hold_up_no_other_and_are_read_once_they_are_released() {
     }
     let place = Arc::new(Failing(Local, true.into()));
     let patterns = Patterns::new(&["*.xml".to_owned()]);
-    let inbox = Inbox::new(place.clone(), parts.dirs, patterns, Duration::ZERO, None, None);
+    let inbox =
+        Inbox::new(place.clone(), parts.dirs, patterns, (Duration::ZERO, FILE_GRACE), None, None);
     for number in 0..40 {
         drop_file(&dir, &format!("0{number:02}-{LOCKED}"), &report(number + 1));
     }
@@ -497,6 +516,7 @@ fn locked_files_hold_up_no_other_and_are_read_once_they_are_released() {
     assert_eq!(inbox.page(None, now).expect("young"), Reports::default(), "perhaps being written");
     age(&dir, &format!("000-{LOCKED}"), 61);
     assert_eq!(inbox.page(None, now).expect("changed"), Reports::default());
+    let now = now + FILE_GRACE;
     let page = inbox.page(None, now).expect("no fault of the rail");
     let [what] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
     assert!(what.contains("000-locked.xml") && what.contains("is read once it can be"), "{what}");
@@ -525,12 +545,14 @@ fn what_was_found_before_a_fault_is_not_taken_as_reported() {
     }
     let place = Arc::new(Failing(Local, true.into()));
     let patterns = Patterns::new(&["*.xml".to_owned()]);
-    let inbox = Inbox::new(place.clone(), parts.dirs, patterns, Duration::ZERO, None, None);
+    let inbox =
+        Inbox::new(place.clone(), parts.dirs, patterns, (Duration::ZERO, FILE_GRACE), None, None);
     drop_file(&dir, "1.xml", &report(1));
     drop_file(&dir, "notes.txt", "x");
     age(&dir, "notes.txt", 61);
     let now = Instant::now();
     assert_eq!(inbox.page(None, now).expect("nothing yet"), Reports::default());
+    let now = now + FILE_GRACE;
     assert!(inbox.page(None, now).is_err());
     inbox.confirm_stored().expect("nothing to do");
     assert!(dir.path().join("in/notes.txt").exists());
@@ -551,7 +573,7 @@ fn files_that_cannot_be_moved_hold_up_no_other() {
     }
     let place = Arc::new(Failing(Local, false.into()));
     let patterns = Patterns::new(&["*.xml".to_owned()]);
-    let inbox = Inbox::new(place, parts.dirs, patterns, Duration::ZERO, None, None);
+    let inbox = Inbox::new(place, parts.dirs, patterns, (Duration::ZERO, FILE_GRACE), None, None);
     let held = ["1-held.xml", "3-held.xml"];
     drop_file(&dir, "2.xml", &report(2));
     fs::write(dir.path().join("in").join(held[1]), report(3)).expect("written");
@@ -566,6 +588,7 @@ fn files_that_cannot_be_moved_hold_up_no_other() {
     drop_file(&dir, "4.xml", &report(4));
     let cursor = Some(held[1]);
     drop(inbox.page(cursor, now).expect("listed"));
+    let now = now + FILE_GRACE;
     let page = inbox.page(cursor, now).expect("readable");
     assert_eq!(attempts(&page), [4], "neither the late one nor the one that was read");
     let told = page.unreadable.join("\n");
@@ -605,6 +628,68 @@ async fn a_file_of_a_bank_whose_clock_is_ahead_may_still_grow() {
     assert_eq!(looks(&rail, None).await, Reports::default());
     drop_file(&dir, "1.xml", &whole);
     assert_eq!(attempts(&looks(&rail, None).await), [1]);
+}
+
+/// A server whose clock is behind, or a program that keeps the times of what it copies.
+#[tokio::test]
+async fn a_file_with_an_old_time_has_its_minute_from_when_it_is_first_listed() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let old = 7 * 60 * 60;
+    let whole = report(1);
+    for (name, content) in [("1.xml", &whole[..whole.len() - 40]), ("2.xml", ""), ("3.tmp", "x")] {
+        drop_file(&dir, name, content);
+        age(&dir, name, old);
+    }
+    assert_eq!(looks(&rail, None).await, Reports::default());
+    drop_file(&dir, "1.xml", &whole);
+    age(&dir, "1.xml", old);
+    let page = looks(&rail, None).await;
+    assert_eq!((attempts(&page), page.unreadable.len()), (vec![1], 0), "{:?}", page.unreadable);
+    let page = later(&rail, page.cursor.as_deref());
+    assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
+}
+
+/// What follows may be that the bank has the file already.
+#[tokio::test]
+async fn a_negative_acknowledgement_rejects_once_it_is_complete() {
+    let dir = TempDir::new().expect("a directory");
+    let acknowledgements = Some(AcknowledgementSettings {
+        positive: Vec::new(),
+        negative: vec!["{name}.nak".to_owned()],
+        wait: Duration::from_secs(86_400),
+        negative_rejects: true,
+        duplicate_reasons: Vec::new(),
+    });
+    let config = config(dir.path(), Duration::ZERO, FileName::default());
+    let rail = of(&FilesConfig { acknowledgements, ..config });
+    let mut now = Instant::now();
+    let mut look = |seconds: u64| {
+        now += Duration::from_secs(seconds);
+        let page = rail.inbox.page(None, now).expect("readable");
+        rail.inbox.confirm_stored().expect("noted");
+        page
+    };
+    for (id, beginning) in [("m-1", "RESULT: "), ("m-2", "<ack><code>17</code>"), ("m-3", "\n")] {
+        assert_eq!(rail.pay(message(id), DAY).await, Submission::Taken);
+        let name = format!("{id}.xml.nak");
+        drop_file(&dir, &name, beginning);
+        age(&dir, &name, 7 * 60 * 60);
+        for seconds in [0, 0, 59] {
+            assert_eq!(look(seconds), Reports::default(), "{beginning:?} may not be all");
+        }
+        drop_file(&dir, &name, &format!("{beginning}DUPLICATE FILE</ack>"));
+        age(&dir, &name, 7 * 60 * 60);
+        look(0);
+        let page = look(60);
+        assert!(page.reports.is_empty(), "{page:?}");
+        assert!(page.unreadable[0].contains("No payment was rejected"), "{page:?}");
+    }
+    assert_eq!(rail.pay(message("m-4"), DAY).await, Submission::Taken);
+    drop_file(&dir, "m-4.xml.nak", "RESULT: INVALID ACCOUNT");
+    age(&dir, "m-4.xml.nak", 61);
+    let counts = [0, 59, 1].map(|seconds| look(seconds).reports.len());
+    assert_eq!(counts, [0, 0, 1]);
 }
 
 #[tokio::test]

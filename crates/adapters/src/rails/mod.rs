@@ -90,6 +90,10 @@ pub struct HttpsConfig {
     pub report_wait: Duration,
 }
 
+/// Time in which a file that is not complete, or matches no pattern, may still be written to or
+/// renamed.
+pub const FILE_GRACE: Duration = Duration::from_secs(60);
+
 /// A rail over files.
 #[derive(Clone, Debug)]
 pub struct FilesConfig {
@@ -101,6 +105,8 @@ pub struct FilesConfig {
     pub report_files: Vec<String>,
     /// How long to wait for new files.
     pub report_wait: Duration,
+    /// Time in which a file may still be written to, or renamed: [`FILE_GRACE`] outside tests.
+    pub grace: Duration,
     pub pgp: Option<pgp::Settings>,
     pub acknowledgements: Option<AcknowledgementSettings>,
 }

@@ -178,20 +178,10 @@ async fn a_negative_acknowledgement_proves_nothing_about_a_repeated_or_acknowled
     assert_eq!(names(&bank.reports.join("unreadable")), [late]);
 }
 
-/// What follows may be that the bank has the file already.
 #[tokio::test]
-async fn a_negative_acknowledgement_rejects_once_it_is_complete() {
+async fn an_empty_negative_acknowledgement_is_read_once_it_has_content() {
     let bank = Bank::open(true);
-    for (payment, beginning) in [(1, "RESULT: "), (2, "<ack><code>17</code>"), (3, "\n")] {
-        let name = format!("{}.nak", bank.sent(payment).await);
-        put(&bank.reports, &name, beginning);
-        assert_eq!(bank.looks().await, Reports::default(), "{beginning:?} may not be all");
-        put_old(&bank.reports, &name, &format!("{beginning}DUPLICATE FILE"));
-        let found = bank.looks().await;
-        assert!(found.reports.is_empty(), "{found:?}");
-        assert!(found.unreadable[0].contains("No payment was rejected"), "{found:?}");
-    }
-    let name = bank.sent(4).await;
+    let name = bank.sent(1).await;
     put_old(&bank.reports, &format!("{name}.nak"), "");
     let found = bank.looks().await;
     assert!(found.reports.is_empty(), "{found:?}");

@@ -34,6 +34,7 @@ pub fn config(exchange: Exchange) -> FilesConfig {
         },
         report_files: ["*.xml", "*.xml.pgp"].map(str::to_owned).to_vec(),
         report_wait: WAIT,
+        grace: Duration::ZERO,
         pgp: None,
         acknowledgements: None,
     }

@@ -1,7 +1,9 @@
 //! Reads the bank's files in the order of their names and archives them once processed. Blocking.
 //!
 //! Files are those whose names match the rail's patterns, compressed or not. Any other file has a
-//! minute in which it may still be renamed; then it is reported and moved aside.
+//! minute in which it may still be renamed; then it is reported and moved aside. The minute begins when
+//! the file was first listed as it is, or later, at its time stamp: the bank's clock may be behind, and
+//! a program may keep the time of what it copies.
 //!
 //! A bank may write files under their own names: a file is read once it has content, was the same in two
 //! listings a poll apart, and has the length that they stated.
@@ -39,8 +41,6 @@ const MAX_PAGE_FILES: usize = 32;
 /// A page ends with the file that brings it to this many reports.
 const FULL_PAGE_REPORTS: usize = 1_000;
 
-/// Grace period in which a file that matches no pattern may still be renamed or written to.
-const STRANGER_AGE: Duration = Duration::from_secs(60);
 /// Texts about a file that is locked before it is read, and after.
 pub(super) const UNREAD: &str = "it cannot be read and moved, and is read once it can be";
 pub(super) const UNMOVED: &str = "it is read, and is moved once it can be";
@@ -57,6 +57,8 @@ pub(super) struct Inbox {
     acknowledgements: Option<Arc<Acknowledgements>>,
     /// Time for which a file has to be the same.
     pub(super) quiet: Duration,
+    /// Time in which a file may still be written to, or renamed.
+    grace: Duration,
     /// The files of each directory in the last listing.
     listed: Mutex<HashMap<PathBuf, HashMap<OsString, Listed>>>,
     /// Files handed out and not yet archived.
@@ -168,7 +170,7 @@ impl Inbox {
         place: Arc<dyn Place>,
         dirs: Dirs,
         patterns: Patterns,
-        quiet: Duration,
+        (quiet, grace): (Duration, Duration),
         pgp: Option<Arc<Pgp>>,
         acknowledgements: Option<Arc<Acknowledgements>>,
     ) -> Inbox {
@@ -179,6 +181,7 @@ impl Inbox {
             pgp,
             acknowledgements,
             quiet,
+            grace,
             listed: Mutex::default(),
             handed_out: Mutex::default(),
             pending: Mutex::default(),
@@ -223,7 +226,7 @@ impl Inbox {
             };
             let stamp = self.stamp(&entry.name);
             let (mut taken, pending) = (Reports::default(), self.pending().len());
-            let Some(fate) = self.take(&name, content, is_young(&entry), &mut taken)? else {
+            let Some(fate) = self.take(&name, content, self.is_young(&entry), &mut taken)? else {
                 continue;
             };
             // A late file is renamed once it can be read: before, it would be late again.
@@ -422,7 +425,7 @@ impl Inbox {
                         None => continue,
                     },
                 };
-                let (name, may_grow) = (shown(entry), is_young(entry));
+                let (name, may_grow) = (shown(entry), self.is_young(entry));
                 if !acknowledgements.refuse(&of, &name, refusal, may_grow, page) {
                     continue;
                 }
@@ -475,11 +478,11 @@ impl Inbox {
         };
         let content = match content {
             Ok(content) => content,
-            Err(OpenError::Cut(_)) if is_young(entry) => return Ok(None),
+            Err(OpenError::Cut(_)) if self.is_young(entry) => return Ok(None),
             Err(error) => return Ok(Some(Err(format!("the file {error}")))),
         };
         let own_codes = acknowledgements.duplicate_reasons();
-        Ok(refusal::read(content, is_young(entry), own_codes).map(Ok))
+        Ok(refusal::read(content, self.is_young(entry), own_codes).map(Ok))
     }
 
     /// Reads a file; `None` if it ends early and `may_grow`: its writer may only pause.
@@ -563,9 +566,10 @@ impl Inbox {
                 .filter(|before| (before.size, before.modified) == (size, modified));
             let since = same.map_or(now, |before| before.since);
             files.insert(entry.name.clone(), Listed { size, modified, since });
-            // Where the bank's clock is ahead, a file is as old as it has been the same.
+            // A file is as young as it has been the same, whatever its time stamp.
             let clock = SystemTime::now();
-            entry.modified = modified.map(|it| if it > clock { clock - (now - since) } else { it });
+            let seen = clock.checked_sub(now - since).unwrap_or(clock);
+            entry.modified = modified.filter(|it| *it <= clock).max(Some(seen));
             same.is_some() && now - since >= self.quiet
         });
         listed.insert(dir.to_owned(), files);
@@ -612,10 +616,17 @@ impl Inbox {
         text: impl FnOnce(String) -> String,
     ) {
         let reported = (why, entry.name.clone());
-        if !is_young(entry) && !self.reported().contains(&reported) {
+        if !self.is_young(entry) && !self.reported().contains(&reported) {
             page.unreadable.push(text(quoted(&entry.name.to_string_lossy())));
             self.later([Pending::Reported(why, reported.1)]);
         }
+    }
+
+    /// Whether a file was changed a short time ago.
+    fn is_young(&self, entry: &Entry) -> bool {
+        entry.modified.is_some_and(|touched| {
+            SystemTime::now().duration_since(touched).is_ok_and(|age| age < self.grace)
+        })
     }
 
     /// Forgets what was reported and does not stay.
@@ -633,7 +644,7 @@ impl Inbox {
         if shown.starts_with(NETWORK_LEFTOVER) {
             return;
         }
-        if is_young(entry) {
+        if self.is_young(entry) {
             return;
         }
         let why = match &self.acknowledgements {
@@ -715,11 +726,4 @@ impl Inbox {
         }
         moved.map_err(failed("move", &from))
     }
-}
-
-/// Whether a file was changed a short time ago.
-fn is_young(entry: &Entry) -> bool {
-    entry.modified.is_some_and(|touched| {
-        SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE)
-    })
 }
