@@ -28,7 +28,7 @@ use super::profile::{FileName, INQUIRY};
 use super::{Exchange, FilesConfig, Message, SetupError};
 use crate::place::{Local, Place};
 use crate::sftp::Server;
-use acknowledgements::Acknowledgements;
+use acknowledgements::{Acknowledgements, Carries};
 use inbox::{Dirs, Inbox, InboxError};
 use outbox::{Outbox, PutError};
 use pattern::Patterns;
@@ -169,7 +169,7 @@ impl FileTransport {
             Ok(name) => {
                 let sequence = self.sequence.as_ref().filter(|_| self.file_name.has_sequence());
                 let numbered = sequence.map(|it| it.numbered(date, &message.id));
-                self.send(name, message, true, numbered).await
+                self.send(name, message, Carries::Payments, numbered).await
             }
             Err(reason) => Submission::NotSent(format!("file name: {reason}")),
         }
@@ -177,7 +177,7 @@ impl FileTransport {
 
     /// Writes a pacs.028: the answer arrives among the reports.
     pub(super) async fn inquire(&self, message: Message) -> InquiryAnswer {
-        match self.put(format!("{}{INQUIRY}", message.id), message, false, None).await {
+        match self.put(format!("{}{INQUIRY}", message.id), message, Carries::Inquiry, None).await {
             Ok(()) => InquiryAnswer::Asked,
             Err(error) => InquiryAnswer::NoAnswer(error.to_string()),
         }
@@ -201,17 +201,17 @@ impl FileTransport {
 
     /// Writes a camt.056: the answer arrives among the reports.
     pub(super) async fn recall(&self, message: Message) -> Submission {
-        self.send(format!("{}-recall.xml", message.id), message, false, None).await
+        self.send(format!("{}-recall.xml", message.id), message, Carries::Recall, None).await
     }
 
     async fn send(
         &self,
         name: String,
         message: Message,
-        pays: bool,
+        carries: Carries,
         numbered: Option<Numbered>,
     ) -> Submission {
-        match self.put(name, message, pays, numbered).await {
+        match self.put(name, message, carries, numbered).await {
             Ok(()) => Submission::Taken,
             Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
             Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
@@ -222,11 +222,11 @@ impl FileTransport {
         &self,
         name: String,
         message: Message,
-        pays: bool,
+        carries: Carries,
         numbered: Option<Numbered>,
     ) -> Result<(), PutError> {
         let outbox = Arc::clone(&self.outbox);
-        let put = move || outbox.put(&name, message, pays, numbered.as_ref());
+        let put = move || outbox.put(&name, message, carries, numbered.as_ref());
         match tokio::task::spawn_blocking(put).await {
             Ok(outcome) => outcome,
             Err(error) => Err(PutError::Unclear(format!("the writer ended early: {error}"))),

@@ -692,6 +692,39 @@ async fn a_negative_acknowledgement_rejects_once_it_is_complete() {
     assert_eq!(counts, [0, 0, 1]);
 }
 
+/// Inquiries are many, and repeated until they are answered.
+#[tokio::test]
+async fn a_missing_acknowledgement_of_an_inquiry_is_not_reported() {
+    let dir = TempDir::new().expect("a directory");
+    let acknowledgements = Some(AcknowledgementSettings {
+        positive: vec!["{name}.ack".to_owned()],
+        negative: Vec::new(),
+        wait: Duration::ZERO,
+        negative_rejects: false,
+        duplicate_reasons: Vec::new(),
+    });
+    let config = config(dir.path(), Duration::ZERO, FileName::default());
+    let rail = of(&FilesConfig { acknowledgements, ..config });
+    assert_eq!(rail.pay(message("m"), DAY).await, Submission::Taken);
+    assert_eq!(rail.recall(message("r")).await, Submission::Taken);
+    for id in ["q1", "q2"] {
+        assert_eq!(rail.inquire(message(id)).await, InquiryAnswer::Asked);
+    }
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
+    rail.confirm_stored().await.expect("noted");
+    // One that comes is still that of an awaited file, for a day.
+    drop_file(&dir, "q1-inquiry.xml.ack", "");
+    age(&dir, "q1-inquiry.xml.ack", 61);
+    assert_eq!(looks_later(&rail, None).await, Reports::default());
+    assert_eq!(names(&dir.path().join("in/archive")), ["q1-inquiry.xml.ack"]);
+    let path = dir.path().join("awaiting/q2-inquiry.xml");
+    let day = std::time::SystemTime::now() - Duration::from_secs(86_400);
+    fs::File::options().write(true).open(path).expect("opened").set_modified(day).expect("set");
+    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+    assert_eq!(names(&dir.path().join("awaiting")), ["m.xml", "r-recall.xml"]);
+}
+
 #[tokio::test]
 async fn a_long_name_that_is_archived_already_gets_a_shorter_one() {
     let dir = TempDir::new().expect("a directory");

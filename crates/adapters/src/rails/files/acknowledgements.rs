@@ -25,6 +25,8 @@ const NAME: &str = "{name}";
 const STEM: &str = "{stem}";
 /// Time after which a file is no longer awaited.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+/// Inquiries are many, and repeated.
+const INQUIRY_FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a bank writes about the files that it receives.
 #[derive(Clone, Debug)]
@@ -50,14 +52,41 @@ pub(super) struct Acknowledgements {
     dir: PathBuf,
 }
 
+/// What one of our files carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carries {
+    Payments,
+    Recall,
+    /// Questions that are asked again if they are not answered: a missing acknowledgement is not
+    /// reported.
+    Inquiry,
+}
+
+impl Carries {
+    fn name(self) -> &'static str {
+        match self {
+            Carries::Payments => "payments",
+            Carries::Recall => "other",
+            Carries::Inquiry => "inquiry",
+        }
+    }
+
+    fn of(name: &str) -> Carries {
+        match name {
+            "payments" => Carries::Payments,
+            "inquiry" => Carries::Inquiry,
+            _ => Carries::Recall,
+        }
+    }
+}
+
 /// One of our files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Awaited {
     name: String,
     /// Id of its message.
     message: String,
-    /// Whether it carries payments.
-    pays: bool,
+    carries: Carries,
     /// How often it was written.
     times: u32,
     overdue: bool,
@@ -84,13 +113,13 @@ impl Acknowledgements {
     }
 
     /// Notes that a file is about to be written.
-    pub(super) fn expect(&self, name: &str, message: &str, pays: bool) -> io::Result<()> {
+    pub(super) fn expect(&self, name: &str, message: &str, carries: Carries) -> io::Result<()> {
         fs::create_dir_all(&self.dir)?;
         let times = self.awaited(name)?.map_or(0, |before| before.times);
         self.note(&Awaited {
             name: name.to_owned(),
             message: message.to_owned(),
-            pays,
+            carries,
             times: times.saturating_add(1),
             overdue: false,
             since: SystemTime::UNIX_EPOCH,
@@ -154,10 +183,11 @@ impl Acknowledgements {
 
     fn look_at_overdue(&self, of: Awaited, page: &mut Reports) -> io::Result<Option<Awaited>> {
         let age = SystemTime::now().duration_since(of.since).unwrap_or_default();
-        if age >= FORGOTTEN_AFTER {
+        let is_inquiry = of.carries == Carries::Inquiry;
+        if age >= if is_inquiry { INQUIRY_FORGOTTEN_AFTER } else { FORGOTTEN_AFTER } {
             return self.settle(&of.name).map(|()| None);
         }
-        if of.overdue || age < self.settings.wait {
+        if is_inquiry || of.overdue || age < self.settings.wait {
             return Ok(None);
         }
         page.unreadable.push(format!(
@@ -209,7 +239,7 @@ impl Acknowledgements {
             None if !self.settings.negative_rejects => {
                 Some("acknowledgements.negative_rejects is not set".to_owned())
             }
-            None if !of.pays => Some("it carries no payments".to_owned()),
+            None if of.carries != Carries::Payments => Some("it carries no payments".to_owned()),
             None if of.times > 1 => Some(format!("it was written {} times", of.times)),
             None => of_text,
         };
@@ -247,7 +277,7 @@ impl Acknowledgements {
     }
 
     fn note(&self, of: &Awaited) -> io::Result<()> {
-        let kind = if of.pays { "payments" } else { "other" };
+        let kind = of.carries.name();
         let state = if of.overdue { "overdue" } else { "awaited" };
         let mut file = File::create(self.dir.join(&of.name))?;
         writeln!(file, "{} {kind} {} {state}", of.message, of.times)?;
@@ -268,7 +298,7 @@ impl Acknowledgements {
         Ok(Some(Awaited {
             name: name.to_owned(),
             message: message.to_owned(),
-            pays: kind == "payments",
+            carries: Carries::of(kind),
             times: times.unwrap_or(u32::MAX),
             overdue: state == "overdue",
             since,

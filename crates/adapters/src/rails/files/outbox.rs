@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::acknowledgements::Acknowledgements;
+use super::acknowledgements::{Acknowledgements, Carries};
 use super::sequence::{Numbered, Sent};
 use crate::pgp::Pgp;
 use crate::place::Place;
@@ -38,7 +38,7 @@ impl Outbox {
         &self,
         name: &str,
         message: Message,
-        pays: bool,
+        carries: Carries,
         numbered: Option<&Numbered>,
     ) -> Result<(), PutError> {
         let not_written = |error: &dyn std::fmt::Display| PutError::NotWritten(error.to_string());
@@ -62,7 +62,9 @@ impl Outbox {
         let Some(acknowledgements) = &self.acknowledgements else {
             return self.write(&name, &content);
         };
-        acknowledgements.expect(&name, &message.id, pays).map_err(|error| not_written(&error))?;
+        acknowledgements
+            .expect(&name, &message.id, carries)
+            .map_err(|error| not_written(&error))?;
         let written = self.write(&name, &content);
         if let Err(PutError::NotWritten(_)) = &written
             && let Err(error) = acknowledgements.not_written(&name)
