@@ -389,6 +389,37 @@ async fn a_file_that_ends_early_is_read_once_it_is_whole_or_old() {
     assert!(why.contains("2.gz") && why.contains("cannot be unpacked"), "{why}");
 }
 
+/// The others of an archive are read, and each that is not is named.
+#[tokio::test]
+async fn a_damaged_file_of_an_archive_is_reported_and_the_others_are_read() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let (one, three) = (report(1), report(3));
+    let files = [
+        ("1.xml", one.as_bytes()),
+        ("2.gz", b"\x1F\x8B\x08"),
+        ("3.xml", three.as_bytes()),
+        ("4.xml", b"no message"),
+    ];
+    for (name, content) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(name, options).expect("begun");
+        std::io::Write::write_all(&mut archive, content).expect("written");
+    }
+    let archive = archive.finish().expect("packed").into_inner();
+    fs::write(dir.path().join("in/a.zip"), archive).expect("written");
+    assert_eq!(looks(&rail, None).await, Reports::default(), "it may still be written to");
+    age(&dir, "a.zip", 61);
+    let page = looks_later(&rail, None).await;
+    assert_eq!(attempts(&page), [1, 3]);
+    let [second, fourth] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
+    assert!(second.starts_with("file \"a.zip\", \"2.gz\": cannot be unpacked: "), "{second}");
+    assert!(fourth.starts_with("file \"a.zip\", \"4.xml\": the message "), "{fourth}");
+    drop(rail.collect(page.cursor.as_deref()).await.expect("readable"));
+    assert_eq!(names(&dir.path().join("in/unreadable")), ["a.zip"]);
+}
+
 #[tokio::test]
 async fn a_directory_among_the_files_is_reported_once() {
     let dir = TempDir::new().expect("a directory");

@@ -8,7 +8,8 @@ use crate::rails::MAX_MESSAGE_BYTES;
 
 /// An archive of any format gives bounded files; each is also read as an acknowledgement.
 pub(in crate::rails) fn archive(bytes: &[u8]) {
-    for file in unpack(bytes.to_vec()).unwrap_or_default() {
+    let parts = unpack(bytes.to_vec()).unwrap_or_default();
+    for file in parts.into_iter().filter_map(|part| part.content.ok()) {
         assert!(file.len() <= (MAX_MESSAGE_BYTES + 1).max(bytes.len()));
         if let Some(refusal) = refusal::read(file, false, &[]) {
             assert_clean(&refusal.text, 200);

@@ -29,7 +29,7 @@ use super::acknowledgements::{Acknowledgements, Awaited, Stated};
 use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
 use super::refusal::{self, Refusal};
-use super::unpack::{MAX_PACKED_BYTES, UnpackError, unpack};
+use super::unpack::{MAX_PACKED_BYTES, Part, UnpackError, unpack};
 use crate::pgp::{OpenError, Pgp};
 use crate::place::{Entry, EntryKind, Place};
 use crate::rails::iso::quoted;
@@ -515,38 +515,46 @@ impl Inbox {
                 return Ok(Some(Fate::Unreadable));
             }
         };
-        let read: Vec<_> = files.into_iter().map(|content| reports::read(&content)).collect();
+        if may_grow && files.iter().any(|part| part.content.is_err()) {
+            return Ok(None);
+        }
+        let mut read = Vec::new();
+        for Part { name: entry, content } in files {
+            let place = match entry {
+                Some(entry) => format!("file {}, {}", quoted(name), quoted(&entry)),
+                None => format!("file {}", quoted(name)),
+            };
+            let content = content.map_err(|error| format!("{place}: {error}"));
+            read.push((place, content.map(|content| reports::read(&content))));
+        }
         let is_cut = |read: &Result<Statement, Unreadable>| match read {
             Ok(statement) => statement.is_cut,
             Err(error) => error.is_cut(),
         };
-        if may_grow && read.iter().any(is_cut) {
+        if may_grow && read.iter().any(|(_, read)| read.as_ref().is_ok_and(is_cut)) {
             return Ok(None);
         }
         let mut fate = Fate::Archive;
-        for read in read {
-            match read {
-                Ok(statement) => {
-                    if let Some(acknowledgements) = &self.acknowledgements {
-                        let answered = acknowledgements.answered(&statement.entries);
-                        let answered =
-                            answered.map_err(failed("read what is answered by", name.as_ref()))?;
-                        self.later(answered.into_iter().map(Pending::Settle));
-                    }
-                    page.reports.extend(statement.entries);
-                    page.statements.extend(statement.statements);
-                    page.unreadable.extend(
-                        statement
-                            .complaints
-                            .iter()
-                            .map(|why| format!("file {}: {why}", quoted(name))),
-                    );
-                }
-                Err(error) => {
-                    page.unreadable.push(format!("file {}: {error}", quoted(name)));
+        for (place, read) in read {
+            let read = read.and_then(|read| read.map_err(|error| format!("{place}: {error}")));
+            let statement = match read {
+                Ok(statement) => statement,
+                Err(why) => {
+                    page.unreadable.push(why);
                     fate = Fate::Unreadable;
+                    continue;
                 }
+            };
+            if let Some(acknowledgements) = &self.acknowledgements {
+                let answered = acknowledgements.answered(&statement.entries);
+                let answered =
+                    answered.map_err(failed("read what is answered by", name.as_ref()))?;
+                self.later(answered.into_iter().map(Pending::Settle));
             }
+            page.reports.extend(statement.entries);
+            page.statements.extend(statement.statements);
+            let complaints = statement.complaints.iter();
+            page.unreadable.extend(complaints.map(|why| format!("{place}: {why}")));
         }
         Ok(Some(fate))
     }

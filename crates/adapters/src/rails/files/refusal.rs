@@ -39,7 +39,11 @@ pub(super) fn read(content: Vec<u8>, may_grow: bool, own_codes: &[String]) -> Op
     };
     let mut all: Option<Refusal> = None;
     for file in files {
-        let one = read_one(&file, may_grow, own_codes)?;
+        let one = match file.content {
+            Ok(content) => read_one(&content, may_grow, own_codes)?,
+            Err(_) if may_grow => return None,
+            Err(error) => doubtful(format!("it {error}")),
+        };
         all = Some(match all {
             None => one,
             Some(all) => Refusal {
