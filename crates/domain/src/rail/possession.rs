@@ -125,10 +125,13 @@ fn in_latin_letters(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a bank's free text may mean that it already has what was sent, or has paid it.
+/// Whether a bank's free text may mean that it already has what was sent, or has paid it. One that is
+/// not of its encoding may mean anything.
 pub fn mentions_possession(text: &str) -> bool {
+    let is_broken = text.contains(char::REPLACEMENT_CHARACTER);
     let text = in_latin_letters(text);
-    names_duplicate(&text)
+    is_broken
+        || names_duplicate(&text)
         || says_it_exists(&text)
         || says_it_is_paid(&text)
         || POSSESSION_WORDS.iter().any(|word| text.contains(word))
@@ -224,6 +227,7 @@ mod tests {
             "लेनदेन सफल",
             "লেনদেন সফল হয়েছে",
             "کامیاب",
+            "Fichier d\u{FFFD}j\u{FFFD} re\u{FFFD}u",
         ];
         let definite = [
             "Account does not exist",
