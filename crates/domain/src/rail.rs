@@ -549,12 +549,15 @@ pub struct Reports {
     pub statements: Vec<BankStatement>,
     /// Messages or entries that could not be parsed, with the reason.
     pub unreadable: Vec<String>,
+    /// Everything that operators have to see to, or to wait for, at the rail as of now. What is left
+    /// out of a later page is over.
+    pub conditions: BTreeSet<String>,
     /// Cursor of the next page; `None` if there was nothing new.
     pub cursor: Option<String>,
 }
 
 impl Reports {
-    /// Whether there is nothing in it.
+    /// Whether there is nothing new in it, apart from conditions.
     pub fn is_empty(&self) -> bool {
         self.reports.is_empty() && self.statements.is_empty() && self.unreadable.is_empty()
     }

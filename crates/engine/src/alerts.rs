@@ -1,5 +1,7 @@
 //! Alerts that are raised outside of any commit.
 
+use std::collections::BTreeSet;
+
 use domain::ids::TenantId;
 use domain::wallet_effects::{Alert, AlertKind};
 use store::Store;
@@ -56,7 +58,19 @@ pub async fn end_everywhere(store: &Store, kind: AlertKind, what: &str) {
 
 /// Closes every tenant's alerts of this kind that begin with this text.
 pub async fn end_beginning(store: &Store, kind: AlertKind, beginning: &str) {
-    let is_ended = |it: &Alert| it.kind == kind && it.what.starts_with(beginning);
+    end_others(store, kind, beginning, &BTreeSet::new()).await;
+}
+
+/// Closes every tenant's alerts of this kind that begin with this text, apart from some.
+pub async fn end_others(
+    store: &Store,
+    kind: AlertKind,
+    beginning: &str,
+    standing: &BTreeSet<String>,
+) {
+    let is_ended = |it: &Alert| {
+        it.kind == kind && it.what.starts_with(beginning) && !standing.contains(&it.what)
+    };
     for (tenant, alert) in everywhere(store, kind, beginning).await {
         end_about(store, (tenant, alert.subject), is_ended).await;
     }

@@ -16,8 +16,9 @@ mod refusal;
 pub(super) mod sequence;
 mod unpack;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::rail::{InquiryAnswer, RailId, Reports, Submission};
@@ -39,10 +40,11 @@ pub use probe::{Probed, probe};
 
 /// Polling interval of a directory of this machine while it holds nothing new.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// A fault that only people can mend is reported this often.
+/// In this time, the fault that only people can mend may be another one so many times.
 const REFUSAL_INTERVAL: Duration = Duration::from_secs(600);
-/// Different faults that are reported in that time.
 const MAX_REFUSALS: usize = 8;
+/// Files that operators hear of at a time, apart from those that are moved aside.
+const MAX_CONDITIONS: usize = 32;
 
 pub(super) struct FileTransport {
     rail: RailId,
@@ -55,23 +57,23 @@ pub(super) struct FileTransport {
     is_remote: bool,
     /// When a server is looked at again after it held nothing new.
     next_poll: Mutex<Option<Instant>>,
+    /// The conditions of the last page.
+    conditions: Mutex<BTreeSet<String>>,
     refusals: Mutex<Refusals>,
 }
 
-/// The refusals that were reported, and when.
+/// When refusals were reported.
 #[derive(Default)]
-struct Refusals(Vec<(String, Instant)>);
+struct Refusals(Vec<Instant>);
 
 impl Refusals {
-    /// Whether a refusal is to be reported now.
-    fn is_due(&mut self, refusal: &str, now: Instant) -> bool {
+    /// Whether another refusal may be reported now: some servers have another key at each connection.
+    fn may_differ(&mut self, now: Instant) -> bool {
         let Refusals(known) = self;
-        known.retain(|(_, at)| now - *at < REFUSAL_INTERVAL);
-        if known.len() == MAX_REFUSALS || known.iter().any(|(text, _)| text == refusal) {
-            return false;
-        }
-        known.push((refusal.to_owned(), now));
-        true
+        known.retain(|at| now - *at < REFUSAL_INTERVAL);
+        let has_room = known.len() < MAX_REFUSALS;
+        known.extend(has_room.then_some(now));
+        has_room
     }
 }
 
@@ -159,6 +161,7 @@ impl FileTransport {
             poll,
             is_remote: matches!(config.exchange, Exchange::Sftp(_)),
             next_poll: Mutex::default(),
+            conditions: Mutex::default(),
             refusals: Mutex::default(),
         })
     }
@@ -241,7 +244,10 @@ impl FileTransport {
             if let Some(next) = next {
                 tokio::time::sleep_until(next.min(deadline)).await;
                 if next > deadline {
-                    return Ok(Reports::default());
+                    return Ok(Reports {
+                        conditions: self.conditions().clone(),
+                        ..Reports::default()
+                    });
                 }
             }
             let (inbox, behind) = (Arc::clone(&self.inbox), cursor.map(str::to_owned));
@@ -254,7 +260,9 @@ impl FileTransport {
                 Ok(page) => page,
                 Err(error) => return self.reported(&error).ok_or_else(|| error.to_string()),
             };
-            let (is_empty, now) = (page == Reports::default(), Instant::now());
+            let before = std::mem::replace(&mut *self.conditions(), page.conditions.clone());
+            let has_new = page.conditions != before || page.cursor.is_some() || !page.is_empty();
+            let (is_empty, now) = (!has_new, Instant::now());
             let next = now + self.poll;
             if self.is_remote {
                 let next = is_empty.then_some(next);
@@ -278,14 +286,20 @@ impl FileTransport {
             .map_err(|error| error.to_string())
     }
 
-    /// A fault that only people can mend as something to report, from time to time.
+    fn conditions(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.conditions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A fault that only people can mend as a condition, unless it is one already.
     fn reported(&self, error: &InboxError) -> Option<Reports> {
         let refusal = error.refusal()?;
+        let mut conditions = self.conditions();
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if !refusals.is_due(&refusal, Instant::now()) {
+        if conditions.contains(&refusal) || !refusals.may_differ(Instant::now()) {
             return None;
         }
-        Some(Reports { unreadable: vec![refusal], ..Reports::default() })
+        *conditions = BTreeSet::from([refusal]);
+        Some(Reports { conditions: conditions.clone(), ..Reports::default() })
     }
 }
 

@@ -102,6 +102,11 @@ fn attempts(reports: &Reports) -> Vec<u128> {
         .collect()
 }
 
+fn conditions(page: &Reports) -> Vec<&str> {
+    assert!(page.unreadable.is_empty(), "{:?}", page.unreadable);
+    page.conditions.iter().map(String::as_str).collect()
+}
+
 fn message(id: &str) -> Message {
     Message { id: id.to_owned(), xml: "<x/>".to_owned() }
 }
@@ -421,7 +426,7 @@ async fn a_damaged_file_of_an_archive_is_reported_and_the_others_are_read() {
 }
 
 #[tokio::test]
-async fn a_directory_among_the_files_is_reported_once() {
+async fn a_directory_among_the_files_is_a_condition() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     for name in ["2026-11-28", ".snapshot", "lost+found"] {
@@ -432,11 +437,12 @@ async fn a_directory_among_the_files_is_reported_once() {
     }
     let page = looks(&rail, None).await;
     assert_eq!(
-        page.unreadable,
+        conditions(&page),
         ["directory \"2026-11-28\": files are read beside it, and not in it"]
     );
-    assert_eq!(rail.collect(None).await, Ok(page), "not stored yet: it is reported again");
     rail.confirm_stored().await.expect("noted");
+    assert_eq!(rail.collect(None).await, Ok(page), "it lasts");
+    fs::remove_dir(dir.path().join("in/2026-11-28")).expect("removed");
     assert_eq!(rail.collect(None).await, Ok(Reports::default()));
 }
 
@@ -463,17 +469,18 @@ fn a_file_that_grows_while_it_is_read_is_read_later() {
 }
 
 #[tokio::test]
-async fn an_old_empty_file_is_reported_once_and_read_when_it_has_content() {
+async fn an_old_empty_file_is_a_condition_until_it_has_content() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "1.xml", "");
     age(&dir, "1.xml", 61);
     let page = looks_later(&rail, None).await;
-    assert_eq!(page.unreadable, ["file \"1.xml\": it is empty, and is read once it has content"]);
+    assert_eq!(conditions(&page), ["file \"1.xml\": it is empty, and is read once it has content"]);
     rail.confirm_stored().await.expect("noted");
-    assert_eq!(later(&rail, None), Reports::default());
+    assert_eq!(later(&rail, None), page, "it lasts");
     drop_file(&dir, "1.xml", &report(1));
-    assert_eq!(attempts(&looks(&rail, None).await), [1]);
+    let page = looks(&rail, None).await;
+    assert_eq!((attempts(&page), page.conditions.len()), (vec![1], 0));
 }
 
 /// A place whose files cannot be read at times.
@@ -549,16 +556,16 @@ fn locked_files_hold_up_no_other_and_are_read_once_they_are_released() {
     assert_eq!(inbox.page(None, now).expect("changed"), Reports::default());
     let now = now + FILE_GRACE;
     let page = inbox.page(None, now).expect("no fault of the rail");
-    let [what] = &page.unreadable[..] else { panic!("{:?}", page.unreadable) };
+    let [what] = conditions(&page)[..] else { panic!("{page:?}") };
     assert!(what.contains("000-locked.xml") && what.contains("is read once it can be"), "{what}");
-    assert_eq!(inbox.page(None, now).expect("not stored"), page, "reported until it is stored");
     inbox.confirm_stored().expect("noted");
-    assert_eq!(inbox.page(None, now).expect("reported"), Reports::default());
+    assert_eq!(inbox.page(None, now).expect("locked"), page, "it lasts");
     // What comes after them is read, and they keep their names until they can be read, too.
     place.1.store(false, std::sync::atomic::Ordering::Relaxed);
     drop_file(&dir, "100.xml", &report(100));
     let behind = inbox.page(Some("099.xml"), now).expect("first listed");
     assert_eq!(attempts(&behind).len(), 32, "released: late, and read");
+    assert!(behind.conditions.is_empty(), "{:?}", behind.conditions);
     place.1.store(true, std::sync::atomic::Ordering::Relaxed);
     let names = names(&dir.path().join("in"));
     assert!(names.contains(&"039-locked.xml".to_owned()), "{names:?}");
@@ -622,12 +629,12 @@ fn files_that_cannot_be_moved_hold_up_no_other() {
     let now = now + FILE_GRACE;
     let page = inbox.page(cursor, now).expect("readable");
     assert_eq!(attempts(&page), [4], "neither the late one nor the one that was read");
-    let told = page.unreadable.join("\n");
+    let told = conditions(&page).join("\n");
     assert!(told.contains(&format!("\"{}\": {UNMOVED}", held[1])), "{told}");
     assert!(told.contains(&format!("\"{}\": {UNREAD}", held[0])), "{told}");
     inbox.confirm_stored().expect("noted");
-    let page = inbox.page(page.cursor.as_deref(), now).expect("readable");
-    assert_eq!(page, Reports::default(), "once");
+    let next = inbox.page(page.cursor.as_deref(), now).expect("readable");
+    assert_eq!(next, Reports { conditions: page.conditions, ..Reports::default() });
     assert_eq!(names(&dir.path().join("in")), [held[0], held[1], "archive"]);
     assert_eq!(names(&dir.path().join("in/archive")), ["2.xml", "4.xml"]);
 }
@@ -678,7 +685,7 @@ async fn a_file_with_an_old_time_has_its_minute_from_when_it_is_first_listed() {
     let page = looks(&rail, None).await;
     assert_eq!((attempts(&page), page.unreadable.len()), (vec![1], 0), "{:?}", page.unreadable);
     let page = later(&rail, page.cursor.as_deref());
-    assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
+    assert_eq!((page.unreadable.len(), page.conditions.len()), (1, 1), "{page:?}");
 }
 
 /// What follows may be that the bank has the file already.
@@ -742,17 +749,17 @@ async fn a_missing_acknowledgement_of_an_inquiry_is_not_reported() {
         assert_eq!(rail.inquire(message(id)).await, InquiryAnswer::Asked);
     }
     let page = rail.collect(None).await.expect("readable");
-    assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
+    assert_eq!(page.conditions.len(), 2, "{:?}", page.conditions);
     rail.confirm_stored().await.expect("noted");
     // One that comes is still that of an awaited file, for a day.
     drop_file(&dir, "q1-inquiry.xml.ack", "");
     age(&dir, "q1-inquiry.xml.ack", 61);
-    assert_eq!(looks_later(&rail, None).await, Reports::default());
+    assert_eq!(looks_later(&rail, None).await, page);
     assert_eq!(names(&dir.path().join("in/archive")), ["q1-inquiry.xml.ack"]);
     let path = dir.path().join("awaiting/q2-inquiry.xml");
     let day = std::time::SystemTime::now() - Duration::from_secs(86_400);
     fs::File::options().write(true).open(path).expect("opened").set_modified(day).expect("set");
-    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+    assert_eq!(rail.collect(None).await, Ok(page));
     assert_eq!(names(&dir.path().join("awaiting")), ["m.xml", "r-recall.xml"]);
 }
 
@@ -772,16 +779,29 @@ async fn a_long_name_that_is_archived_already_gets_a_shorter_one() {
     assert_eq!(names(&dir.path().join("in/archive")).len(), 2);
 }
 
-/// A changed host key after a refused login is another alert.
+/// A server with another host key at each connection.
 #[test]
-fn each_refusal_is_reported_once_in_ten_minutes() {
+fn refusals_that_differ_each_time_are_bounded() {
     let (mut refusals, start) = (Refusals::default(), Instant::now());
-    let mut is_due =
-        |text: &str, minutes: u64| refusals.is_due(text, start + Duration::from_secs(60 * minutes));
-    assert_eq!([is_due("login", 0), is_due("login", 1), is_due("key", 1)], [true, false, true]);
-    assert_eq!([is_due("key", 9), is_due("login", 9)], [false, false]);
-    assert_eq!([is_due("login", 10), is_due("key", 10), is_due("key", 11)], [true, false, true]);
-    // A server with another key at each connection.
-    let alerts = (0..100).filter(|number| is_due(&format!("key {number}"), 12)).count();
-    assert_eq!(alerts, MAX_REFUSALS - 2);
+    let mut differing = |minutes: u64| {
+        let now = start + Duration::from_secs(60 * minutes);
+        (0..100).filter(|_| refusals.may_differ(now)).count()
+    };
+    assert_eq!([differing(0), differing(9), differing(10)], [MAX_REFUSALS, 0, MAX_REFUSALS]);
+}
+
+/// It waits for the next file no longer than for the end of a condition.
+#[tokio::test]
+async fn a_condition_that_begins_or_ends_makes_a_page() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::from_secs(60));
+    let other = dir.path().join("in/other");
+    fs::create_dir(&other).expect("made");
+    let old = std::time::SystemTime::now() - Duration::from_secs(61);
+    fs::File::open(&other).expect("opened").set_modified(old).expect("set");
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!(page.conditions.len(), 1, "{page:?}");
+    let (page, ()) =
+        tokio::join!(rail.collect(None), async { fs::remove_dir(&other).expect("removed") });
+    assert_eq!(page, Ok(Reports::default()));
 }

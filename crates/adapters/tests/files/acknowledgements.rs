@@ -95,7 +95,7 @@ async fn what_a_lost_page_reported_is_reported_again() {
     assert_eq!(refused.reports.len(), 1, "{refused:?}");
     age(&bank.dir.path().join("awaiting").join(&first), WAIT);
     let lost = bank.rail.collect(None).await.expect("readable");
-    assert_eq!((lost.unreadable.len(), lost.reports.len()), (1, 1), "{lost:?}");
+    assert_eq!((lost.conditions.len(), lost.reports.len()), (1, 1), "{lost:?}");
     for _ in 0..2 {
         assert_eq!(bank.rail.collect(None).await, Ok(lost.clone()));
     }
@@ -185,10 +185,12 @@ async fn an_empty_negative_acknowledgement_is_read_once_it_has_content() {
     put_old(&bank.reports, &format!("{name}.nak"), "");
     let found = bank.looks().await;
     assert!(found.reports.is_empty(), "{found:?}");
-    assert!(found.unreadable[0].contains("is read once it has content"), "{found:?}");
-    assert_eq!(bank.looks().await, Reports::default(), "it is reported once");
+    let what = found.conditions.first().expect("a condition");
+    assert!(what.contains("is read once it has content"), "{found:?}");
+    assert_eq!(bank.looks().await, found, "it lasts");
     assert_eq!(bank.awaited(), [name.as_str()]);
     put_old(&bank.reports, &format!("{name}.nak"), "ERR 17");
+    assert_eq!(bank.looks().await, Reports::default(), "it is over");
     assert_eq!(bank.looks().await.reports.len(), 1);
     assert_eq!(bank.awaited(), Vec::<String>::new());
 }
@@ -201,8 +203,9 @@ async fn a_missing_acknowledgement_is_reported_and_may_still_come() {
     assert_eq!(bank.looks().await, Reports::default());
     age(&awaited, WAIT);
     let found = bank.looks().await;
-    assert!(found.unreadable[0].contains("no acknowledgement within 1800 s"), "{found:?}");
-    assert_eq!(bank.looks().await, Reports::default(), "it is reported once");
+    let what = found.conditions.first().expect("a condition");
+    assert!(what.contains("no acknowledgement within 1800 s"), "{found:?}");
+    assert_eq!(bank.looks().await, found, "it lasts");
     put(&bank.reports, &format!("{name}.ack"), "");
     assert_eq!(bank.looks().await, Reports::default());
     assert_eq!(bank.awaited(), Vec::<String>::new());

@@ -144,7 +144,10 @@ async fn a_changed_host_key_stops_the_rail() {
     assert_eq!(bank.files("out").len(), 1, "nothing was sent");
     // It is an alert first, and a fault from then on.
     let alert = changed.collect(None).await.expect("an alert");
-    assert!(alert.unreadable[0].contains(&new) && alert.cursor.is_none(), "{alert:?}");
+    assert!(
+        alert.conditions.iter().any(|it| it.contains(&new)) && alert.cursor.is_none(),
+        "{alert:?}"
+    );
     assert!(fault(&changed).await.contains(&new));
     assert!(probed(&over(login.clone())).await.expect_err("refused").contains("is not pinned"));
     // It is another alert than that of a refused login before it.
@@ -153,13 +156,16 @@ async fn a_changed_host_key_stops_the_rail() {
     stranger.server.host_keys = vec![new.clone()];
     let rail_of_both = rail(&over(stranger));
     let alert = rail_of_both.collect(None).await.expect("an alert");
-    assert!(alert.unreadable[0].contains("does not accept the login"), "{alert:?}");
+    assert!(
+        alert.conditions.iter().any(|it| it.contains("does not accept the login")),
+        "{alert:?}"
+    );
     bank.server.kill().expect("killed");
     bank.server.new_host_keys().expect("made");
     bank.server.start().expect("started");
     let alert = rail_of_both.collect(None).await.expect("another alert");
     let new = bank.server.fingerprint("ed25519").expect("a fingerprint");
-    assert!(alert.unreadable[0].contains(&new), "{alert:?}");
+    assert!(alert.conditions.iter().any(|it| it.contains(&new)), "{alert:?}");
     // Both keys are pinned while the bank changes them.
     login.server.host_keys.push(new);
     assert_eq!(pay(&rail(&over(login.clone())), 2).await, Submission::Taken);
@@ -206,7 +212,10 @@ async fn a_refused_login_sends_nothing() {
     let why = reason(pay(&stranger, 2).await);
     assert!(why.contains("does not accept the login of user"), "{why}");
     let alert = stranger.collect(None).await.expect("an alert");
-    assert!(alert.unreadable[0].contains("does not accept the login"), "{alert:?}");
+    assert!(
+        alert.conditions.iter().any(|it| it.contains("does not accept the login")),
+        "{alert:?}"
+    );
     login.server.key_file = None;
     login.server.password = Some(SecretString::from("wrong"));
     let why = reason(pay(&rail(&over(login.clone())), 2).await);

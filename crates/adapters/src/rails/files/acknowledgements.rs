@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 use domain::rail::{About, BankReport, RailStatus, Reports, Said, Totals};
 use domain::rail_ids::{self, ReportIds};
 
+use super::MAX_CONDITIONS;
 use super::pattern::Patterns;
 use super::refusal::Refusal;
 use crate::rails::iso::quoted;
@@ -89,7 +90,6 @@ pub(super) struct Awaited {
     carries: Carries,
     /// How often it was written.
     times: u32,
-    overdue: bool,
     since: SystemTime,
 }
 
@@ -121,7 +121,6 @@ impl Acknowledgements {
             message: message.to_owned(),
             carries,
             times: times.saturating_add(1),
-            overdue: false,
             since: SystemTime::UNIX_EPOCH,
         })
     }
@@ -156,14 +155,10 @@ impl Acknowledgements {
         Ok(answered.map(|one| one.name).collect())
     }
 
-    /// What the names of a listing state about our files, and the files that are now reported as
-    /// overdue, since no acknowledgement of them exists.
-    pub(super) fn stated(
-        &self,
-        names: &[String],
-        page: &mut Reports,
-    ) -> io::Result<(Vec<Stated>, Vec<Awaited>)> {
-        let (mut found, mut overdue) = (Vec::new(), Vec::new());
+    /// What the names of a listing state about our files. A file without an acknowledgement for too
+    /// long is a condition.
+    pub(super) fn stated(&self, names: &[String], page: &mut Reports) -> io::Result<Vec<Stated>> {
+        let mut found = Vec::new();
         for of in self.all()? {
             let named = |templates: &[String]| {
                 let own: Vec<String> = templates.iter().map(|it| filled(it, &of.name)).collect();
@@ -175,36 +170,28 @@ impl Acknowledgements {
             if positive.is_some() || negative.is_some() {
                 found.push(Stated { of, positive, negative });
             } else {
-                overdue.extend(self.look_at_overdue(of, page)?);
+                self.look_at_overdue(&of, page)?;
             }
         }
-        Ok((found, overdue))
+        Ok(found)
     }
 
-    fn look_at_overdue(&self, of: Awaited, page: &mut Reports) -> io::Result<Option<Awaited>> {
+    fn look_at_overdue(&self, of: &Awaited, page: &mut Reports) -> io::Result<()> {
         let age = SystemTime::now().duration_since(of.since).unwrap_or_default();
         let is_inquiry = of.carries == Carries::Inquiry;
         if age >= if is_inquiry { INQUIRY_FORGOTTEN_AFTER } else { FORGOTTEN_AFTER } {
-            return self.settle(&of.name).map(|()| None);
+            return self.settle(&of.name);
         }
-        if is_inquiry || of.overdue || age < self.settings.wait {
-            return Ok(None);
+        let has_room = page.conditions.len() < MAX_CONDITIONS;
+        if !is_inquiry && has_room && age >= self.settings.wait {
+            page.conditions.insert(format!(
+                "file {}: no acknowledgement within {} s, which proves nothing: ask the bank whether it has message {}",
+                quoted(&of.name),
+                self.settings.wait.as_secs(),
+                quoted(&of.message)
+            ));
         }
-        page.unreadable.push(format!(
-            "file {}: no acknowledgement within {} s, which proves nothing: ask the bank whether it has message {}",
-            quoted(&of.name),
-            self.settings.wait.as_secs(),
-            quoted(&of.message)
-        ));
-        Ok(Some(of))
-    }
-
-    /// Notes that a missing acknowledgement was reported, unless the file was written again since.
-    pub(super) fn note_overdue(&self, of: &Awaited) -> io::Result<()> {
-        match self.awaited(&of.name)? {
-            Some(now) if now == *of => self.note(&Awaited { overdue: true, ..now }),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Whether a file is an acknowledgement of any file.
@@ -278,9 +265,8 @@ impl Acknowledgements {
 
     fn note(&self, of: &Awaited) -> io::Result<()> {
         let kind = of.carries.name();
-        let state = if of.overdue { "overdue" } else { "awaited" };
         let mut file = File::create(self.dir.join(&of.name))?;
-        writeln!(file, "{} {kind} {} {state}", of.message, of.times)?;
+        writeln!(file, "{} {kind} {}", of.message, of.times)?;
         file.sync_all()
     }
 
@@ -294,13 +280,12 @@ impl Acknowledgements {
         let mut words = text.split_whitespace();
         let mut word = || words.next().unwrap_or_default();
         // An interrupted write leaves it empty: then nothing may be rejected.
-        let (message, kind, times, state) = (word(), word(), word().parse(), word());
+        let (message, kind, times) = (word(), word(), word().parse());
         Ok(Some(Awaited {
             name: name.to_owned(),
             message: message.to_owned(),
             carries: Carries::of(kind),
             times: times.unwrap_or(u32::MAX),
-            overdue: state == "overdue",
             since,
         }))
     }

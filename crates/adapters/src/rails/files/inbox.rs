@@ -13,7 +13,7 @@
 //! moving it, so it is renamed to sort after the cursor and is handed out. One that cannot be moved
 //! holds up no other, and one that has changed before it is moved is read again. Whatever else a page reports
 //! is reported again until the caller confirms that the page is stored. Reports may be delivered twice,
-//! but none is lost.
+//! but none is lost. Each page has the conditions that last, as what stays among the bank's files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,8 @@ use std::time::{Duration, SystemTime};
 use domain::rail::Reports;
 use tokio::time::Instant;
 
-use super::acknowledgements::{Acknowledgements, Awaited, Stated};
+use super::MAX_CONDITIONS;
+use super::acknowledgements::{Acknowledgements, Stated};
 use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
 use super::refusal::{self, Refusal};
@@ -65,8 +66,8 @@ pub(super) struct Inbox {
     handed_out: Mutex<BTreeMap<String, HandedOut>>,
     /// What follows once the last page is stored.
     pending: Mutex<Vec<Pending>>,
-    /// What was reported and stays where it is.
-    reported: Mutex<BTreeSet<(Stays, OsString)>>,
+    /// What stays among the bank's files, and what is reported about it.
+    standing: Mutex<BTreeMap<(Stays, OsString), String>>,
 }
 
 /// Why something stays among the bank's files.
@@ -94,8 +95,6 @@ enum Pending {
     },
     /// No acknowledgement of the file is awaited any longer.
     Settle(String),
-    Overdue(Awaited),
-    Reported(Stays, OsString),
 }
 
 /// A file that can be read now.
@@ -185,7 +184,7 @@ impl Inbox {
             listed: Mutex::default(),
             handed_out: Mutex::default(),
             pending: Mutex::default(),
-            reported: Mutex::default(),
+            standing: Mutex::default(),
         }
     }
 
@@ -206,7 +205,7 @@ impl Inbox {
         let mut page = Reports::default();
         let mut entries = self.list(&self.dirs.reports)?;
         if let Some(cursor) = cursor {
-            self.settle(cursor, &mut handed_out, &mut entries, &mut page)?;
+            self.settle(cursor, &mut handed_out, &mut entries)?;
         }
         let mut files = 0;
         for Ready { name, entry } in self.next_files(cursor, entries, now, &mut page)? {
@@ -219,7 +218,7 @@ impl Inbox {
                 Ok(Some(content)) => content,
                 Ok(None) => continue,
                 Err(error) if error.is_locked() => {
-                    self.look_at_locked(&entry, UNREAD, &error, &mut page);
+                    self.look_at_locked(&entry, UNREAD, &error);
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -233,7 +232,7 @@ impl Inbox {
             match self.rename_late(&entry, &name) {
                 Err(error) if error.is_locked() => {
                     self.pending().truncate(pending);
-                    self.look_at_locked(&entry, UNREAD, &error, &mut page);
+                    self.look_at_locked(&entry, UNREAD, &error);
                     continue;
                 }
                 renamed => renamed?,
@@ -251,6 +250,7 @@ impl Inbox {
                 break;
             }
         }
+        page.conditions.extend(self.standing().values().take(MAX_CONDITIONS).cloned());
         Ok(page)
     }
 
@@ -261,8 +261,6 @@ impl Inbox {
             match one {
                 Pending::Move { dir, name, to } => self.move_away(&dir, &name, &to)?,
                 Pending::Settle(name) => self.note(&name, |it| it.settle(&name))?,
-                Pending::Overdue(of) => self.note(of.name(), |it| it.note_overdue(&of))?,
-                Pending::Reported(why, name) => drop(self.reported().insert((why, name))),
             }
         }
         Ok(())
@@ -288,7 +286,6 @@ impl Inbox {
         cursor: &str,
         handed_out: &mut MutexGuard<'_, BTreeMap<String, HandedOut>>,
         entries: &mut Vec<Entry>,
-        page: &mut Reports,
     ) -> Result<(), InboxError> {
         let stored: Vec<String> =
             handed_out.keys().take_while(|name| name.as_str() <= cursor).cloned().collect();
@@ -306,7 +303,7 @@ impl Inbox {
                 match self.move_away(&self.dirs.reports, name.as_ref(), to) {
                     Err(error) if error.is_locked() => {
                         if let Some(entry) = entry {
-                            self.look_at_locked(entry, UNMOVED, &error, page);
+                            self.look_at_locked(entry, UNMOVED, &error);
                         }
                         continue;
                     }
@@ -349,7 +346,7 @@ impl Inbox {
             let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
             listed.values().any(|files| files.contains_key(name))
         });
-        self.look_at_directories(directories, page);
+        self.look_at_directories(directories);
         for entry in entries {
             let shown = entry.name.to_string_lossy();
             // Links and pipes are not bank files; hidden files are still being written.
@@ -361,7 +358,7 @@ impl Inbox {
                 continue;
             }
             match entry.name.to_str() {
-                Some(_) if entry.size == Some(0) => self.look_at_empty(&entry, page),
+                Some(_) if entry.size == Some(0) => self.look_at_empty(&entry),
                 Some(name) => {
                     let late = cursor.filter(|cursor| name <= *cursor);
                     let name = late.map_or_else(|| name.to_owned(), |it| late_name(it, name));
@@ -409,9 +406,7 @@ impl Inbox {
             .chain(beside.iter().map(|entry| (out.as_path(), entry)))
             .collect();
         let names: Vec<String> = all.iter().map(|(_, entry)| shown(entry)).collect();
-        let found = acknowledgements.stated(&names, page).map_err(failed("read", archive))?;
-        let (stated, overdue) = found;
-        self.later(overdue.into_iter().map(Pending::Overdue));
+        let stated = acknowledgements.stated(&names, page).map_err(failed("read", archive))?;
         let mut taken = BTreeSet::new();
         for Stated { of, positive, negative } in stated {
             let files =
@@ -420,7 +415,7 @@ impl Inbox {
             if let Some((_, (dir, entry))) = files().find(|(at, _)| Some(*at) == negative) {
                 let refusal = match positive {
                     Some(_) => Err("there is a positive one, too".to_owned()),
-                    None => match self.refusal(acknowledgements, dir, entry, page)? {
+                    None => match self.refusal(acknowledgements, dir, entry)? {
                         Some(refusal) => refusal,
                         None => continue,
                     },
@@ -457,17 +452,16 @@ impl Inbox {
         acknowledgements: &Acknowledgements,
         dir: &Path,
         entry: &Entry,
-        page: &mut Reports,
     ) -> Result<Option<Result<Refusal, String>>, InboxError> {
         if entry.size == Some(0) {
-            self.look_at_empty(entry, page);
+            self.look_at_empty(entry);
             return Ok(None);
         }
         let content = match self.content(dir, &entry.name, entry.size) {
             Ok(Some(content)) => content,
             Ok(None) => return Ok(None),
             Err(error) if error.is_locked() => {
-                self.look_at_locked(entry, UNREAD, &error, page);
+                self.look_at_locked(entry, UNREAD, &error);
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -585,22 +579,20 @@ impl Inbox {
     }
 
     /// An empty file may be the beginning of one: it stays, and is reported once it is old.
-    fn look_at_empty(&self, entry: &Entry, page: &mut Reports) {
-        self.report_once(Stays::Empty, entry, page, |shown| {
+    fn look_at_empty(&self, entry: &Entry) {
+        self.stays(Stays::Empty, entry, |shown| {
             format!("file {shown}: it is empty, and is read once it has content")
         });
     }
 
     /// A locked file holds up no other: it stays, is reported once it is old, and is read once it can
     /// be.
-    fn look_at_locked(&self, entry: &Entry, what: &str, error: &InboxError, page: &mut Reports) {
-        self.report_once(Stays::Locked, entry, page, |shown| {
-            format!("file {shown}: {what}: {}", error.source)
-        });
+    fn look_at_locked(&self, entry: &Entry, what: &str, error: &InboxError) {
+        self.stays(Stays::Locked, entry, |shown| format!("file {shown}: {what}: {}", error.source));
     }
 
     /// Nothing below another directory is read: it stays, and is reported once it is old.
-    fn look_at_directories(&self, mut others: Vec<Entry>, page: &mut Reports) {
+    fn look_at_directories(&self, mut others: Vec<Entry>) {
         let Dirs { out, reports, archive, unreadable } = &self.dirs;
         others.retain(|entry| {
             let path = reports.join(&entry.name);
@@ -610,23 +602,17 @@ impl Inbox {
         });
         self.forget(Stays::Directory, |name| others.iter().any(|entry| entry.name == *name));
         for entry in others {
-            self.report_once(Stays::Directory, &entry, page, |shown| {
+            self.stays(Stays::Directory, &entry, |shown| {
                 format!("directory {shown}: files are read beside it, and not in it")
             });
         }
     }
 
-    fn report_once(
-        &self,
-        why: Stays,
-        entry: &Entry,
-        page: &mut Reports,
-        text: impl FnOnce(String) -> String,
-    ) {
-        let reported = (why, entry.name.clone());
-        if !self.is_young(entry) && !self.reported().contains(&reported) {
-            page.unreadable.push(text(quoted(&entry.name.to_string_lossy())));
-            self.later([Pending::Reported(why, reported.1)]);
+    /// Notes what stays, once it is old.
+    fn stays(&self, why: Stays, entry: &Entry, text: impl FnOnce(String) -> String) {
+        if !self.is_young(entry) {
+            let text = text(quoted(&entry.name.to_string_lossy()));
+            self.standing().entry((why, entry.name.clone())).or_insert(text);
         }
     }
 
@@ -637,13 +623,13 @@ impl Inbox {
         })
     }
 
-    /// Forgets what was reported and does not stay.
+    /// Forgets what does not stay.
     fn forget(&self, what: Stays, stays: impl Fn(&OsString) -> bool) {
-        self.reported().retain(|(why, name)| *why != what || stays(name));
+        self.standing().retain(|(why, name), _| *why != what || stays(name));
     }
 
-    fn reported(&self) -> MutexGuard<'_, BTreeSet<(Stays, OsString)>> {
-        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
+    fn standing(&self) -> MutexGuard<'_, BTreeMap<(Stays, OsString), String>> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reports unmatched files and moves them aside once they are old enough that no writer still

@@ -36,6 +36,7 @@ on_both_stores! {
     a_debit_with_charges_books_them_and_a_return_less_charges_too
     files_in_capitals_and_strangers_are_not_passed_over
     a_rail_that_cannot_be_read_has_an_alert_until_it_can
+    a_condition_of_the_files_has_an_alert_until_it_is_over
 }
 
 /// A payment service whose only rail for Pakistan is a directory without a bank.
@@ -520,6 +521,24 @@ async fn files_in_capitals_and_strangers_are_not_passed_over(on: On) {
         "{:?}",
         desk.alerts().await
     );
+    desk.bank.finish().await;
+}
+
+async fn a_condition_of_the_files_has_an_alert_until_it_is_over(on: On) {
+    let desk = Desk::open(on).await;
+    let sent = desk.sent().await;
+    let place = desk.dir.path().join("in/2026-11-28");
+    fs::create_dir(&place).expect("made");
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(61);
+    fs::File::open(&place).expect("opened").set_modified(then).expect("set");
+    let what = "rail pak-raast: directory \"2026-11-28\": files are read beside it, and not in it";
+    let is_alerted = || async { desk.alerts_of(AlertKind::RailFaults).await == [what] };
+    assert!(until_async(AT_MOST, is_alerted).await, "{:?}", desk.alerts().await);
+    desk.lay("1.xml", whole(&sent, "<TxSts>ACSC</TxSts>"));
+    desk.reaches(&sent, "succeeded").await;
+    assert!(is_alerted().await, "it lasts");
+    fs::remove_dir(&place).expect("removed");
+    assert!(until_async(AT_MOST, || async { !is_alerted().await }).await, "it stays");
     desk.bank.finish().await;
 }
 
