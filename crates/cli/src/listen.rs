@@ -56,7 +56,7 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     let secrets = secrets(&args.secret, &data_dir)?;
     // Printed before anything is awaited, not at the first event.
     check_base(&args.forward_to)?;
-    let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
+    let settings = Settings::direct(Reach::Sandbox, Vec::new());
     let forward = Forward {
         sender: Sender::new(settings).map_err(Failure::usage)?,
         base: args.forward_to.clone(),
@@ -222,7 +222,7 @@ mod tests {
         let (text, secret) = webhook_secret::fresh().expect("a secret");
         let receiver =
             SimulatedReceiver::start(ReceiverConfig::with(&[&text])).await.expect("a receiver");
-        let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
+        let settings = Settings::direct(Reach::Sandbox, Vec::new());
         let forward = Forward {
             sender: Sender::new(settings).expect("a sender"),
             base: receiver.url(),

@@ -72,6 +72,7 @@ pub struct Wallets {
 pub struct Webhooks {
     pub private_receivers: bool,
     pub authority_file: PathBuf,
+    pub outbound: String,
 }
 
 /// `source` of the keys.

@@ -454,6 +454,7 @@ fn references(config: &Config, faults: &mut Faults) {
     }
     callers.push(("console.oidc".to_owned(), &config.console.oidc.outbound, &unset));
     callers.push(("telemetry".to_owned(), &config.telemetry.outbound, &unset));
+    callers.push(("webhooks".to_owned(), &config.webhooks.outbound, &unset));
     for (section, name, token) in callers {
         let is_keys = section.starts_with("chain") && section.ends_with(".keys");
         let key = match section.as_str() {
@@ -481,6 +482,13 @@ fn references(config: &Config, faults: &mut Faults) {
             &key,
             !is_authenticated || !has_own && table.signature == SignatureKind::None,
             "two kinds of authentication: requests there already carry the section's own credentials",
+        );
+        // Unnamed, the table of defaults does not apply to webhooks.
+        let is_of_tenants = section == "webhooks" && !name.is_empty();
+        faults.check(
+            &key,
+            !is_of_tenants || !has_own && table.signature == SignatureKind::None,
+            "must name a table without authentication and signature: tenants choose the endpoints, which would get them",
         );
     }
     for OfChain { section, config } in config.by_chain() {

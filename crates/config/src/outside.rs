@@ -8,9 +8,11 @@ use adapters::outbound::Settings;
 use adapters::rails::connector::ConnectorConfig;
 use adapters::rails::{FilesConfig, HttpsConfig};
 use adapters::screening::{self, ListSource, Location, ProviderSettings};
+use adapters::webhooks;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::rail::RailId;
+use reqwest::Certificate;
 
 use super::outbound::{bearer, usual};
 use super::sections::{Config, ListEntry, RailEntry, Transport};
@@ -90,6 +92,19 @@ impl Config {
     pub fn telemetry_outbound(&self) -> Settings {
         let usual = Settings { plain_http: true, ..usual(OTLP_TIMEOUT_MS, OTLP_TIMEOUT_MS) };
         self.destination(&self.telemetry.outbound, usual)
+    }
+
+    /// How webhook endpoints are reached, with these authorities besides those of the table.
+    pub fn webhook_settings(&self, roots: Vec<Certificate>) -> webhooks::Settings {
+        let direct = webhooks::Settings::direct(self.receivers(), roots);
+        match self.webhooks.outbound.as_str() {
+            // Not outbound.default: through a proxy, the check of addresses is weaker.
+            "" => direct,
+            name => {
+                let outbound = self.destination(name, webhooks::Settings::usual());
+                webhooks::Settings { outbound, ..direct }
+            }
+        }
     }
 
     /// The destinations that an exchange may pay out to; unknown currencies are left out.

@@ -216,7 +216,7 @@ async fn chain_sides(
 
 /// Sends webhooks of both services to their endpoints.
 fn webhook_sender(config: &Config) -> anyhow::Result<Arc<webhooks::Sender>> {
-    let settings = webhooks::Settings { reach: config.receivers(), roots: webhook_roots(config)? };
+    let settings = config.webhook_settings(webhook_roots(config)?);
     Ok(Arc::new(webhooks::Sender::new(settings)?.traced(crate::telemetry::current_traceparent)))
 }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::time::Timestamp;
-use reqwest::dns::Resolve;
 use reqwest::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
     WWW_AUTHENTICATE,
@@ -99,7 +98,7 @@ struct Inner {
 struct Loaded {
     http: reqwest::Client,
     signer: Option<Signer>,
-    certificate: Option<(PathBuf, Timestamp)>,
+    certificate: Option<Certificate>,
 }
 
 impl fmt::Debug for Client {
@@ -285,20 +284,8 @@ impl Client {
     fn current(&self) -> Arc<Loaded> {
         let inner = &self.0;
         let mut current = inner.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamps = files::stamps(&inner.files);
-        if stamps != current.0 {
-            current.0 = stamps;
-            match load(&inner.settings, &inner.addresses) {
-                Ok(loaded) => {
-                    tracing::info!(table = inner.settings.table, "certificate files reloaded");
-                    current.1 = Arc::new(loaded);
-                }
-                Err(error) => tracing::warn!(
-                    %error,
-                    "changed certificate files are not usable, the last ones stay"
-                ),
-            }
-        }
+        let load = || load(&inner.settings, &inner.addresses).map(Arc::new);
+        refresh(&inner.settings, &inner.files, &mut current, load);
         Arc::clone(&current.1)
     }
 }
@@ -403,23 +390,35 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
         Authentication::OAuth2(oauth) => Url::parse(&oauth.token_url).ok(),
         _ => None,
     };
-    let mut builder = plain()
-        .default_headers(
-            [(ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY))].into_iter().collect(),
-        )
-        .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
-        .connect_timeout(settings.connect_timeout)
-        .pool_idle_timeout(IDLE_CONNECTION);
-    let roots = match &settings.authority_file {
-        Some(path) => {
-            files::authorities(path).map_err(|rule| settings.fault("authority_file", rule))?
-        }
-        None => Vec::new(),
-    };
     // Loading the system's authorities takes time: not if nothing is encrypted.
     let uses_tls = addresses.iter().chain(&token_url).any(|url| url.scheme() == "https")
         || settings.redirects > 0
         || has_tls_proxy(settings);
+    let (builder, certificate) = configured(settings, uses_tls, Vec::new())?;
+    let builder = builder.default_headers(
+        [(ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY))].into_iter().collect(),
+    );
+    let http = built(settings, builder)?;
+    Ok(Loaded { http, signer: Signer::of(settings)?, certificate })
+}
+
+/// The client certificate's file, and when it expires.
+type Certificate = (PathBuf, Timestamp);
+
+/// A builder with TLS, proxy, time-outs and User-Agent of the settings; `roots` are trusted, too.
+pub(super) fn configured(
+    settings: &Settings,
+    uses_tls: bool,
+    mut roots: Vec<reqwest::Certificate>,
+) -> Result<(ClientBuilder, Option<Certificate>), SetupError> {
+    let mut builder = plain()
+        .user_agent(settings.user_agent.as_deref().unwrap_or(USER_AGENT))
+        .connect_timeout(settings.connect_timeout)
+        .pool_idle_timeout(IDLE_CONNECTION);
+    if let Some(path) = &settings.authority_file {
+        let own = files::authorities(path);
+        roots.extend(own.map_err(|rule| settings.fault("authority_file", rule))?);
+    }
     builder = match settings.system_authorities && uses_tls {
         true => builder.tls_certs_merge(roots),
         false => builder.tls_certs_only(roots),
@@ -439,10 +438,16 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
         builder = builder.identity(pem);
         certificate = Some((loaded.file, loaded.expires));
     }
-    let http = builder.build().map_err(|error| {
+    Ok((builder, certificate))
+}
+
+pub(super) fn built(
+    settings: &Settings,
+    builder: ClientBuilder,
+) -> Result<reqwest::Client, SetupError> {
+    builder.build().map_err(|error| {
         settings.fault("user_agent", format!("no HTTP client can be built: {}", causes(&error)))
-    })?;
-    Ok(Loaded { http, signer: Signer::of(settings)?, certificate })
+    })
 }
 
 type Scheme = fn(String) -> reqwest::Result<reqwest::Proxy>;
@@ -512,8 +517,41 @@ fn plain() -> ClientBuilder {
         .referer(false)
 }
 
-/// The start of a client for addresses that others name: it connects only to what `resolver` returns,
-/// and to no proxy, which would resolve names itself.
-pub fn guarded(resolver: impl Resolve + 'static) -> ClientBuilder {
-    plain().no_proxy().dns_resolver(Arc::new(resolver)).pool_idle_timeout(IDLE_CONNECTION)
+/// The hosts of the proxies that the settings may lead through, in lower case.
+pub(super) fn proxy_hosts(settings: &Settings) -> Vec<String> {
+    let urls: Vec<String> = match &settings.proxy {
+        Proxy::Direct => Vec::new(),
+        Proxy::Environment => PROXIES.iter().filter_map(|(name, _)| variable(name)).collect(),
+        Proxy::Url(url) => vec![url.expose_secret().to_owned()],
+    };
+    let host = |url: String| {
+        // The environment's may lack the scheme.
+        let url = if url.contains("://") { url } else { format!("http://{url}") };
+        Url::parse(&url).ok()?.host_str().map(str::to_ascii_lowercase)
+    };
+    urls.into_iter().filter_map(host).collect()
+}
+
+/// Loads a client again if its files have changed; an unusable state of them replaces nothing.
+pub(super) fn refresh<T>(
+    settings: &Settings,
+    files: &[PathBuf],
+    (known, loaded): &mut (Vec<Option<Stamp>>, T),
+    load: impl FnOnce() -> Result<T, SetupError>,
+) {
+    let stamps = files::stamps(files);
+    if stamps == *known {
+        return;
+    }
+    *known = stamps;
+    match load() {
+        Ok(changed) => {
+            tracing::info!(table = settings.table, "certificate files reloaded");
+            *loaded = changed;
+        }
+        Err(error) => tracing::warn!(
+            %error,
+            "changed certificate files are not usable, the last ones stay"
+        ),
+    }
 }

@@ -11,6 +11,7 @@ mod fault;
 mod files;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod fuzz;
+mod guarded;
 pub(crate) mod oauth;
 mod pauses;
 pub(crate) mod retry_after;
@@ -23,9 +24,10 @@ mod signing;
 pub(crate) mod tests;
 
 pub use address::is_on_this_machine;
-pub use client::{Answer, BodyFault, Client, Request, guarded};
+pub use client::{Answer, BodyFault, Client, Request};
 pub use fault::{Fault, causes};
 pub use files::authorities;
+pub use guarded::GuardedClient;
 pub use servers::Servers;
 pub(crate) use settings::IDENTITY;
 pub use settings::{

@@ -11,7 +11,7 @@ mod signature;
 
 pub use address::Inward;
 pub use reach::{Reach, UrlFault};
-pub use sender::{Post, Sender, Settings, SetupError};
+pub use sender::{Post, Sender, Settings};
 pub use signature::{
     Arrived, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, TOLERANCE_S, Unbelievable,
     WebhookSecret, sign, verify,

@@ -104,6 +104,14 @@ impl Reach {
         }
         if allowed.is_empty() { Err(refusal) } else { Ok(allowed) }
     }
+
+    /// Checks every address of a name: a proxy may connect to any of them.
+    fn allows_all(self, name: &str, found: &[IpAddr]) -> Result<(), UrlFault> {
+        match found.is_empty() {
+            true => Err(UrlFault::NoAddress(name.to_owned())),
+            false => found.iter().try_for_each(|address| self.allows(*address)),
+        }
+    }
 }
 
 /// Resolves a host name to its addresses.
@@ -124,16 +132,30 @@ pub(super) fn system_lookup() -> Lookup {
 }
 
 /// The resolver of the HTTP client itself: the client connects only to the addresses that it
-/// returns.
+/// returns. The operator's proxies are the only names that may be anywhere.
 pub(super) struct Guard {
     reach: Reach,
     lookup: Lookup,
+    /// Host names in lower case.
+    proxies: Vec<String>,
 }
 
 impl Guard {
-    pub(super) fn new(reach: Reach, lookup: Lookup) -> Guard {
-        Guard { reach, lookup }
+    pub(super) fn new(reach: Reach, lookup: Lookup, proxies: Vec<String>) -> Guard {
+        Guard { reach, lookup, proxies }
     }
+}
+
+/// Checks the host of a URL that a proxy connects to.
+///
+/// # Errors
+/// One of its addresses is refused, or it has none.
+pub(super) async fn check_host(reach: Reach, lookup: &Lookup, url: &Url) -> Result<(), UrlFault> {
+    // `Reach::url` has checked an address that is no name.
+    let Some(name) = url.domain() else { return Ok(()) };
+    let found = lookup(name.to_owned()).await;
+    let found = found.map_err(|_| UrlFault::NoAddress(name.to_owned()))?;
+    reach.allows_all(name, &found)
 }
 
 impl fmt::Debug for Guard {
@@ -146,9 +168,11 @@ impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let reach = self.reach;
         let name = name.as_str().to_owned();
+        let is_proxy = self.proxies.contains(&name.to_ascii_lowercase());
         let looking = (self.lookup)(name.clone());
         Box::pin(async move {
-            let allowed = reach.allowed(&name, looking.await?)?;
+            let found = looking.await?;
+            let allowed = if is_proxy { found } else { reach.allowed(&name, found)? };
             // Port 0: the connector uses the URL's.
             let addresses: Addrs =
                 Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)));
@@ -293,6 +317,17 @@ mod tests {
         };
         assert_eq!(allowed(&["127.0.0.1", "fd00::1"]), Err(inward));
         assert_eq!(allowed(&[]), Err(UrlFault::NoAddress("bank.example".to_owned())));
+        // A proxy chooses among them by itself.
+        let proxied = |texts: &[&str]| {
+            let found: Vec<IpAddr> = addresses(texts);
+            Reach::Internet.allows_all("bank.example", &found).is_ok()
+        };
+        assert!(proxied(&["1.1.1.1", "2606:4700::1111"]));
+        for found in [&["1.1.1.1", "10.0.0.1"][..], &["fd00::1", "1.1.1.1"], &["127.0.0.1"], &[]] {
+            assert!(!proxied(found), "{found:?}");
+        }
+        let last = [vec!["1.1.1.1"; 100], vec!["169.254.169.254"]].concat();
+        assert!(!proxied(&last), "all are checked, however many");
         let many = vec!["1.1.1.1"; 100];
         assert_eq!(allowed(&many).map(|found| found.len()), Ok(ADDRESSES_MAX));
     }

@@ -2,19 +2,20 @@
 //! beginning of an answer, and keeps connections open for the next event.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::ports::{Answer, Receiver};
 use domain::time::{Span, Timestamp};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Certificate, Client, Response, StatusCode};
+use reqwest::{Certificate, Response, StatusCode};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::outbound::{causes, guarded, retry_after};
+use crate::outbound::{self, GuardedClient, Proxy, SetupError, causes, retry_after};
 
-use super::reach::{Guard, Lookup, Reach, UrlFault, system_lookup};
+use super::reach::{Guard, Lookup, Reach, UrlFault, check_host, system_lookup};
 use super::signature::{
     self, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, WebhookSecret,
 };
@@ -22,6 +23,8 @@ use super::signature::{
 /// Timeout for one attempt, from name resolution to the end of the answer.
 const TRY_LIMIT: Duration = Duration::from_secs(15);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// User-Agent, unless the settings have another.
+const USER_AGENT: &str = concat!("corridor-webhooks/", env!("CARGO_PKG_VERSION"));
 /// Maximum number of bytes read of an answer.
 const ANSWER_MAX_BYTES: usize = 16 * 1024;
 /// Maximum number of header lines of an answer.
@@ -38,22 +41,51 @@ const TRACEPARENT_HEADER: &str = "traceparent";
 pub struct Settings {
     /// The targets that may be reached.
     pub reach: Reach,
-    /// Trusted certificates for endpoints, besides the system's certification authorities.
+    /// Trusted certificates for endpoints, besides those of `outbound`.
     pub roots: Vec<Certificate>,
+    /// Client certificate, authorities, proxy and User-Agent. Its time-outs can only shorten the
+    /// sender's own; its retries and redirects have no effect.
+    pub outbound: outbound::Settings,
 }
 
-/// The client could not be built.
-#[derive(Debug, thiserror::Error)]
-#[error("webhooks: {0}")]
-pub struct SetupError(#[from] reqwest::Error);
+impl Settings {
+    /// Without proxy and client certificate.
+    pub fn direct(reach: Reach, roots: Vec<Certificate>) -> Settings {
+        let usual = outbound::Settings { proxy: Proxy::Direct, ..Settings::usual() };
+        Settings { reach, roots, outbound: usual }
+    }
+
+    /// What a table of the configuration completes.
+    pub fn usual() -> outbound::Settings {
+        outbound::Settings {
+            table: "webhooks".to_owned(),
+            user_agent: Some(USER_AGENT.to_owned()),
+            connect_timeout: CONNECT_LIMIT,
+            request_timeout: TRY_LIMIT,
+            ..outbound::Settings::default()
+        }
+    }
+}
 
 /// Sends webhooks over HTTPS.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sender {
-    client: Client,
+    client: Arc<GuardedClient>,
     reach: Reach,
+    lookup: Lookup,
+    /// Timeout for one attempt.
+    limit: Duration,
     /// Returns the `traceparent` of the current operation.
     trace: Option<fn() -> Option<String>>,
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Sender")
+            .field("client", &self.client)
+            .field("reach", &self.reach)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The message to POST, headers included.
@@ -88,16 +120,17 @@ impl Sender {
     }
 
     fn with(settings: Settings, lookup: Lookup, limit: Duration) -> Result<Sender, SetupError> {
-        let client = guarded(Guard::new(settings.reach, lookup))
-            .user_agent(concat!("corridor-webhooks/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_LIMIT)
-            .timeout(limit)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .http1_max_headers(ANSWER_MAX_HEADERS)
-            .http2_max_header_list_size(ANSWER_MAX_HEADER_BYTES)
-            .tls_certs_merge(settings.roots)
-            .build()?;
-        Ok(Sender { client, reach: settings.reach, trace: None })
+        let Settings { reach, roots, mut outbound } = settings;
+        outbound.connect_timeout = outbound.connect_timeout.min(CONNECT_LIMIT);
+        let limit = outbound.request_timeout.min(limit);
+        let guard = |proxies| Guard::new(reach, lookup.clone(), proxies);
+        let client = GuardedClient::new(outbound, roots, guard, |builder| {
+            builder
+                .pool_max_idle_per_host(IDLE_CONNECTIONS)
+                .http1_max_headers(ANSWER_MAX_HEADERS)
+                .http2_max_header_list_size(ANSWER_MAX_HEADER_BYTES)
+        })?;
+        Ok(Sender { client: Arc::new(client), reach, lookup, limit, trace: None })
     }
 
     /// Gives messages without a trace the `traceparent` of the attempt, as reported by `current`.
@@ -116,9 +149,38 @@ impl Sender {
 
     async fn try_once(&self, url: reqwest::Url, post: Post, now: Timestamp) -> DeliveryAnswer {
         let began = Instant::now();
+        let mut answer = match tokio::time::timeout(self.limit, self.check(&url)).await {
+            Ok(Ok(())) => {
+                let left = self.limit.saturating_sub(began.elapsed());
+                self.send(url, post, left, now).await
+            }
+            Ok(Err(fault)) => unsent(&fault.into()),
+            Err(_) => not_received("the receiver's address was not resolved in time".to_owned()),
+        };
+        answer.took = Span(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
+        answer
+    }
+
+    /// Checks the endpoint's addresses where the client itself may not be the one that resolves them.
+    async fn check(&self, url: &reqwest::Url) -> Result<(), UrlFault> {
+        match self.client.may_use_proxy() {
+            true => check_host(self.reach, &self.lookup, url).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn send(
+        &self,
+        url: reqwest::Url,
+        post: Post,
+        timeout: Duration,
+        now: Timestamp,
+    ) -> DeliveryAnswer {
         let request = self
             .client
+            .current()
             .post(url)
+            .timeout(timeout)
             .header(CONTENT_TYPE, JSON)
             .header(ID_HEADER, post.id)
             .header(TIMESTAMP_HEADER, post.timestamp)
@@ -127,12 +189,10 @@ impl Sender {
             Some(parent) => request.header(TRACEPARENT_HEADER, parent),
             None => request,
         };
-        let mut answer = match request.body(post.body).send().await {
+        match request.body(post.body).send().await {
             Ok(response) => heard(response, now).await,
-            Err(error) => not_received(in_words(error)),
-        };
-        answer.took = Span(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
-        answer
+            Err(error) => not_received(self.client.masked(in_words(error))),
+        }
     }
 
     fn signed(&self, endpoint: &Endpoint, message: &Message) -> Result<Post, Unsent> {

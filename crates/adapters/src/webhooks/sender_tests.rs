@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::ids::EventId;
 use domain::webhook::SecretText;
+use testkit::connect_proxy::ConnectProxy;
 use testkit::receiver::{Reaction, ReceiverConfig, SimulatedReceiver, Verdict};
+use testkit::tls_front::{FrontCertificates, TlsFront};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -15,6 +17,8 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use super::*;
+use crate::outbound::Identity;
+use crate::outbound::tests::authority::{Authority, Issued};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -25,7 +29,7 @@ const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 fn settings(reach: Reach) -> Settings {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Settings { reach, roots: Vec::new() }
+    Settings::direct(reach, Vec::new())
 }
 
 fn sender() -> Sender {
@@ -448,7 +452,7 @@ async fn over_https_only_a_trusted_receiver_gets_webhooks() {
     let (address, root) = tls(receiver.address()).await;
     let lookup: Lookup = Arc::new(|_| Box::pin(async { Ok(HERE.to_vec()) }));
     let of = |roots: Vec<Certificate>| {
-        let settings = Settings { reach: Reach::Sandbox, roots };
+        let settings = Settings::direct(Reach::Sandbox, roots);
         Sender::with(settings, lookup.clone(), TRY_LIMIT).expect("a sender")
     };
     let url = |name: &str| format!("https://{name}:{}", address.port());
@@ -463,4 +467,181 @@ async fn over_https_only_a_trusted_receiver_gets_webhooks() {
         of(vec![root]).deliver(&endpoint(&url("other.example"), &[SECRET]), &message(3)).await;
     assert!(reason(&misnamed).to_lowercase().contains("certificate"), "{misnamed:?}");
     assert_eq!(receiver.book().taken().len(), 1);
+}
+
+const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::new(1, 1, 1, 1));
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// An endpoint `bank.example` that demands client certificates of `ours`, has a certificate of its
+/// own authority, and is known to the proxy only.
+struct Proxied {
+    receiver: SimulatedReceiver,
+    of_bank: Authority,
+    ours: Authority,
+    front: TlsFront,
+    proxy: ConnectProxy,
+    directory: tempfile::TempDir,
+}
+
+impl Proxied {
+    async fn new() -> Proxied {
+        let (of_bank, ours) = (Authority::new(), Authority::new());
+        let server = of_bank.server(&["bank.example"]);
+        let certificates = FrontCertificates {
+            certificate: &server.certificate,
+            key: &server.key,
+            client_authority: Some(&ours.pem),
+        };
+        let receiver = receiver().await;
+        let front = TlsFront::start(&certificates, receiver.address()).await.expect("a front");
+        let routes = [("bank.example:443", front.address())];
+        let proxy = ConnectProxy::start(&routes, Some("corridor:pr0xy")).await.expect("a proxy");
+        let directory = tempfile::tempdir().expect("a directory");
+        Proxied { receiver, of_bank, ours, front, proxy, directory }
+    }
+
+    fn written(&self, name: &str, text: &str) -> std::path::PathBuf {
+        let path = self.directory.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
+    fn identity(&self, issued: &Issued) -> Identity {
+        Identity {
+            certificate_file: self.written("client.pem", &issued.certificate),
+            key_file: self.written("client.key", &issued.key),
+        }
+    }
+
+    /// Settings with the proxy at this host and a client certificate.
+    fn settings(&self, proxy_host: &str, password: &str) -> Settings {
+        let port = self.proxy.address().port();
+        let outbound = outbound::Settings {
+            identity: Some(self.identity(&self.ours.client("corridor"))),
+            authority_file: Some(self.written("bank.pem", &self.of_bank.pem)),
+            system_authorities: false,
+            proxy: Proxy::Url(format!("http://corridor:{password}@{proxy_host}:{port}").into()),
+            ..Settings::usual()
+        };
+        Settings { outbound, ..settings(Reach::Internet) }
+    }
+}
+
+/// Resolves the proxy's name to this machine and all others to `found`.
+fn finding(found: &'static [IpAddr]) -> Lookup {
+    Arc::new(move |name| {
+        let found = if name == "proxy.internal" { vec![HERE] } else { found.to_vec() };
+        Box::pin(async move { Ok(found) })
+    })
+}
+
+#[tokio::test]
+async fn through_a_proxy_an_endpoint_knows_us_by_our_certificate() {
+    let world = Proxied::new().await;
+    let endpoint = endpoint("https://bank.example/in", &[SECRET]);
+    for host in ["127.0.0.1", "proxy.internal"] {
+        let settings = world.settings(host, "pr0xy");
+        let sender = Sender::with(settings, finding(&[PUBLIC]), TRY_LIMIT).expect("a sender");
+        let answer = sender.deliver(&endpoint, &message(1)).await;
+        assert_eq!(answer.result, DeliveryResult::Received, "{host}: {answer:?}");
+    }
+    assert_eq!(world.proxy.targets(), ["bank.example:443"; 2]);
+    assert_eq!(world.front.clients().len(), 2);
+    assert_eq!(world.receiver.book().entries()[0].verdict, Verdict::Genuine);
+    let wrong = Sender::with(world.settings("127.0.0.1", "wr0ngly"), finding(&[PUBLIC]), TRY_LIMIT);
+    let answer = wrong.expect("a sender").deliver(&endpoint, &message(2)).await;
+    assert!(!reason(&answer).contains("wr0ngly"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn an_internal_name_is_refused_before_the_proxy_hears_of_it() {
+    const MIXED: &[IpAddr] = &[PUBLIC, HERE];
+    const METADATA: &[IpAddr] = &[IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254))];
+    const INTERNAL: &[IpAddr] = &[IpAddr::V4(Ipv4Addr::new(10, 0, 0, 7))];
+    let world = Proxied::new().await;
+    for (base, found, why) in [
+        ("https://bank.example", &[HERE][..], "loopback"),
+        ("https://bank.example", INTERNAL, "private"),
+        ("https://bank.example", METADATA, "link-local"),
+        ("https://bank.example", MIXED, "loopback"),
+        ("https://bank.example", &[], "no address"),
+        ("https://proxy.internal", &[PUBLIC], "loopback"),
+        ("https://PROXY.internal:3128", &[PUBLIC], "loopback"),
+        ("https://10.0.0.7", &[PUBLIC], "private"),
+        ("https://0x7f.1", &[PUBLIC], "loopback"),
+    ] {
+        for host in ["127.0.0.1", "proxy.internal"] {
+            let settings = world.settings(host, "pr0xy");
+            let sender = Sender::with(settings, finding(found), TRY_LIMIT).expect("a sender");
+            let answer = sender.deliver(&endpoint(base, &[SECRET]), &message(1)).await;
+            assert!(reason(&answer).contains(why), "{base} {found:?}: {answer:?}");
+        }
+    }
+    assert_eq!(world.proxy.targets(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_name_that_hangs_in_resolution_takes_no_longer_than_an_attempt() {
+    let world = Proxied::new().await;
+    let lookup: Lookup = Arc::new(|_| Box::pin(std::future::pending()));
+    let limit = Duration::from_millis(200);
+    let sender = Sender::with(world.settings("127.0.0.1", "pr0xy"), lookup, limit);
+    let answer = sender
+        .expect("a sender")
+        .deliver(&endpoint("https://bank.example", &[SECRET]), &message(1))
+        .await;
+    assert!(reason(&answer).contains("not resolved in time"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_rebound_name_meets_a_certificate_that_is_not_its_own() {
+    let world = Proxied::new().await;
+    // The proxy resolves it to an internal service, after the check.
+    let internal = world.of_bank.server(&["vault.internal"]);
+    let certificates = FrontCertificates {
+        certificate: &internal.certificate,
+        key: &internal.key,
+        client_authority: None,
+    };
+    let inside = receiver().await;
+    let front = TlsFront::start(&certificates, inside.address()).await.expect("a front");
+    let routes = [("rebinding.example:443", front.address())];
+    let proxy = ConnectProxy::start(&routes, None).await.expect("a proxy");
+    let mut settings = world.settings("127.0.0.1", "pr0xy");
+    settings.outbound.proxy = Proxy::Url(format!("http://{}", proxy.address()).into());
+    let sender = Sender::with(settings, finding(&[PUBLIC]), TRY_LIMIT).expect("a sender");
+    let endpoint = endpoint("https://rebinding.example", &[SECRET]);
+    let answer = sender.deliver(&endpoint, &message(1)).await;
+    assert!(reason(&answer).to_lowercase().contains("certificate"), "{answer:?}");
+    assert_eq!(proxy.targets(), ["rebinding.example:443"]);
+    assert!(inside.book().entries().is_empty(), "no request was sent");
+}
+
+#[tokio::test]
+async fn a_renewed_client_certificate_is_used_without_a_restart() {
+    let world = Proxied::new().await;
+    let settings = world.settings("127.0.0.1", "pr0xy");
+    world.identity(&Authority::new().client("stranger"));
+    let sender = Sender::with(settings, finding(&[PUBLIC]), TRY_LIMIT).expect("a sender");
+    let endpoint = endpoint("https://bank.example", &[SECRET]);
+    let refused = sender.deliver(&endpoint, &message(1)).await;
+    assert!(reason(&refused).contains("UnknownCA"), "{refused:?}");
+    world.identity(&world.ours.client("corridor"));
+    let answer = sender.deliver(&endpoint, &message(2)).await;
+    assert_eq!(answer.result, DeliveryResult::Received, "{answer:?}");
+}
+
+#[test]
+fn a_sender_has_no_credentials_for_headers_and_names_unusable_files() {
+    let with = |change: fn(&mut outbound::Settings)| {
+        let mut settings = settings(Reach::Internet);
+        change(&mut settings.outbound);
+        Sender::new(settings).expect_err("refused").to_string()
+    };
+    let bearer = with(|it| it.authentication = outbound::Authentication::Bearer("token".into()));
+    assert!(bearer.contains("authentication: must be \"none\""), "{bearer}");
+    let file = with(|it| it.authority_file = Some("/nowhere/ca.pem".into()));
+    assert!(file.contains("authority_file: /nowhere/ca.pem"), "{file}");
+    let proxy = with(|it| it.proxy = Proxy::Url("socks5://127.0.0.1".into()));
+    assert!(proxy.contains("proxy"), "{proxy}");
 }

@@ -84,7 +84,7 @@ pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
         ));
     }
     // Private addresses are allowed: the operator tests endpoints on their own network.
-    let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
+    let settings = Settings::direct(Reach::Sandbox, Vec::new());
     let sender = Sender::new(settings).map_err(Failure::usage)?;
     let (_, stranger) = webhook_secret::fresh()?;
     let subjects = Subjects {

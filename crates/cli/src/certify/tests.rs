@@ -13,8 +13,7 @@ async fn receiver() -> SimulatedReceiver {
 }
 
 async fn found(url: &str) -> Result<Vec<Found>, Failure> {
-    let sender =
-        Sender::new(Settings { reach: Reach::Sandbox, roots: Vec::new() }).expect("a sender");
+    let sender = Sender::new(Settings::direct(Reach::Sandbox, Vec::new())).expect("a sender");
     let (request, wallet) = (PaymentRequestId(Uuid::new_v4()), WalletId(Uuid::new_v4()));
     let subjects = Subjects { request, wallet, customer: "c".to_owned() };
     let known = adapters::webhooks::WebhookSecret::parse(SECRET).expect("a secret");

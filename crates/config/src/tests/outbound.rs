@@ -70,6 +70,31 @@ fn sources_lists_and_nodes_have_tables_of_their_own() {
     assert_eq!(of_nodes(1), ("chain.second_node_url", "outbound.two"));
 }
 
+/// The table of defaults does not lead webhooks through a proxy by itself.
+#[test]
+fn webhooks_use_a_table_only_by_its_name() {
+    let file = "[outbound.default]\nproxy = \"http://proxy:3128\"\ncertificate_file = \"c\"\nkey_file = \"k\"\n\
+                [outbound.hooks]\nuser_agent = \"bank\"\nrequest_timeout_ms = 700\n";
+    let of = |name: &str| {
+        let set = [("webhooks.outbound", name)];
+        load(file, &[], &set).expect("valid").webhook_settings(Vec::new()).outbound
+    };
+    let direct = of("");
+    assert!(matches!(direct.proxy, Proxy::Direct) && direct.identity.is_none(), "{direct:?}");
+    for name in ["default", "hooks"] {
+        let named = of(name);
+        assert!(matches!(named.proxy, Proxy::Url(_)) && named.identity.is_some(), "{named:?}");
+    }
+    let hooks = of("hooks");
+    assert_eq!(
+        (hooks.user_agent.as_deref(), hooks.request_timeout.as_millis()),
+        (Some("bank"), 700)
+    );
+    let usual = of("default");
+    assert!(usual.user_agent.is_some_and(|agent| agent.starts_with("corridor-webhooks/")));
+    assert_eq!((usual.connect_timeout.as_secs(), usual.request_timeout.as_secs()), (5, 15));
+}
+
 #[test]
 fn wrong_combinations_are_named() {
     let oauth = "authentication = \"oauth2\"\nclient_id = \"c\"\n";
@@ -136,6 +161,16 @@ fn wrong_combinations_are_named() {
             "chain.keys.kms_outbound",
         ),
         ("[chain]\nnode_outbounds = [\"x\"]".to_owned(), "chain.node_outbounds"),
+        ("[webhooks]\noutbound = \"x\"".to_owned(), "webhooks.outbound"),
+        (
+            format!("[webhooks]\noutbound = \"b\"\n[outbound.b]\n{bearer}"),
+            "must name a table without authentication and signature",
+        ),
+        (
+            "[webhooks]\noutbound = \"b\"\n[outbound.b]\nsignature = \"hmac\"\nsignature_secret = \"s\""
+                .to_owned(),
+            "must name a table without authentication and signature",
+        ),
     ] {
         let said = refused(&file, &[]);
         assert!(said.contains(fault), "{file}: {said}");

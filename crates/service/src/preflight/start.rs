@@ -45,6 +45,7 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
         let found = |roots: Vec<reqwest::Certificate>| format!("{} authorities", roots.len());
         findings.push(Finding::of("webhook authorities", world::webhook_roots(config), found));
     }
+    findings.extend(webhook_route(config));
     findings.extend(signing_keys(config, store).await);
     if let Some(store) = store {
         findings.extend(database(config, store).await);
@@ -98,6 +99,25 @@ fn outbound_table(settings: &outbound::Settings) -> Option<Finding> {
     };
     let detail = format!("{table}: the client certificate is valid until {expires}");
     Some(Finding::new(NAME, level, detail))
+}
+
+/// What the table of webhooks adds to the way to their endpoints; `None` if none is named. Its files
+/// are checked with all tables.
+fn webhook_route(config: &Config) -> Option<Finding> {
+    if config.webhooks.outbound.is_empty() {
+        return None;
+    }
+    let outbound = config.webhook_settings(Vec::new()).outbound;
+    let mut detail = vec![outbound.table];
+    if outbound.identity.is_some() {
+        detail.push("with a client certificate".to_owned());
+    }
+    if !matches!(outbound.proxy, outbound::Proxy::Direct) {
+        let rule =
+            "a proxy resolves the endpoints' names again: it has to refuse private addresses";
+        detail.push(rule.to_owned());
+    }
+    Some(Finding::new("webhooks", Level::Ok, detail.join("; ")))
 }
 
 /// A warning if a production service behind a proxy does not see its clients' addresses.

@@ -1,6 +1,6 @@
 //! The client against real servers: TLS, proxies, tokens, pauses, and what it never shows.
 
-mod authority;
+pub(crate) mod authority;
 mod canary;
 mod retries;
 mod signatures;

@@ -5,9 +5,12 @@ use domain::country::Country;
 use domain::delivery::{DeliveryState, SCHEDULE};
 use domain::time::Span;
 use store::{DeliveryFilter, DeliveryRecord, EventsOf, Page};
+use testkit::connect_proxy::ConnectProxy;
 use testkit::receiver::{Entry, Reaction, ReceiverConfig, SimulatedReceiver, Verdict};
+use testkit::tls_front::{FrontCertificates, TlsFront};
 use testkit::wait;
 
+use crate::authority::Authority;
 use crate::harness::wallet_bank::SECRET;
 use crate::harness::{Bank, Json, On, Setup, WalletBank, on_both_stores};
 
@@ -17,6 +20,7 @@ on_both_stores! {
     a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead
     an_event_that_was_given_up_is_listed_and_sent_again
     switched_off_nothing_more_is_sent
+    an_endpoint_behind_a_proxy_knows_us_by_our_certificate
 }
 
 const WHO: &str = "test";
@@ -198,4 +202,48 @@ async fn switched_off_nothing_more_is_sent(on: On) {
     arrived(&receiver, second.id(), 1).await;
     let about_first = arrived(&receiver, first.id(), 1).await;
     assert_eq!(about_first.len(), 1, "events in between are not sent automatically");
+}
+
+/// The table that `webhooks.outbound` names: proxy, client certificate and private authority.
+async fn an_endpoint_behind_a_proxy_knows_us_by_our_certificate(on: On) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let (theirs, ours) = (Authority::new(), Authority::new());
+    let server = theirs.server(&["localhost"]);
+    let certificates = FrontCertificates {
+        certificate: &server.certificate,
+        key: &server.key,
+        client_authority: Some(&ours.pem),
+    };
+    let receiver =
+        SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+    let front = TlsFront::start(&certificates, receiver.address()).await.expect("a front");
+    let proxy = ConnectProxy::start(&[], Some("corridor:pr0xy")).await.expect("a proxy");
+    let issued = ours.client("corridor");
+    let setup = [
+        ("webhooks.outbound", "hooks".to_owned()),
+        ("outbound.hooks.certificate_file", at("client.pem", &issued.certificate)),
+        ("outbound.hooks.key_file", at("client.key", &issued.key)),
+        ("outbound.hooks.authority_file", at("ca.pem", &theirs.pem)),
+        ("outbound.hooks.system_authorities", "false".to_owned()),
+        ("outbound.hooks.proxy", format!("http://corridor:pr0xy@{}", proxy.address())),
+    ];
+    let setup = setup.iter().fold(Setup::new(), |setup, (key, value)| setup.set(key, value));
+    let bank = Bank::alone(on, setup).await;
+    let url = format!("https://localhost:{}", front.address().port());
+    let store = bank.running.store();
+    let added = store.add_webhook(bank.tenant.id, &url, SECRET.to_owned().into(), WHO).await;
+    added.expect("added");
+    switch(&bank, true).await;
+    let quote = bank.any_quote().await;
+    let entries = arrived(&receiver, quote.id(), 1).await;
+    assert_eq!((entries[0].verdict, entries[0].taken), (Verdict::Genuine, true));
+    let target = format!("localhost:{}", front.address().port());
+    assert!(!proxy.targets().is_empty() && proxy.targets().iter().all(|it| *it == target));
+    assert!(!front.clients().is_empty());
+    bank.finish().await;
 }
