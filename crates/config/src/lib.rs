@@ -51,7 +51,7 @@ pub use production::refuse_in_production;
 pub use profiles::{AddressEntry, AddressKind, Booking, Letters, ProfileEntry};
 pub use provider::Oidc;
 pub use relays::RelayEntry;
-pub use secret::Secret;
+pub use secret::{SECRET_KEYS, Secret};
 pub use sections::{
     Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, LogFormat, Need,
     Payments, RailEntry, RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry,

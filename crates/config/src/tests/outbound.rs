@@ -201,6 +201,58 @@ fn production_finds_secrets_of_a_table_in_the_file() {
     assert!(!reasons.contains("rails.pak-raast.token"), "the table authenticates: {reasons}");
 }
 
+/// Each mark stands for one secret among the keys below its comment, and each secret has a mark.
+#[test]
+fn the_reference_marks_the_secrets_and_nothing_else() {
+    let (mut section, mut comment, mut keys) = (String::new(), String::new(), Vec::new());
+    let mut marked = std::collections::BTreeSet::new();
+    let mut check = |comment: &str, keys: &[String]| {
+        let found = SECRET_KEYS.iter().filter(|key| keys.iter().any(|own| own == *key));
+        let found: Vec<&str> = found.copied().collect();
+        assert_eq!(comment.matches("(secret)").count(), found.len(), "{comment}\n{keys:?}");
+        marked.extend(found);
+    };
+    for line in REFERENCE.lines().skip_while(|line| !line.starts_with('[')) {
+        // The keys of a relay are an example in comments.
+        let text = match section.starts_with("relay") || line.starts_with("# [relay.") {
+            true => line.trim_start_matches("# "),
+            false => line,
+        };
+        let key = text.split_once(" = ").map(|(key, _)| key);
+        let key = key.filter(|key| !key.contains(' ') && !key.starts_with('#'));
+        if let Some(named) = text.strip_prefix('[').filter(|_| text.ends_with(']')) {
+            let name = named.trim_matches(['[', ']']);
+            section = match name.split('.').collect::<Vec<_>>()[..] {
+                ["rails"] => "rails.*".to_owned(),
+                ["rails", sub] => format!("rails.*.{sub}"),
+                ["outbound", _] => "outbound.*".to_owned(),
+                ["relay", _] => "relay.*".to_owned(),
+                _ => name.to_owned(),
+            };
+        } else if let Some(key) = key {
+            keys.push(format!("{section}.{key}"));
+            continue;
+        }
+        if !keys.is_empty() {
+            check(&comment, &keys);
+            keys.clear();
+            comment.clear();
+        }
+        comment.push_str(line);
+        comment.push('\n');
+        if line.is_empty() {
+            comment.clear();
+        }
+    }
+    let unmarked = SECRET_KEYS.iter().filter(|key| !marked.contains(*key));
+    // A further chain has the keys of the first one.
+    let unmarked: Vec<_> = unmarked.filter(|key| !key.starts_with("chains.*.")).collect();
+    assert!(unmarked.is_empty(), "{unmarked:?}");
+    for key in SECRET_KEYS.iter().filter_map(|key| key.strip_prefix("chains.*.")) {
+        assert!(marked.contains(&*format!("chain.{key}")), "{key}");
+    }
+}
+
 #[test]
 fn no_secret_is_printed() {
     let mut table = Merged::read(&Sources::default()).expect("merged").table;
