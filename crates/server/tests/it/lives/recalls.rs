@@ -76,6 +76,28 @@ async fn prefund(bank: &Bank) -> (i64, i64) {
     (account.available().minor, account.debits_pending)
 }
 
+/// The payment's events: each one's type, with the recall's status if there is one.
+async fn events_of(bank: &Bank, id: &str) -> Vec<String> {
+    let events = bank.events_after(0).await;
+    let own = events.iter().filter(|event| event["data"]["id"].text() == id);
+    let shown = own.map(|event| {
+        let recall = event["data"]["response"].get("recall_status");
+        let recall = recall.map(|state| format!(" {}", state.text()));
+        format!("{}{}", event["type"].text(), recall.unwrap_or_default())
+    });
+    shown.collect()
+}
+
+/// What every book account of the tenant holds: posted and pending, by account.
+async fn ledger(bank: &Bank) -> Vec<(String, i64, i64, i64, i64)> {
+    let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("read");
+    let row = |it: &domain::ledger::Account| {
+        let pending = (it.debits_pending, it.credits_pending);
+        (format!("{:?}", it.code), it.debits_posted, it.credits_posted, pending.0, pending.1)
+    };
+    accounts.iter().map(row).collect()
+}
+
 async fn alerts(bank: &Bank) -> Vec<String> {
     let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("read");
     let own = alerts.into_iter().filter(|(_, alert)| alert.kind == AlertKind::Recall);
@@ -184,25 +206,16 @@ async fn a_recalled_payment_that_comes_back_is_reversed(on: On) {
     );
     assert!(recall.get("sent_at").is_some_and(|at| *at != Json::Null));
     assert_eq!(status(&bank, &id).await.1.as_deref(), Some("returned"));
-    let events = bank.events_after(0).await;
-    let seen: Vec<(&str, Option<&str>)> = events
-        .iter()
-        .filter(|event| event["data"]["id"].text() == id)
-        .map(|event| {
-            let recall = event["data"]["response"].get("recall_status").map(Json::text);
-            (event["type"].text(), recall)
-        })
-        .collect();
     assert_eq!(
-        seen,
+        events_of(&bank, &id).await,
         [
-            ("payment.queued", None),
-            ("payment.processing", None),
-            ("payment.succeeded", None),
-            ("payment.updated", Some("requested")),
-            ("payment.updated", Some("accepted")),
-            ("payment.reversed", Some("accepted")),
-            ("payment.updated", Some("returned")),
+            "payment.queued",
+            "payment.processing",
+            "payment.succeeded",
+            "payment.updated requested",
+            "payment.updated accepted",
+            "payment.reversed accepted",
+            "payment.updated returned",
         ]
     );
     let kinds: Vec<String> =
@@ -240,6 +253,7 @@ async fn an_accepted_recall_without_the_money_books_nothing_and_raises_an_alert(
 async fn a_refused_recall_leaves_the_payment_and_another_may_follow(on: On) {
     let bank = bank(on).await;
     let id = paid(&bank, "0013", "succeeded").await;
+    let booked = ledger(&bank).await;
     let path = format!("/v2/payments/{id}/recalls?country=PAK");
     let keyed = || bank.post(&path, r#"{"reason":"CUST"}"#).header("idempotency-key", "r1");
     let made = keyed().send().await;
@@ -258,12 +272,25 @@ async fn a_refused_recall_leaves_the_payment_and_another_may_follow(on: On) {
     let ids: Vec<Json> = recalls(&bank, &id).await.iter().map(|it| it["id"].clone()).collect();
     assert_eq!(ids, [second["id"].clone(), first["id"].clone()], "newest first");
     assert_eq!(status(&bank, &id).await.0, "succeeded");
+    assert_eq!(
+        events_of(&bank, &id).await[3..],
+        [
+            "payment.updated requested",
+            "payment.updated refused",
+            "payment.updated requested",
+            "payment.updated refused",
+        ]
+    );
+    assert_eq!(ledger(&bank).await, booked, "a refused recall books nothing");
+    assert_eq!(bank.book(&id).await.len(), 1, "the bank paid once, and nothing came back");
+    assert_eq!(alerts(&bank).await, Vec::<String>::new());
     bank.finish().await;
 }
 
 async fn an_unanswered_recall_raises_an_alert_and_a_user_closes_it(on: On) {
     let bank = bank(on).await;
     let id = paid(&bank, "0015", "succeeded").await;
+    let booked = ledger(&bank).await;
     recall(&bank, &id).await;
     recall_reaches(&bank, &id, "sent").await;
     let path = format!("/v2/payments/{id}/recalls?country=PAK");
@@ -271,6 +298,7 @@ async fn an_unanswered_recall_raises_an_alert_and_a_user_closes_it(on: On) {
     bank.advance(Span::days(15)).await;
     let recall = recall_reaches(&bank, &id, "unanswered").await;
     assert!(alerts(&bank).await[0].contains("has not been answered in time"));
+    assert_eq!(ledger(&bank).await, booked, "silence books nothing");
     let (payments, tenant) = (bank.running.payments(), bank.tenant.id);
     let payment = PaymentId::parse(&id).expect("an id");
     let closed = domain::ids::RecallId::parse(recall["id"].text()).expect("an id");
@@ -278,6 +306,17 @@ async fn an_unanswered_recall_raises_an_alert_and_a_user_closes_it(on: On) {
     assert_eq!(status(&bank, &id).await, ("succeeded".to_owned(), Some("closed".to_owned())));
     assert_eq!(alerts(&bank).await, Vec::<String>::new());
     assert_eq!(audited(&bank, &id, "recall.close").await.len(), 1);
+    assert_eq!(
+        events_of(&bank, &id).await[3..],
+        [
+            "payment.updated requested",
+            "payment.updated sent",
+            "payment.updated unanswered",
+            "payment.updated closed",
+        ]
+    );
+    assert_eq!(ledger(&bank).await, booked);
+    assert_eq!(bank.book(&id).await.len(), 1);
     bank.finish().await;
 }
 

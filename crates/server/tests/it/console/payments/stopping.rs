@@ -1,11 +1,14 @@
 //! Cancelling and recalling payments in the console: each on a page that states the consequences.
 
 use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::ledger::AccountCode;
 use domain::time::Span;
 use domain::user::Role;
 use testkit::wait::AT_MOST;
 
 use super::{has, lacks, officer};
+use crate::harness::client::PREFUND_MINOR;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -23,6 +26,15 @@ async fn reaches(bank: &Bank, id: &str, recall: &str) {
         record["response"].get("recall_status").is_some_and(|it| it.text() == recall)
     });
     assert!(there.await, "{}", bank.record(Country::Pak, id).await["response"]);
+}
+
+/// What is reserved of the tenant's prefund, and whether anything of it is spent.
+async fn prefund(bank: &Bank) -> (i64, bool) {
+    let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("read");
+    let code = AccountCode::Prefund(StableCoin::Usdt);
+    let account = accounts.iter().find(|it| it.code == code).expect("a prefund");
+    let spent = account.available().minor + account.debits_pending < PREFUND_MINOR;
+    (account.debits_pending, spent)
 }
 
 async fn an_operator_cancels_a_payment_that_no_rail_has(on: On) {
@@ -54,6 +66,9 @@ async fn an_operator_cancels_a_payment_that_no_rail_has(on: On) {
     operator.get(&format!("/payments/{id}/cancel")).await.refused(409);
     let record = bank.record(Country::Pak, &id).await;
     assert_eq!(record["response"]["status"].text(), "reversed");
+    assert_eq!(bank.history(&id).await, ["payment.queued", "payment.updated", "payment.reversed"]);
+    assert_eq!(prefund(&bank).await, (0, false), "the hold is released");
+    assert!(bank.book(&id).await.is_empty());
 }
 
 async fn an_operator_recalls_a_payment_and_sees_the_answer(on: On) {
@@ -83,6 +98,8 @@ async fn an_operator_recalls_a_payment_and_sees_the_answer(on: On) {
             "<span class=\"state bad\">Refused</span>",
         ],
     );
+    assert_eq!(bank.history(&id).await[3..], ["payment.updated", "payment.updated"]);
+    assert_eq!(prefund(&bank).await, (0, true), "what was paid stays paid");
     let failed = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0001")).await;
     bank.reaches(Country::Pak, &failed, "failed").await;
     lacks(&operator.get(&format!("/payments/{failed}")).await.page(), &["Recall the payment"]);
@@ -112,5 +129,6 @@ async fn an_unanswered_recall_is_closed(on: On) {
     let story = operator.get(&format!("/payments/{id}")).await.page();
     has(&story, &["The recall is closed", "the bank says no", "Recall the payment"]);
     lacks(&operator.get("/alerts").await.page(), &["has not been answered in time"]);
+    assert_eq!(prefund(&bank).await, (0, true), "a closed recall books nothing");
     bank.finish().await;
 }

@@ -204,3 +204,84 @@ fn an_account_is_checked_at_its_bank() {
     assert_eq!(wrong.code, 1, "{}", wrong.stderr);
     assert!(wrong.stderr.contains("beneficiary_account_number"), "{}", wrong.stderr);
 }
+
+/// Pays to an account of the sandbox with this ending and waits for the end.
+fn paid(installation: &Installation, ending: &str) -> String {
+    let (done, states) = watched(installation, &["--account-ending", ending]);
+    assert_eq!(statuses(&states).last(), Some(&"succeeded"), "{}", done.stderr);
+    states[0]["id"].as_str().expect("an id").to_owned()
+}
+
+fn payment(installation: &Installation, id: &str) -> Value {
+    let record = installation.json(&["payments", "get", id, "--country", "PAK"]).remove(0);
+    record["response"].clone()
+}
+
+#[test]
+fn a_payment_that_no_bank_has_is_cancelled_and_no_other() {
+    let (installation, _sandbox) = running();
+    quoted(&installation);
+    // A near match of the sample list: it waits for a review.
+    let waiting = installation.json(&["pay", "--beneficiary-name", "Zorb Quib"]).remove(0);
+    let id = waiting["id"].as_str().expect("an id");
+    let cancel = ["payments", "cancel", id, "--reason", "ordered twice", "--country", "PAK"];
+    let cancelled = installation.ok(&cancel);
+    assert!(cancelled.contains("reversed"), "{cancelled}");
+    assert_eq!(payment(&installation, id)["status"], "reversed");
+    assert_eq!(payment(&installation, id)["msg"], "cancelled before it was sent");
+    // Repeating it changes nothing.
+    assert_eq!(installation.ok(&cancel), cancelled);
+    let paid = paid(&installation, "6702");
+    let refused = installation.run(&["payments", "cancel", &paid, "--country", "PAK"]);
+    assert_eq!(refused.code, 1, "{}", refused.stdout);
+    assert!(refused.stderr.contains("payment_not_cancellable"), "{}", refused.stderr);
+    assert_eq!(payment(&installation, &paid)["status"], "succeeded");
+    let verified = installation.ok(&["ledger", "verify"]);
+    assert!(!verified.contains("WRONG"), "{verified}");
+}
+
+#[test]
+fn a_recall_is_requested_and_the_banks_answer_is_listed() {
+    let (installation, _sandbox) = running();
+    let id = paid(&installation, "0013");
+    let none = installation.run(&["payments", "recalls", &id, "--country", "PAK"]);
+    assert_eq!(none.code, 0, "{}", none.stderr);
+    assert!(format!("{}{}", none.stdout, none.stderr).contains("No recalls."));
+    let text = "the payer was deceived";
+    let recall = |more: &[&str]| {
+        installation.run(&[&["payments", "recall", &id, "--country", "PAK"], more].concat())
+    };
+    let unknown = recall(&["--reason", "NONE"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("CUST, DUPL, FRAD"), "{}", unknown.stderr);
+    // Codes are taken in either case.
+    let asked = recall(&["--reason", "frad", "--text", text]);
+    assert_eq!(asked.code, 0, "{}", asked.stderr);
+    for part in [&id[..8], "requested", "FRAD", text] {
+        assert!(asked.stdout.contains(part), "{part}: {}", asked.stdout);
+    }
+    let listed = || installation.json(&["payments", "recalls", &id, "--country", "PAK"]);
+    let newest = || {
+        let rows = listed();
+        // A list is one array, or a line for each entry.
+        rows[0].get(0).cloned().unwrap_or_else(|| rows[0].clone())
+    };
+    let refused = testkit::wait::until(testkit::wait::AT_MOST, || newest()["status"] == "refused");
+    assert!(refused, "{:?}", listed());
+    assert_eq!((&newest()["bank_reason"], &newest()["text"]), (&"LEGL".into(), &text.into()));
+    let table = installation.ok(&["payments", "recalls", &id, "--country", "PAK"]);
+    assert!(table.contains("refused") && table.contains("LEGL"), "{table}");
+    assert_eq!(payment(&installation, &id)["status"], "succeeded", "it stays paid");
+    // The money of another one comes back.
+    let returned = paid(&installation, "0011");
+    let asked = installation.ok(&["payments", "recall", &returned, "--reason", "DUPL"]);
+    assert!(asked.contains("DUPL"), "{asked}");
+    let is_back = || payment(&installation, &returned)["status"] == "reversed";
+    assert!(
+        testkit::wait::until(testkit::wait::AT_MOST, is_back),
+        "{}",
+        payment(&installation, &returned)
+    );
+    let verified = installation.ok(&["ledger", "verify"]);
+    assert!(!verified.contains("WRONG"), "{verified}");
+}
