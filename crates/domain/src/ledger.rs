@@ -10,6 +10,7 @@ use std::fmt;
 
 use crate::chain::{ChainNumber, vault};
 use crate::currency::{Currency, StableCoin};
+use crate::decision::Cx;
 use crate::ids::{PaymentRequestId, TenantId, TransferId, WalletId};
 use crate::money::Money;
 use crate::rail::RailId;
@@ -42,6 +43,9 @@ pub enum AccountCode {
     Escrow(PaymentRequestId, StableCoin),
     /// `wallet:{wallet}:{coin}`: funds in a customer's wallet.
     Wallet(WalletId, StableCoin),
+    /// `shortfall:{wallet}:{coin}`: zero or negative; what a reorganisation took from the wallet beyond
+    /// what it had available. What the wallet has available next covers it: see [`cover_shortfall`].
+    Shortfall(WalletId, StableCoin),
     /// `unswept:{coin}`, of a further chain `unswept:{number}:{coin}`: tokens in the tenant's controller: debited for exchange, and not swept
     /// yet.
     Unswept(ChainNumber, StableCoin),
@@ -73,6 +77,7 @@ impl AccountCode {
             | AccountCode::External(coin)
             | AccountCode::Escrow(_, coin)
             | AccountCode::Wallet(_, coin)
+            | AccountCode::Shortfall(_, coin)
             | AccountCode::Unswept(_, coin)
             | AccountCode::Treasury(_, coin)
             | AccountCode::Exchanged(_, coin)
@@ -120,6 +125,10 @@ impl AccountCode {
                 let (wallet, coin) = rest.split_once(':')?;
                 AccountCode::Wallet(WalletId::parse(wallet)?, StableCoin::parse(coin)?)
             }
+            "shortfall" => {
+                let (wallet, coin) = rest.split_once(':')?;
+                AccountCode::Shortfall(WalletId::parse(wallet)?, StableCoin::parse(coin)?)
+            }
             "fx_position" => AccountCode::FxPosition(Currency::parse(rest)?),
             "rail_charges" => AccountCode::RailCharges(Currency::parse(rest)?),
             "rounding" => AccountCode::Rounding(Currency::parse(rest)?),
@@ -162,6 +171,9 @@ impl fmt::Display for AccountCode {
             }
             AccountCode::Wallet(wallet, coin) => {
                 return write!(out, "wallet:{wallet}:{}", coin.currency().code());
+            }
+            AccountCode::Shortfall(wallet, coin) => {
+                return write!(out, "shortfall:{wallet}:{}", coin.currency().code());
             }
             AccountCode::Unswept(chain, coin) => {
                 return write_of_chain(out, "unswept", *chain, *coin);
@@ -413,6 +425,30 @@ pub fn book(
     (debit.debits_pending, debit.debits_posted) = (debits_pending, debits_posted);
     (credit.credits_pending, credit.credits_posted) = (credits_pending, credits_posted);
     Ok(())
+}
+
+/// Covers a wallet's shortfall with what the wallet has available, as far as that goes: tokens that a
+/// reorganisation took are never spendable, however the wallet regains them.
+pub fn cover_shortfall(wallet: &Account, shortfall: &Account, cx: &mut Cx<'_>) -> Option<Transfer> {
+    let lacks = shortfall.balance().minor.saturating_neg();
+    let minor = wallet.available().minor.min(lacks);
+    if minor <= 0 {
+        return None;
+    }
+    let id = cx.transfer_id();
+    Some(Transfer {
+        id,
+        tenant: wallet.tenant,
+        debit: wallet.code.clone(),
+        credit: shortfall.code.clone(),
+        amount: Money::new(minor, wallet.code.currency()),
+        kind: TransferKind::Posted,
+        pending: None,
+        set: id,
+        reason: "shortfall.cover",
+        subject: None,
+        at: cx.now,
+    })
 }
 
 #[cfg(test)]

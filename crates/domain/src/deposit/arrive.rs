@@ -146,25 +146,20 @@ impl Case {
         self.deposit.disputed = false;
         self.deposit.version += 1;
         let from = self.deposit.state;
-        let gone = from == DepositState::Completed && spendable.minor < self.deposit.minor;
         match from.on(Trigger::Lost) {
-            Step::To(DepositState::Suspended) if !gone => {
-                self.deposit.back_to = Some(from);
-                self.enter(DepositState::Suspended, &mut effects, cx);
+            Step::To(DepositState::Suspended) => {
+                let lent = self.suspend(spendable, &mut effects, cx);
                 self.withdraw_release(&mut effects, cx);
-                let what = format!(
-                    "the deposit, which {}, was reorganized away: its amount is in suspense",
-                    state_phrase(from.name())
-                );
+                let what = suspended(from, lent);
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
-            Step::To(state) if !gone => {
+            Step::To(state) => {
                 self.enter(state, &mut effects, cx);
                 if let Some(request) = &mut self.request {
                     effects.merge(request.lost(self.deposit.paid_at, cx.now));
                 }
             }
-            Step::To(_) | Step::Person => {
+            Step::Person => {
                 let what = format!(
                     "the deposit, which {}, was reorganized away, and its amount is not available",
                     state_phrase(from.name())
@@ -174,6 +169,17 @@ impl Case {
             Step::Back | Step::Stays | Step::Refused => {}
         }
         effects
+    }
+
+    /// Moves its amount to suspense, also if the wallet has reserved or spent it: what the wallet lacks
+    /// stays a claim on it. Returns whether it lacks any.
+    fn suspend(&mut self, spendable: Money, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> bool {
+        self.deposit.back_to = Some(self.deposit.state);
+        let lent = self.deposit.lend(spendable, cx);
+        let is_short = lent.is_some();
+        effects.transfers.extend(lent);
+        self.enter(DepositState::Suspended, effects, cx);
+        is_short
     }
 
     /// The time of its block, as enough nodes state it: until it counts, one node's word is all that
@@ -308,15 +314,15 @@ impl Case {
     }
 
     /// It is out of the chain, and its release moved the amount of a later deposit: that one
-    /// becomes released, this one dropped. `None` means that it is in the chain.
-    pub fn replaced(&mut self, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+    /// becomes released, this one dropped. `spendable` is the wallet's spendable balance. `None` means
+    /// that it is in the chain.
+    pub fn replaced(&mut self, spendable: Money, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         if self.deposit.place.is_some() {
             return None;
         }
         let mut effects = WalletEffects::default();
         if self.deposit.state == DepositState::Completed {
-            self.deposit.back_to = Some(DepositState::Completed);
-            self.enter(DepositState::Suspended, &mut effects, cx);
+            self.suspend(spendable, &mut effects, cx);
         }
         self.drop_out(&mut effects, cx);
         Some(effects)
@@ -350,6 +356,18 @@ impl Case {
         }
         effects
     }
+}
+
+/// The alert about a deposit that was reorganised away in this state; `is_short` if its wallet has
+/// reserved or spent part of it.
+fn suspended(from: DepositState, is_short: bool) -> String {
+    let short = if is_short {
+        ", and what the wallet lacks of it is taken from the tokens that it has available next"
+    } else {
+        ""
+    };
+    let state = state_phrase(from.name());
+    format!("the deposit, which {state}, was reorganized away: its amount is in suspense{short}")
 }
 
 /// The beginning of an alert about a disputed deposit.

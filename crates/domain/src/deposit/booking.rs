@@ -58,6 +58,22 @@ impl Deposit {
         self.end_hold(TransferKind::VoidPending, "deposit.void", cx)
     }
 
+    /// Lends the wallet what it lacks to give the amount back: `spendable` is less than that.
+    pub(super) fn lend(&self, spendable: Money, cx: &mut Cx<'_>) -> Option<Transfer> {
+        let lacks = self.minor.saturating_sub(spendable.minor.max(0));
+        if self.pot != Pot::Wallet || lacks <= 0 {
+            return None;
+        }
+        let id = cx.transfer_id();
+        let pots = (Pot::Wallet, Pot::Wallet);
+        let whole = self.transfer(id, pots, TransferKind::Posted, "deposit.shortfall", cx);
+        Some(Transfer {
+            debit: AccountCode::Shortfall(self.wallet, self.coin),
+            amount: Money::new(lacks, self.coin.currency()),
+            ..whole
+        })
+    }
+
     /// Books the fee that the token contract deducted on the way to the wallet.
     pub(super) fn fee(&self, minor: i64, cx: &mut Cx<'_>) -> Transfer {
         let (id, pots) = (cx.transfer_id(), (Pot::Wallet, Pot::Nowhere));

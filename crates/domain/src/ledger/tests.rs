@@ -41,6 +41,7 @@ fn chart() -> Vec<AccountCode> {
         AccountCode::External(coin),
         AccountCode::Escrow(PaymentRequestId(Uuid::from_u128(7)), coin),
         AccountCode::Wallet(WalletId(Uuid::max()), coin),
+        AccountCode::Shortfall(WalletId(Uuid::max()), coin),
         AccountCode::Unswept(ChainNumber::FIRST, coin),
         AccountCode::Unswept(ChainNumber(2), coin),
         AccountCode::Treasury(ChainNumber(u16::MAX), coin),
@@ -69,6 +70,7 @@ fn account_codes_round_trip() {
         "petty_cash:USDT",
         "escrow:USDT",
         "wallet:7:USDT",
+        "shortfall:USDT",
         "escrow:00000000-0000-0000-0000-000000000007:PKR",
     ] {
         assert_eq!(AccountCode::parse(wrong), None, "{wrong}");

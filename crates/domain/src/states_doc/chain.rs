@@ -25,8 +25,10 @@ counts, never before; `transfer.complete` at the first `completed`; `transaction
   voided otherwise. `suspended`: to suspense, and back from there. Dropped from the chain: suspense → external. `refunded`:
   escrow → external. A direct payment to a wallet's address waits in suspense and needs no release: on approval it becomes
   `completed` at once.
-- **Spent.** A `completed` deposit whose amount the wallet no longer has stays `completed` when its block is reorganised
-  away, and an alert is raised.
+- **Reserved or spent.** A `completed` deposit becomes `suspended` with its whole amount also if the wallet has reserved or
+  spent the tokens. What the wallet lacks is booked to its `shortfall` account and covered, in the same commit, by whatever
+  becomes available in the wallet: an order that ends without its debit, the returned deposit, another deposit. Until then
+  nothing is available, and debits of the wallet's orders wait for the deposit for up to two hours.
 - **Back to `completed`** only if its release is still part of the chain; otherwise it becomes `approved` and is released
   again.
 - **Dropped from the chain** is decided 128 blocks after the deposit left the chain, and not before the outcome of its

@@ -68,6 +68,7 @@ impl DepositRef {
         need.wallets.insert((tenant, self.wallet));
         need.streams.insert((tenant, self.wallet.0));
         need.accounts.insert((tenant, AccountCode::Wallet(self.wallet, self.coin)));
+        need.accounts.insert((tenant, AccountCode::Shortfall(self.wallet, self.coin)));
         if let Some(request) = self.request {
             need.requests.insert((tenant, request));
             need.streams.insert((tenant, request.0));

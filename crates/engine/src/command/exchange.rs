@@ -47,6 +47,7 @@ impl OrderKey {
         need.wallets.insert((tenant, self.wallet));
         need.intents.extend(self.intents.iter().map(|intent| (tenant, *intent)));
         need.accounts.insert((tenant, AccountCode::Wallet(self.wallet, self.coin)));
+        need.accounts.insert((tenant, AccountCode::Shortfall(self.wallet, self.coin)));
         need.streams.insert((tenant, self.order.0));
     }
 }

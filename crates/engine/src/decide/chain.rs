@@ -10,6 +10,7 @@ use domain::decision::{Cx, JobChange};
 use domain::deposit::Deposit;
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
+use domain::ledger::AccountCode;
 use domain::time::Span;
 use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::FailureReason;
@@ -21,8 +22,8 @@ use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
 
-/// Retry delay of a release that waits until its deposit is in the chain again.
-const DEPOSIT_AWAITED: Span = Span::secs(30);
+/// Retry delay of a release or debit that waits until a deposit is in the chain again.
+pub(super) const DEPOSIT_AWAITED: Span = Span::secs(30);
 
 pub(super) fn act(
     ws: &mut WorkingSet,
@@ -158,7 +159,9 @@ fn released_before(
     effects::write(ws, tenant, effects)?;
     super::deposit::keep(ws, tenant, case);
     let mut case = super::deposit::load(ws, tenant, lost)?;
-    let effects = case.replaced(cx).ok_or(Refused::Moved)?;
+    let wallet = AccountCode::Wallet(case.deposit.wallet, case.deposit.coin);
+    let spendable = ws.account(tenant, &wallet).available();
+    let effects = case.replaced(spendable, cx).ok_or(Refused::Moved)?;
     effects::write(ws, tenant, effects)?;
     super::deposit::keep(ws, tenant, case);
     Ok(Outcome::Done)

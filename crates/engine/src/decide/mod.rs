@@ -31,6 +31,7 @@ mod quote;
 mod recall;
 mod request;
 mod room;
+mod shortfall;
 mod sweep;
 mod wallet;
 
@@ -87,7 +88,9 @@ fn run(
 ) -> Result<Outcome, Refused> {
     // The APIs use milliseconds: decide on the time that they show.
     let mut cx = Cx { now: ws.now.to_millis(), ids };
-    act(ws, command.tenant, &command.action, rules, &mut cx)
+    let outcome = act(ws, command.tenant, &command.action, rules, &mut cx)?;
+    shortfall::cover(ws, &mut cx)?;
+    Ok(outcome)
 }
 
 fn act(

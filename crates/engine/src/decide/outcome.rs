@@ -15,7 +15,8 @@ use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use domain::wallet_event::FailureReason;
 use store::working_set::WorkingSet;
 
-use super::{Rules, deposit, effects, exchange, sweep};
+use super::chain::DEPOSIT_AWAITED;
+use super::{Rules, deposit, effects, exchange, shortfall, sweep};
 use crate::command::chain::{IntentKey, Subject};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
@@ -269,6 +270,12 @@ pub(super) fn fail(
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
+    if let Subject::Order(of) = &key.subject
+        && kind == IntentKind::Debit
+        && shortfall::is_awaited(ws, tenant, of, intent.state_at, cx)
+    {
+        return tokens_awaited(ws, of, intent, cx);
+    }
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
     // A release is not owed as long as its deposit is out of the chain.
     let is_there = |case: &Case| kind != IntentKind::Release || case.deposit.place.is_some();
@@ -325,6 +332,24 @@ pub(super) fn fail(
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
         }
     }
+    effects::write(ws, tenant, effects)
+}
+
+/// The tokens of a debit were reorganized away and may return: it is tried again later.
+fn tokens_awaited(
+    ws: &mut WorkingSet,
+    of: &OrderKey,
+    mut intent: Intent,
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    let tenant = intent.tenant;
+    let mut effects = match intent.state {
+        IntentState::Waiting => WalletEffects::default(),
+        _ => intent.not_tried(cx.now),
+    };
+    effects.merge(intent.put_off(cx.now + DEPOSIT_AWAITED));
+    ws.intents.put((tenant, intent.id), intent);
+    debit_not_tried(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx));
     effects::write(ws, tenant, effects)
 }
 

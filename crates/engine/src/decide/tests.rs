@@ -27,6 +27,7 @@ mod recalled;
 mod restored;
 mod returned;
 pub(crate) mod room;
+mod shortfall;
 
 use super::{Rules, decide};
 use crate::command::exchange::{ExchangeAction, OrderKey};

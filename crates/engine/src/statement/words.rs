@@ -17,6 +17,7 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
         AccountCode::External(_) => "External (paid in or out)",
         AccountCode::Escrow(..) => "Escrow of a payment request",
         AccountCode::Wallet(..) => "Customer's wallet",
+        AccountCode::Shortfall(..) => "Shortfall of a customer's wallet",
         AccountCode::Unswept(..) => "Stablecoins collected for exchange",
         AccountCode::Treasury(..) => "Treasury",
         AccountCode::Exchanged(..) => "Stablecoins exchanged and paid out",
@@ -45,6 +46,8 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "deposit.suspend" | "deposit.late" | "deposit.unseen" | "deposit.dropped" => {
             "Incoming transfer reversed: no longer on the chain"
         }
+        "deposit.shortfall" => "Incoming transfer reversed: part that was reserved or spent",
+        "shortfall.cover" => "Earlier incoming transfer reversed",
         "deposit.resume" => "Incoming transfer, on the chain again",
         "exchange.reserve" => "Exchange order in progress",
         "exchange.debit" => "Exchange order",

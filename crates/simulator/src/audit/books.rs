@@ -123,10 +123,21 @@ fn expectations(
     }
     let watched = WATCHED;
     let mut faults = Vec::new();
+    let shortfalls: BTreeMap<(Key, String), i64> = accounts
+        .iter()
+        .filter_map(|(tenant, code, sums)| {
+            let wallet = format!("wallet:{}", code.strip_prefix("shortfall:")?);
+            Some(((*tenant, wallet), sums[3] - sums[1]))
+        })
+        .collect();
     for (tenant, code, sums) in
         accounts.iter().filter(|(_, code, _)| watched.iter().any(|kind| code.starts_with(kind)))
     {
-        let holds = [sums[3] - sums[1], sums[2] - sums[0]];
+        let lacks = shortfalls.get(&(*tenant, code.clone())).copied().unwrap_or(0);
+        if lacks != 0 && (lacks > 0 || sums[3] - sums[1] > sums[0]) {
+            faults.push(format!("I4: {code} has something available and a shortfall of {lacks}"));
+        }
+        let holds = [sums[3] - sums[1] + lacks, sums[2] - sums[0]];
         let should = expected.remove(&(*tenant, code.clone())).unwrap_or_default();
         if holds != should {
             faults.push(format!(

@@ -20,7 +20,7 @@ use crate::store::{Store, read, values};
 static ACCOUNTS: Stmt = Stmt::written(
     "reconcile.accounts",
     "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class = 'own' AND a.code > $2 \
-     ORDER BY a.code LIMIT $3",
+     AND a.code NOT LIKE 'shortfall:%' ORDER BY a.code LIMIT $3",
 );
 static ESCROWS: Stmt = Stmt::by_keys(
     "reconcile.escrows",

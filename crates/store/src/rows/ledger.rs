@@ -31,7 +31,7 @@ pub(crate) fn class(code: &AccountCode) -> &'static str {
         | AccountCode::Exchanged(..)
         | AccountCode::PayoutSuspense(..)
         | AccountCode::Suspense(_) => CLASS_SHARED,
-        AccountCode::Escrow(..) | AccountCode::Wallet(..) => CLASS_OWN,
+        AccountCode::Escrow(..) | AccountCode::Wallet(..) | AccountCode::Shortfall(..) => CLASS_OWN,
     }
 }
 

@@ -112,6 +112,11 @@ impl<T> Log<T> {
         self.kept == 0
     }
 
+    /// The rows that the current command adds.
+    pub fn draft(&self) -> &[T] {
+        &self.rows[self.kept..]
+    }
+
     /// The rows that the batch adds.
     pub fn added(&self) -> &[T] {
         &self.rows[..self.kept]

@@ -3,6 +3,9 @@
 use super::*;
 use crate::chain::{Block, Heads};
 use crate::deposit::arrive::DROPPED_AFTER_BLOCKS;
+use crate::ids::TransferId;
+use crate::ledger::{Transfer, TransferKind, cover_shortfall};
+use crate::money::Money;
 use crate::payment_request::RequestState;
 
 #[test]
@@ -159,18 +162,110 @@ fn a_release_undone_by_the_reorganisation_is_executed_again() {
     );
 }
 
-#[test]
-fn a_completed_deposit_whose_amount_is_spent_stays_and_needs_review() {
+/// Debits the wallet, or ends a reservation of it, as an order does; a shortfall is covered at once.
+fn order(
+    world: &mut World,
+    kind: TransferKind,
+    minor: i64,
+    hold: Option<TransferId>,
+) -> TransferId {
+    let coin = StableCoin::Usdc;
+    let codes = [AccountCode::Wallet(WALLET, coin), AccountCode::Shortfall(WALLET, coin)];
+    let mut cx = Cx { now: world.now, ids: &mut world.ids };
+    let id = cx.transfer_id();
+    let transfer = Transfer {
+        id,
+        tenant: TENANT,
+        debit: codes[0].clone(),
+        credit: AccountCode::Unswept(ChainNumber::FIRST, coin),
+        amount: Money::new(minor, coin.currency()),
+        kind,
+        pending: hold,
+        set: id,
+        reason: "exchange.test",
+        subject: None,
+        at: cx.now,
+    };
+    world.books.book(&[transfer]).expect("the wallet has it");
+    let [has, lacks] = codes.map(|code| world.books.account(&code));
+    let covered = cover_shortfall(&has, &lacks, &mut cx);
+    world.books.book(covered.as_slice()).expect("it is available");
+    id
+}
+
+fn completed() -> World {
     let mut world = World::for_request();
     world.approved();
     world.released();
-    world.does(|case, _, cx| {
-        case.lost(place(100), 120, Money::new(MINOR - 1, StableCoin::Usdc.currency()), cx)
-    });
-    assert_eq!(
-        (world.state(), world.holds(Pot::Wallet), world.alerts),
-        (DepositState::Completed, MINOR, 1)
-    );
+    world
+}
+
+fn of_wallet(world: &World) -> (i64, i64, i64) {
+    let code = AccountCode::Shortfall(WALLET, StableCoin::Usdc);
+    let wallet = world.books.account(&world.case.deposit.account(Pot::Wallet));
+    let lacks = world.books.account(&code).balance().minor;
+    (wallet.balance().minor, wallet.available().minor, lacks)
+}
+
+fn dropped(world: &mut World) {
+    world.does(|case, _, cx| case.dropped(1_000, cx));
+}
+
+#[test]
+fn a_reorganised_deposit_that_an_order_has_reserved_is_taken_when_the_reservation_ends() {
+    for reserved in [1, MINOR / 2, MINOR] {
+        for is_dropped_first in [false, true] {
+            let mut world = completed();
+            let hold = order(&mut world, TransferKind::Pending, reserved, None);
+            world.lost_from(100);
+            assert_eq!((world.state(), world.alerts), (DepositState::Suspended, 1));
+            assert_eq!(world.holds(Pot::Suspense), MINOR, "all of it is frozen");
+            assert_eq!(of_wallet(&world), (reserved, 0, -reserved));
+            if is_dropped_first {
+                dropped(&mut world);
+            }
+            order(&mut world, TransferKind::VoidPending, reserved, Some(hold));
+            assert_eq!(of_wallet(&world), (0, 0, 0), "{reserved} reserved");
+            dropped(&mut world);
+            assert_eq!(world.state(), DepositState::Failed);
+            assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"]);
+            assert!(world.books.show().is_empty(), "{:?}", world.books.show());
+        }
+    }
+}
+
+#[test]
+fn a_reserved_deposit_that_returns_is_the_wallets_again() {
+    let mut world = completed();
+    let hold = order(&mut world, TransferKind::Pending, MINOR, None);
+    world.lost_from(100);
+    world.seen_in(103);
+    world.counted();
+    assert_eq!(world.state(), DepositState::Completed);
+    let [has, lacks] = [
+        AccountCode::Wallet(WALLET, StableCoin::Usdc),
+        AccountCode::Shortfall(WALLET, StableCoin::Usdc),
+    ]
+    .map(|code| world.books.account(&code));
+    let mut cx = Cx { now: world.now, ids: &mut world.ids };
+    let covered = cover_shortfall(&has, &lacks, &mut cx);
+    world.books.book(covered.as_slice()).expect("it is available");
+    assert_eq!(of_wallet(&world), (MINOR, 0, 0), "the order has it");
+    order(&mut world, TransferKind::VoidPending, MINOR, Some(hold));
+    assert_eq!(of_wallet(&world), (MINOR, MINOR, 0));
+}
+
+#[test]
+fn a_spent_deposit_that_is_dropped_leaves_a_shortfall_and_is_reported() {
+    let mut world = completed();
+    let hold = order(&mut world, TransferKind::Pending, MINOR, None);
+    order(&mut world, TransferKind::PostPending, MINOR, Some(hold));
+    world.lost_from(100);
+    assert_eq!((world.state(), world.alerts), (DepositState::Suspended, 1));
+    assert_eq!(of_wallet(&world), (0, 0, -MINOR));
+    dropped(&mut world);
+    assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"]);
+    assert_eq!((world.holds(Pot::Suspense), of_wallet(&world)), (0, (0, 0, -MINOR)));
 }
 
 #[test]

@@ -33,13 +33,13 @@ static ONE: Stmt = Stmt::written(
     "console.account",
     "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class IN ('shared', 'own') AND a.code = $2",
 );
-// Vault accounts are many: they are summed up in place.
+// Vault accounts are many: they are summed up in place, wallets with their shortfalls.
 static NOW: Stmt = Stmt::written(
     "console.balances_now",
     "SELECT x.code, CAST(SUM(x.dp) AS BIGINT), CAST(SUM(x.d) AS BIGINT), CAST(SUM(x.cp) AS BIGINT), \
      CAST(SUM(x.c) AS BIGINT) FROM (SELECT CASE WHEN a.class = 'shared' THEN a.code \
      WHEN a.code LIKE 'escrow:%:USDC' THEN 'escrow:USDC' WHEN a.code LIKE 'escrow:%' THEN 'escrow:USDT' \
-     WHEN a.code LIKE 'wallet:%:USDC' THEN 'wallet:USDC' ELSE 'wallet:USDT' END AS code, a.debits_pending AS dp, \
+     WHEN a.code LIKE 'wallet:%:USDC' OR a.code LIKE 'shortfall:%:USDC' THEN 'wallet:USDC' ELSE 'wallet:USDT' END AS code, a.debits_pending AS dp, \
      a.debits_posted AS d, a.credits_pending AS cp, a.credits_posted AS c FROM account a WHERE a.tenant = $1) x \
      GROUP BY x.code",
 );
@@ -57,8 +57,8 @@ static DEBITED_SINCE: Stmt = Stmt::written(
     "SELECT x.code, CAST(SUM(CASE x.kind WHEN 'pending' THEN x.amount WHEN 'posted' THEN 0 ELSE -x.amount END) \
      AS BIGINT), CAST(SUM(CASE x.kind WHEN 'posted' THEN x.amount WHEN 'post_pending' THEN x.amount ELSE 0 END) \
      AS BIGINT) FROM (SELECT CASE WHEN t.debit LIKE 'escrow:%:USDC' THEN 'escrow:USDC' \
-     WHEN t.debit LIKE 'escrow:%' THEN 'escrow:USDT' WHEN t.debit LIKE 'wallet:%:USDC' THEN 'wallet:USDC' \
-     WHEN t.debit LIKE 'wallet:%' THEN 'wallet:USDT' ELSE t.debit END AS code, t.kind AS kind, t.amount AS amount \
+     WHEN t.debit LIKE 'escrow:%' THEN 'escrow:USDT' WHEN t.debit LIKE 'wallet:%:USDC' OR t.debit LIKE 'shortfall:%:USDC' THEN 'wallet:USDC' \
+     WHEN t.debit LIKE 'wallet:%' OR t.debit LIKE 'shortfall:%' THEN 'wallet:USDT' ELSE t.debit END AS code, t.kind AS kind, t.amount AS amount \
      FROM transfer t WHERE t.tenant = $1 AND t.id > $2 AND t.at > $3) x GROUP BY x.code",
 );
 static CREDITED_SINCE: Stmt = Stmt::written(
@@ -66,8 +66,8 @@ static CREDITED_SINCE: Stmt = Stmt::written(
     "SELECT x.code, CAST(SUM(CASE x.kind WHEN 'pending' THEN x.amount WHEN 'posted' THEN 0 ELSE -x.amount END) \
      AS BIGINT), CAST(SUM(CASE x.kind WHEN 'posted' THEN x.amount WHEN 'post_pending' THEN x.amount ELSE 0 END) \
      AS BIGINT) FROM (SELECT CASE WHEN t.credit LIKE 'escrow:%:USDC' THEN 'escrow:USDC' \
-     WHEN t.credit LIKE 'escrow:%' THEN 'escrow:USDT' WHEN t.credit LIKE 'wallet:%:USDC' THEN 'wallet:USDC' \
-     WHEN t.credit LIKE 'wallet:%' THEN 'wallet:USDT' ELSE t.credit END AS code, t.kind AS kind, t.amount AS amount \
+     WHEN t.credit LIKE 'escrow:%' THEN 'escrow:USDT' WHEN t.credit LIKE 'wallet:%:USDC' OR t.credit LIKE 'shortfall:%:USDC' THEN 'wallet:USDC' \
+     WHEN t.credit LIKE 'wallet:%' OR t.credit LIKE 'shortfall:%' THEN 'wallet:USDT' ELSE t.credit END AS code, t.kind AS kind, t.amount AS amount \
      FROM transfer t WHERE t.tenant = $1 AND t.id > $2 AND t.at > $3) x GROUP BY x.code",
 );
 static OF_ACCOUNT: Stmt = Stmt::written(

@@ -25,6 +25,8 @@ on_both_stores! {
     a_payment_dropped_below_the_depth_disappears
     a_payment_replaced_below_the_depth_counts_as_what_it_became
     a_payment_dropped_after_it_counted_fails
+    a_payment_dropped_while_an_order_has_reserved_it_is_never_spendable_again
+    a_payment_that_returns_while_an_order_has_reserved_it_is_exchanged
     what_an_issuer_did_in_blocks_that_are_gone_is_undone
     a_release_of_a_payment_that_is_gone_is_not_broadcast_again
     what_a_release_of_a_payment_that_is_gone_took_is_shown_as_the_later_ones
@@ -200,6 +202,56 @@ async fn a_payment_dropped_after_it_counted_fails(on: On) {
     assert_eq!(told, ["payment.received", "risk_check.complete", "transaction.failed"]);
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
     assert!(node.alerts().await.contains(&"deep_reorg"));
+    node.finish().await;
+}
+
+/// A completed payment of 25 USDC that an order has reserved in whole. Its debit is pending. Returns
+/// the payment, its release and the order.
+async fn reserved(node: &OwnNode, wallet: &str) -> (Json, Json, ChainTx, Json) {
+    let (request, seen, release) = completed_and_gone(node, wallet).await;
+    let order = node.bank.order_call(wallet, "25.00", "").send().await.ok();
+    broadcast(node).await;
+    (request, seen, release, order)
+}
+
+async fn a_payment_dropped_while_an_order_has_reserved_it_is_never_spendable_again(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("reserved").await;
+    let (request, seen, release, order) = reserved(&node, &wallet).await;
+    let id = order["order_id"].text();
+    take_away(&node, &seen, &release);
+    node.taken_in().await;
+    node.steady();
+    // The debit is mined and moves nothing; it waits for the tokens.
+    node.bank.order_reaches(&wallet, id, "PENDING").await;
+    let refused = node.bank.order_call(&wallet, "0.50", "").send().await;
+    crate::harness::refused(&refused, 422, "INSUFFICIENT_BALANCE", None);
+    node.bank.post(&format!("/v1/sdk/orders/{id}/cancel"), "{}").send().await.ok();
+    node.bank.balanced(&wallet, "USDC", "0.00").await;
+    let refused = node.bank.order_call(&wallet, "25.00", "").send().await;
+    crate::harness::refused(&refused, 422, "INSUFFICIENT_BALANCE", None);
+    node.mine(130);
+    node.bank.newest(&wallet, "FAILED").await;
+    let told = node.bank.webhooks(request["payment_request_id"].text(), 4).await;
+    assert_eq!(told.last().map(String::as_str), Some("transaction.failed"));
+    assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
+    assert!(node.alerts().await.contains(&"deep_reorg"));
+    node.finish().await;
+}
+
+async fn a_payment_that_returns_while_an_order_has_reserved_it_is_exchanged(on: On) {
+    let node = OwnNode::start(on).await;
+    let wallet = node.wallet("returns").await;
+    let (.., order) = reserved(&node, &wallet).await;
+    node.reorg(DEPOSIT_DEPTH + 3 + SETTLED_DEPTH);
+    node.taken_in().await;
+    node.steady();
+    node.bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
+    assert_eq!(node.bank.balance(&wallet, "USDC").await, "0.00");
+    let page = node.bank.get(&format!("/v1/sdk/transactions?wallet_id={wallet}")).send().await.ok();
+    let is_received = |it: &&Json| it["type"].text() == "RECEIVED";
+    let received = page["transactions"].items().iter().find(is_received);
+    assert_eq!(received.expect("it is listed")["status"].text(), "COMPLETED");
     node.finish().await;
 }
 
