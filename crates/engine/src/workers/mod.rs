@@ -40,6 +40,7 @@ mod screen;
 mod send;
 mod shares;
 mod silence;
+mod standstill;
 mod submit;
 mod sweep;
 mod transmit;
@@ -86,6 +87,7 @@ pub struct Workers {
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
     silences: silence::Silences,
+    standstills: standstill::Standstills,
 }
 
 impl Workers {
@@ -106,6 +108,7 @@ impl Workers {
             usual_fees,
             unsent,
             silences: silence::Silences::default(),
+            standstills: standstill::Standstills::default(),
         })
     }
 

@@ -68,18 +68,18 @@ enum Verdict {
 
 /// A tenant's channel to the chain: one of its operators' lanes, or that of another key.
 #[derive(Clone)]
-struct Lane {
-    tenant: TenantId,
-    chain: ChainNumber,
-    role: KeyRole,
-    signer: Address,
-    controller: Address,
+pub(super) struct Lane {
+    pub(super) tenant: TenantId,
+    pub(super) chain: ChainNumber,
+    pub(super) role: KeyRole,
+    pub(super) signer: Address,
+    pub(super) controller: Address,
     /// The implementation that the controller's vaults clone.
     implementation: Address,
 }
 
 impl Lane {
-    const fn key(&self) -> Key {
+    pub(super) const fn key(&self) -> Key {
         let Lane { tenant, chain, role, signer, .. } = *self;
         Key { tenant, chain, role, signer }
     }
@@ -314,6 +314,7 @@ impl Workers {
                 Ok(())
             }
             Simulated::Works { gas, each } => {
+                self.controller_works(lane, &call).await;
                 let gas_limit = call
                     .gas_limit()
                     .unwrap_or_else(|| gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN));
@@ -549,6 +550,11 @@ impl Workers {
         why: &str,
     ) -> Result<Verdict, ChainFault> {
         let fails = |reason, at_once| Verdict::Fails { why: why.to_owned(), reason, at_once };
+        if let Some(standstill) = self.standstill(wallets, lane, why).await? {
+            self.standstills.raised(lane.key());
+            self.raise(lane.tenant, self.standstill_alert(lane, standstill)).await;
+            return Ok(Verdict::PutOff { after: PAUSED, halt: None });
+        }
         let Some(token) = intent.coin.and_then(|coin| wallets.config.token(coin)) else {
             return Ok(fails(FailureReason::OnChainRevert, false));
         };

@@ -2,7 +2,7 @@
 //! addresses, destroying their balances, charging a fee (`chain.md`: "Tokens", "Watching";
 //! `decisions.md`: "failure_reason").
 
-use domain::chain::Address;
+use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;
 use domain::time::Span;
@@ -21,6 +21,8 @@ on_both_stores! {
     the_issuers_blacklisting_is_detected_and_reported
     a_coin_with_other_code_moves_nothing_until_a_person_has_looked
     an_announcement_of_the_controllers_admin_raises_an_alert
+    while_the_controller_is_paused_everything_waits
+    while_the_operators_role_is_revoked_everything_waits
     destroyed_funds_are_reported_and_later_payments_count
     where_a_fee_is_taken_what_arrived_is_credited
     of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived
@@ -204,6 +206,55 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDT").await, "25.00");
     bank.finish().await;
+}
+
+/// The admin stops the controller and lets it go on after a while: a release and an order wait, one
+/// alert says so until then, and both are executed.
+async fn waits_for_the_admin(on: On, stop: &str, go_on: &str, what: &str) {
+    let bank = bank_of_its_own(on).await;
+    let side = bank.bank.running.chain();
+    let controller = side.contracts.controller(bank.bank.tenant.id).expect("a controller").address;
+    let admin = side.faucet.as_ref().expect("a sandbox's chain").admin();
+    let operator = side.signer.address(bank.bank.tenant.id, KeyRole::Operator).expect("a key");
+    let role = [domain::chain::vault::hash(&[b"OPERATOR"]).0, word(operator)];
+    let arguments: &[_] = if stop.contains("Role") { &role } else { &[] };
+    let wallet = bank.funded("stands").await;
+    let request = bank.request(&wallet, "25.02", "USDC").await;
+    bank.paid(&request, "").await;
+    let review = bank.review(&wallet).await;
+    bank.acts(admin, controller, calls(stop, arguments));
+    bank.decide(&review, "approve").await;
+    let order = bank.order_call(&wallet, "10.00", "").send().await.ok();
+    bank.is_alerted(AlertKind::Transaction, what).await;
+    // More than five attempts' time, and more than a paused token is given.
+    for _ in 0..8 {
+        bank.later(Span::mins(1)).await;
+    }
+    bank.later(Span::hours(20)).await;
+    bank.newest_is(&wallet, DepositState::Approved).await;
+    bank.order_is(&order, ExchangeState::Pending).await;
+    let store = bank.bank.running.store();
+    let alerts = || async {
+        let open = store.alerts(bank.bank.tenant.id, 100).await.expect("read");
+        open.iter().filter(|(_, it)| it.what.contains(what)).count()
+    };
+    assert_eq!(alerts().await, 1);
+    bank.acts(admin, controller, calls(go_on, arguments));
+    bank.later(Span::mins(1)).await;
+    bank.order_is(&order, ExchangeState::Settled).await;
+    bank.newest_is(&wallet, DepositState::Completed).await;
+    let is_over = testkit::wait::until_async(AT_MOST, || async { alerts().await == 0 });
+    assert!(is_over.await, "the alert ends by itself");
+    bank.finish().await;
+}
+
+async fn while_the_controller_is_paused_everything_waits(on: On) {
+    waits_for_the_admin(on, "pause()", "unpause()", "is paused: releases").await;
+}
+
+async fn while_the_operators_role_is_revoked_everything_waits(on: On) {
+    let (revoke, grant) = ("revokeRole(bytes32,address)", "grantRole(bytes32,address)");
+    waits_for_the_admin(on, revoke, grant, "does not list the").await;
 }
 
 async fn destroyed_funds_are_reported_and_later_payments_count(on: On) {
