@@ -1,5 +1,6 @@
 //! Payments followed to their final state.
 
+mod acknowledgements;
 pub mod connections;
 mod connector;
 mod dialects;
