@@ -1,20 +1,24 @@
 //! `corridor relay run` with a real broker: broker and relay are killed under load. What the broker
-//! has stored is compared with the event API.
+//! has stored is compared with the event API, and the events of wallets with the webhooks.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
+use chaos::chain::Kind;
 use futures_util::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::nats::{self, NatsServer};
+use testkit::receiver::Book;
 use testkit::wait;
 
 use super::harness::{Installation, Process, READY_AT_MOST};
 use super::load::Load;
 use super::random::Random;
 use super::rig::{Rig, TENANT};
+use super::wallets::world::{Setup, Signer, World};
 use super::{faults, seed};
 
 const CLIENTS: usize = 3;
@@ -70,8 +74,11 @@ fn unacknowledged() -> pull::Config {
     pull::Config { ack_policy: AckPolicy::None, ..pull::Config::default() }
 }
 
-/// What the stream has, in its order: subject, id, body.
-async fn stored(server: &NatsServer) -> Vec<(String, String, String)> {
+/// Subject, id and body of a message.
+type Stored = (String, String, String);
+
+/// What the stream has, in its order.
+async fn stored(server: &NatsServer) -> Vec<Stored> {
     let client = async_nats::connect(server.url()).await.expect("connected");
     let stream = jetstream::new(client).get_stream("CORRIDOR").await.expect("the stream");
     let count = usize::try_from(stream.cached_info().state.messages).expect("a count");
@@ -92,7 +99,7 @@ fn aggregate(event: &Value) -> String {
 }
 
 /// The stream has exactly the API's events: the same bodies, each once, and in order for each quote and payment.
-fn assert_same(events: &[Value], stored: &[(String, String, String)]) {
+fn assert_same(events: &[Value], stored: &[Stored]) {
     let mut expected: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
     for event in events {
         expected.entry(aggregate(event)).or_default().push(event);
@@ -110,6 +117,97 @@ fn assert_same(events: &[Value], stored: &[(String, String, String)]) {
     assert!(found == expected, "the bodies differ, or their order within an aggregate");
 }
 
+/// Whether a message is of the wallet log.
+fn is_of_wallets(message: &Stored) -> bool {
+    message.0.starts_with("corridor.wallet.")
+}
+
+/// Provisions wallets, blocks and unblocks them, until it is stopped.
+async fn manage_wallets(world: &World, node: &str, stop: &AtomicBool) {
+    let reason = json!({
+        "reason": "SUSPICIOUS_ACTIVITY", "details": "Three senders", "auto_unblock_hours": 72,
+    });
+    let mut number = 0;
+    while !stop.load(Ordering::SeqCst) {
+        number += 1;
+        let (wallet, _) = world.wallet(node, &format!("RELAYED-{number}")).await;
+        for _ in 0..3 {
+            world.post(node, &format!("/v1/sdk/wallets/{wallet}/block"), &reason).await;
+            world.post(node, &format!("/v1/sdk/wallets/{wallet}/unblock"), &json!({})).await;
+        }
+    }
+}
+
+/// The wallet log of the stream has the events of the webhooks, besides their positions: each once, and
+/// in order for each subject.
+fn assert_same_as_webhooks(book: &Book, stored: &[Stored]) {
+    let mut expected: BTreeMap<&str, Vec<(&str, Value)>> = BTreeMap::new();
+    for entry in book.entries().iter().filter(|entry| entry.taken && !entry.repeated) {
+        let subject = entry.subject.as_deref().expect("a subject");
+        let body = serde_json::from_slice(&entry.arrival.body).expect("JSON");
+        expected.entry(subject).or_default().push((entry.id(), body));
+    }
+    let subjects: BTreeMap<&str, &str> = expected
+        .iter()
+        .flat_map(|(subject, all)| all.iter().map(|(id, _)| (*id, *subject)))
+        .collect();
+    let mut found: BTreeMap<&str, Vec<(&str, Value)>> = BTreeMap::new();
+    for (subject, id, body) in stored.iter().filter(|message| is_of_wallets(message)) {
+        let mut event: Value = serde_json::from_str(body).expect("JSON");
+        let position = event.as_object_mut().and_then(|event| event.remove("seq"));
+        assert!(position.is_some_and(|it| it.is_i64()), "{body}");
+        let kind = event["event_type"].as_str().unwrap_or_else(|| panic!("{body}"));
+        assert_eq!(*subject, format!("corridor.wallet.{TENANT}.{kind}"));
+        assert_eq!(event["event_id"], **id);
+        let about = subjects.get(&**id).unwrap_or_else(|| panic!("no webhook of {body}"));
+        found.entry(about).or_default().push((id, event));
+    }
+    assert_eq!(found, expected, "lost, doubled, changed, or in another order within a subject");
+}
+
+/// The parts that a run kills.
+struct Killed<'a> {
+    world: &'a World,
+    server: &'a mut NatsServer,
+    load: &'a Load,
+    random: &'a Random,
+}
+
+impl Killed<'_> {
+    async fn progress(&self, more: u64) {
+        let enough = self.load.requests() + more;
+        let come = || std::future::ready(self.load.requests() >= enough);
+        assert!(wait::until_async(wait::AT_MOST, come).await, "no progress");
+    }
+
+    /// Kills the broker, the relay, or a relay between the broker's acknowledgement and its cursor.
+    async fn kill(&mut self, round: u64, mut relay: Relay) -> Relay {
+        let installation = &self.world.rig.installation;
+        self.progress(5 + self.random.below(40)).await;
+        match round % 3 {
+            0 => {
+                self.server.kill().expect("killed");
+                self.progress(5 + self.random.below(20)).await;
+                self.server.start().expect("restarted");
+                relay
+            }
+            1 => {
+                relay.process.kill();
+                start(installation, "relay", &[])
+            }
+            _ => {
+                relay.process.stop();
+                let point = format!("before_relay_cursor:{}", 1 + self.random.below(3));
+                let mut doomed = start(installation, "doomed", &[("CORRIDOR_FAILPOINT", &point)]);
+                self.progress(5).await;
+                let status = doomed.process.wait_for_end();
+                assert!(!status.success(), "{status}");
+                start(installation, "relay", &[])
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn broker_and_relay_are_killed_and_nothing_is_lost_reordered_or_doubled() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -118,61 +216,52 @@ async fn broker_and_relay_are_killed_and_nothing_is_lost_reordered_or_doubled() 
     };
     let seed = seed(0x4e41);
     let random = Random::new(seed);
-    let mut rig = Rig::start(seed, None).await;
-    configure(&mut rig.installation, &server);
-    let node = rig.node("node");
-    let mut relay = start(&rig.installation, "relay", &[]);
-    let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
-    let progress = async |more: u64| {
-        let enough = load.requests() + more;
-        let come = || std::future::ready(load.requests() >= enough);
-        assert!(wait::until_async(wait::AT_MOST, come).await, "{}", node.process.log_tail());
-    };
+    let (kind, signer) = (Kind::BuiltIn, Signer::Seed);
+    let mut world = World::start(Setup { kind, circle: None, store_url: None, signer, seed }).await;
+    configure(&mut world.rig.installation, &server);
+    let mut node = world.node().await;
+    let first = start(&world.rig.installation, "relay", &[]);
+    let load = Load::start(world.rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
     let begun = Instant::now();
     let kills = faults(6, 100);
-    for round in 0..kills {
-        progress(5 + random.below(40)).await;
-        match round % 3 {
-            0 => {
-                server.kill().expect("killed");
-                progress(5 + random.below(20)).await;
-                server.start().expect("restarted");
-            }
-            1 => {
-                relay.process.kill();
-                relay = start(&rig.installation, "relay", &[]);
-            }
-            // Between the broker's acknowledgement and the cursor.
-            _ => {
-                relay.process.stop();
-                let point = format!("before_relay_cursor:{}", 1 + random.below(3));
-                let mut doomed =
-                    start(&rig.installation, "doomed", &[("CORRIDOR_FAILPOINT", &point)]);
-                progress(5).await;
-                let status = doomed.process.wait_for_end();
-                assert!(!status.success(), "{status}");
-                relay = start(&rig.installation, "relay", &[]);
-            }
+    let stop = AtomicBool::new(false);
+    let killing = async {
+        let mut killed =
+            Killed { world: &world, server: &mut server, load: &load, random: &random };
+        let mut relay = first;
+        for round in 0..kills {
+            relay = killed.kill(round, relay).await;
         }
-    }
+        stop.store(true, Ordering::SeqCst);
+        relay
+    };
+    let (mut relay, ()) =
+        futures_util::future::join(killing, manage_wallets(&world, &node.address, &stop)).await;
     load.stop().await;
-    rig.heal_bank();
-    catch_up(&rig.installation, &relay.process);
+    world.rig.heal_bank();
+    catch_up(&world.rig.installation, &relay.process);
+    let of_wallets = stored(&server).await.iter().filter(|it| is_of_wallets(it)).count();
+    let delivered = || std::future::ready(world.receiver.book().taken().len() >= of_wallets);
+    assert!(wait::until_async(wait::AT_MOST, delivered).await, "{}", node.process.log_tail());
     // The bank may still report: the log is compared once it stands still.
-    let mut node = node;
     relay.process.stop();
     node.process.stop();
-    let mut quiet = rig.installation.serve_as("api", "api", &[]);
-    let address = quiet.1.take().expect("serves");
-    let mut last = start(&rig.installation, "relay", &[]);
-    catch_up(&rig.installation, &last.process);
-    let events = rig.api.all_events(&address).await;
+    let mut quiet = world.api_alone();
+    let mut last = start(&world.rig.installation, "relay", &[]);
+    catch_up(&world.rig.installation, &last.process);
+    let events = world.rig.api.all_events(&quiet.address).await;
     let stored = stored(&server).await;
-    eprintln!("{kills} kills in {:?}, {} events (seed {seed})", begun.elapsed(), events.len());
-    assert!(events.len() > 100, "too few events for a verdict");
-    assert_same(&events, &stored);
+    eprintln!(
+        "{kills} kills in {:?}, {} events of payments, {of_wallets} of wallets (seed {seed})",
+        begun.elapsed(),
+        events.len()
+    );
+    assert!(events.len() > 100 && of_wallets > 20, "too few events for a verdict");
+    assert_same_as_webhooks(&world.receiver.book(), &stored);
+    let of_payments: Vec<_> = stored.into_iter().filter(|it| !is_of_wallets(it)).collect();
+    assert_same(&events, &of_payments);
     last.process.stop();
-    quiet.0.stop();
+    quiet.process.stop();
 }
 
 #[tokio::test(flavor = "multi_thread")]

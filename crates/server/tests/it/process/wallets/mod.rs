@@ -10,7 +10,7 @@ mod freeze;
 mod kills;
 mod remittances;
 mod verdict;
-mod world;
+pub(super) mod world;
 
 use chaos::chain as ground;
 pub use chaos::chain::rpc;
