@@ -505,19 +505,11 @@ async fn files_in_capitals_and_strangers_are_not_passed_over(on: On) {
     let sent = desk.sent().await;
     desk.lay("PAIN002.XML", whole(&sent, "<TxSts>ACSC</TxSts>"));
     desk.reaches(&sent, "succeeded").await;
-    let stranger = desk.dir.path().join("in/statement.txt");
-    fs::write(&stranger, "x").expect("written");
-    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(61);
-    fs::File::options()
-        .write(true)
-        .open(&stranger)
-        .expect("opened")
-        .set_modified(then)
-        .expect("set");
-    let aside = desk.dir.path().join("in/unreadable/statement.txt");
+    desk.lay("Statement.XML", "<note/>");
+    let aside = desk.dir.path().join("in/unreadable/Statement.XML");
     assert!(until_async(AT_MOST, || async { aside.exists() }).await, "it is not moved aside");
     assert!(
-        desk.alerts().await.iter().any(|it| it.contains("statement.txt")),
+        desk.alerts().await.iter().any(|it| it.contains("Statement.XML")),
         "{:?}",
         desk.alerts().await
     );
