@@ -322,9 +322,14 @@ fn an_own_list_may_come_from_a_spreadsheet() {
         uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\r\n\
         1,Person,Zorblax Quibbleton,Zorb;Blax,,1970-01-12,PAK,\r\n\
         2,Organization,Quibbleton Trading,,,,,\r\n,,,,,,,\r\n";
+    let quoted = comma.replacen(
+        "#corridor-sanctions name=OWN published=2026-11-20",
+        "\"#corridor-sanctions name=OWN published=2026-11-20\"",
+        1,
+    );
     let semicolon = comma.replace("Zorb;Blax", "\"Zorb;Blax\"").replace(',', ";");
     let tabs = comma.replace(',', "\t");
-    for text in [comma, &semicolon, &tabs] {
+    for text in [comma, &quoted, &semicolon, &tabs] {
         let list = read("own.csv", text);
         assert_eq!(list.entries.len(), 2, "{text}");
         assert_eq!(
@@ -333,6 +338,110 @@ fn an_own_list_may_come_from_a_spreadsheet() {
         );
         assert_eq!(list.entries[1].kind, Kind::Organisation);
         assert!(list.unreadable.is_empty(), "{:?}", list.unreadable);
+    }
+}
+
+/// An own list with these rows.
+fn own(rows: &str) -> String {
+    format!(
+        "#corridor-sanctions name=OWN published=2026-11-20\n\
+         uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\n{rows}"
+    )
+}
+
+#[test]
+fn an_unreadable_field_of_an_own_list_loses_no_name() {
+    for (fields, read_as, unreadable) in [
+        ("12.01.1970,PAK,", "[1970-01-12..1970-01-12] [PAK] []", None),
+        ("12/01/1970,pk,", "[1970-01-12..1970-01-12] [PAK] []", None),
+        ("1970-1972,pak,", "[1970-01-01..1972-12-31] [PAK] []", None),
+        ("circa 1970,Pakistan,", "[1969-01-01..1971-12-31] [PAK] []", None),
+        ("unknown,PAK,", "[] [PAK] []", Some("birthdate \"unknown\" is not a date")),
+        ("1970;n/a,IR;PK,", "[1970-01-01..1970-12-31] [IRN PAK] []", Some("birthdate \"n/a\"")),
+        (",Atlantis;PAK,", "[] [PAK] []", Some("country \"Atlantis\" is not of ISO 3166-1")),
+        (",XQ,", "[] [] []", Some("country \"XQ\"")),
+        (",,ETH:0x1;0x2", "[] [] [ETH:0x1]", Some("address \"0x2\" is not ASSET:address")),
+    ] {
+        let list = read("own", &own(&format!("1,person,Zorblax Quibbleton,Zorb,,{fields}\n")));
+        let expected = format!("1 Person [Zorblax Quibbleton | Zorb] {read_as}");
+        assert_eq!(said(&list), expected, "{fields}");
+        match unreadable {
+            None => assert!(list.unreadable.is_empty(), "{fields}: {:?}", list.unreadable),
+            Some(problem) => {
+                assert!(list.unreadable[0].contains(problem), "{fields}: {:?}", list.unreadable);
+                assert!(list.unreadable[0].contains("line 3"), "{fields}: {:?}", list.unreadable);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_of_an_own_list_whose_uid_begins_with_a_number_sign_is_an_entry() {
+    let rows = "# A comment, with a comma, and \"quotes\n#7,person,Zorblax Quibbleton,,,,,\n\
+        #,,,,,,,\n# one, that has, as many, commas, as a row, has, in this, list\n\
+        8,person,\"Grimwald\n# Fakename\",,,,,\n";
+    let list = read("own", &own(rows));
+    let uids: Vec<&str> = list.entries.iter().map(|entry| entry.uid.as_str()).collect();
+    assert_eq!(uids, ["#7", "8"]);
+    assert_eq!(list.entries[1].primary_name(), "Grimwald\n# Fakename");
+    assert!(list.unreadable.is_empty(), "{:?}", list.unreadable);
+}
+
+#[test]
+fn a_field_that_is_too_long_loses_no_name() {
+    let long = "x ".repeat(40_000);
+    let own = own(&format!("1,person,Zorblax Quibbleton,{long},,1970,PAK,\n"));
+    let sdn = format!("1,\"QUIBBLETON, Zorblax\",individual,,,,,,,,,\"DOB 1970; {long}\"\n");
+    let simple = format!(
+        "id,schema,name,aliases,birth_date\n1,Person,\"Quibbleton, Zorblax\",{long},1970\n"
+    );
+    for (form, text) in [("own", own), ("sdn", sdn), ("simple", simple)] {
+        let list = read(form, &text);
+        assert!(said(&list).contains("1970-01-01..1970-12-31"), "{form}");
+        assert!(list.unreadable[0].contains("a field has more than 65536 bytes"), "{form}");
+    }
+}
+
+#[test]
+fn rows_without_an_id_are_unreadable_each() {
+    let uk = |uid: &dyn Fn(usize) -> String| {
+        let rows = (0..60).map(|at| format!("x,{},Quibbleton{at},Zorblax,Primary Name\n", uid(at)));
+        let heading = "Report Date: 20-Nov-2026\nLast Updated,Unique ID,Name 6,Name 1,Name type\n";
+        format!("{heading}{},,,,\n", rows.collect::<String>())
+    };
+    let eu = |uid: &dyn Fn(usize) -> String| {
+        let rows = (0..60).map(|at| format!("{};P;Zorblax Quibbleton{at}\n", uid(at)));
+        let heading = "Entity_LogicalId;Entity_SubjectType;NameAlias_WholeName\n";
+        format!("{heading}{};;\n", rows.collect::<String>())
+    };
+    let some =
+        |lost: usize| move |at: usize| if at < lost { String::new() } else { format!("INV{at}") };
+    for (form, text) in [("uk", uk(&some(2))), ("eu", eu(&some(2)))] {
+        let list = read(form, &text);
+        assert_eq!((list.entries.len(), list.unreadable.len()), (58, 2), "{form}");
+    }
+    for (form, text) in [("uk", uk(&some(20))), ("eu", eu(&some(20)))] {
+        let refused = load(&[document(form, &text)]).expect_err(form);
+        assert!(refused.to_string().contains("a row without a"), "{refused}");
+    }
+}
+
+#[test]
+fn weak_names_are_marked_in_any_way() {
+    let un = |quality: &str| {
+        format!(
+            "<CONSOLIDATED_LIST><INDIVIDUALS><INDIVIDUAL><DATAID>1</DATAID><FIRST_NAME>Zorblax</FIRST_NAME>\
+             <INDIVIDUAL_ALIAS><QUALITY>{quality}</QUALITY><ALIAS_NAME>Zorb</ALIAS_NAME></INDIVIDUAL_ALIAS>\
+             </INDIVIDUAL></INDIVIDUALS></CONSOLIDATED_LIST>"
+        )
+    };
+    for (quality, is_weak) in [("Low", true), ("low", true), ("LOW", true), ("Good", false)] {
+        let list = read("un", &un(quality));
+        assert_eq!(list.entries[0].names[1].weak, is_weak, "{quality}");
+    }
+    for mark in ["a.k.a.", "f.k.a.", "n.k.a."] {
+        let sdn = format!("1,\"QUIBBLETON, Zorblax\",individual,,,,,,,,,\"{mark} 'GRIMWALD'.\"\n");
+        assert!(said(&read("sdn", &sdn)).contains("| GRIMWALD~]"), "{mark}");
     }
 }
 

@@ -17,8 +17,11 @@ pub(super) fn birth(text: &str) -> Option<BirthSpan> {
         None => (false, text),
     };
     let between = text.strip_prefix("between ").or_else(|| text.strip_prefix("Between "));
-    let halves =
-        between.and_then(|rest| rest.split_once(" and ")).or_else(|| text.split_once(" to "));
+    let of_years = || text.split_once('-').filter(|(_, to)| year_of(to.trim()).is_some());
+    let halves = between
+        .and_then(|rest| rest.split_once(" and "))
+        .or_else(|| text.split_once(" to "))
+        .or_else(of_years);
     let span = match halves {
         Some((from, to)) => {
             BirthSpan { from: single(from)?.from, to: single(to.trim_start_matches("circa "))?.to }
@@ -130,6 +133,8 @@ mod tests {
             ("1970 to 1972", Some("1970-01-01 1972-12-31")),
             ("01 Mar 1970 to 05 Apr 1971", Some("1970-03-01 1971-04-05")),
             ("Between 1970 and 1972", Some("1970-01-01 1972-12-31")),
+            ("1970-1972", Some("1970-01-01 1972-12-31")),
+            ("1970 - 1972", Some("1970-01-01 1972-12-31")),
             ("1970-01-12", Some("1970-01-12 1970-01-12")),
             ("1970-01-12Z", Some("1970-01-12 1970-01-12")),
             ("1970-01-12-05:00", Some("1970-01-12 1970-01-12")),

@@ -71,6 +71,12 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             part.published = dates::day_first(field("fileGenerationDate")).map(|span| span.from);
         }
         let uid = field("Entity_LogicalId");
+        if uid.is_empty() {
+            // Rows of different entities would become one.
+            let fault = || Fault::new(row.line, "a row without a logical id");
+            part.unreadable.extend((!row.is_blank()).then(fault));
+            return Ok(());
+        }
         let at = *places.entry(uid.to_owned()).or_insert(entities.len());
         if at == entities.len() {
             entities.push(Facts { uid: uid.to_owned(), line: row.line, ..Facts::default() });

@@ -104,18 +104,31 @@ pub enum LoadError {
 pub(super) struct Fault {
     line: u64,
     problem: String,
-    /// Whether the document ends here, in the middle of an entry: others may have followed.
-    is_cut: bool,
+    loss: Loss,
+}
+
+/// What a fault leaves unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// A part of an entry that is no name of it.
+    Field,
+    Entry,
+    /// The document ends here, in the middle of an entry: others may have followed.
+    Rest,
 }
 
 impl Fault {
     fn new(line: u64, problem: impl Into<String>) -> Fault {
-        Fault { line, problem: problem.into(), is_cut: false }
+        Fault { line, problem: problem.into(), loss: Loss::Entry }
+    }
+
+    fn of_field(line: u64, problem: impl Into<String>) -> Fault {
+        Fault { line, problem: problem.into(), loss: Loss::Field }
     }
 
     fn cut(line: u64) -> Fault {
         let problem = "the document is truncated: it ends within an entry".to_owned();
-        Fault { line, problem, is_cut: true }
+        Fault { line, problem, loss: Loss::Rest }
     }
 }
 
@@ -239,19 +252,20 @@ fn read_all(
 ) -> Result<Part<LoadError>, LoadError> {
     let mut part = read(text, form)?;
     let faults = part.unreadable.drain(..);
-    let mut unreadable: Vec<(LoadError, bool)> = faults.map(|fault| of_text(text, fault)).collect();
+    let mut unreadable: Vec<(LoadError, Loss)> = faults.map(|fault| of_text(text, fault)).collect();
     if form == Form::OfacMainCsv {
         unreadable.extend(join(&mut part, joined));
     }
     if form.is_of_ofac() && is_consolidated(&text.origin) {
         part.name = "OFAC-CONS".to_owned();
     }
-    if let Some(at) = unreadable.iter().position(|(_, is_cut)| *is_cut) {
+    let first = |lost: Loss| unreadable.iter().position(|(_, loss)| *loss == lost);
+    let count = unreadable.iter().filter(|(_, loss)| *loss == Loss::Entry).count();
+    let is_broken = count * READABLE_OF_UNREADABLE > part.entries.len();
+    // The first error describes the whole source best.
+    let decisive = first(Loss::Rest).or_else(|| first(Loss::Entry).filter(|_| is_broken));
+    if let Some(at) = decisive {
         return Err(unreadable.swap_remove(at).0);
-    }
-    if unreadable.len() * READABLE_OF_UNREADABLE > part.entries.len() {
-        // The first error describes the whole source best.
-        return Err(unreadable.swap_remove(0).0);
     }
     let Part { name, published, sample, entries, .. } = part;
     let unreadable = unreadable.into_iter().map(|(error, _)| error).collect();
@@ -280,8 +294,8 @@ fn named(unreadable: &[LoadError]) -> Vec<String> {
 }
 
 /// Joins OFAC's other documents to the entries; rows without an entry are unreadable. Each fault with
-/// whether the document ends there.
-fn join(part: &mut Part, joined: &[(&Text<'_>, Form)]) -> Vec<(LoadError, bool)> {
+/// what it leaves unread.
+fn join(part: &mut Part, joined: &[(&Text<'_>, Form)]) -> Vec<(LoadError, Loss)> {
     let mut unreadable = Vec::new();
     let mut entries = ofac_csv::Entries::of(&mut part.entries);
     for (text, form) in joined {
@@ -324,9 +338,9 @@ fn read(document: &Text<'_>, form: Form) -> Result<Part, LoadError> {
     part.map_err(|fault| located(document, fault))
 }
 
-fn of_text(text: &Text<'_>, fault: Fault) -> (LoadError, bool) {
-    let is_cut = fault.is_cut;
-    (located(text, fault), is_cut)
+fn of_text(text: &Text<'_>, fault: Fault) -> (LoadError, Loss) {
+    let loss = fault.loss;
+    (located(text, fault), loss)
 }
 
 fn located(text: &Text<'_>, fault: Fault) -> LoadError {
@@ -336,7 +350,8 @@ fn located(text: &Text<'_>, fault: Fault) -> LoadError {
 fn detect(text: &str) -> Option<Form> {
     const LOOK_AT_BYTES: usize = 4096;
     let head = text[..text.floor_char_boundary(LOOK_AT_BYTES)].trim_start();
-    if head.starts_with(own_csv::MARK) {
+    // A spreadsheet quotes a line with its separator.
+    if head.trim_start_matches('"').starts_with(own_csv::MARK) {
         return Some(Form::OwnCsv);
     }
     if head.starts_with('<') {

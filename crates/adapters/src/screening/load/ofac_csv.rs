@@ -31,6 +31,7 @@ pub(super) fn columns_of_first_row(head: &str) -> Option<usize> {
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OFAC-SDN");
     for read in rows(ended(text), b',') {
+        part.unreadable.extend(long(&read));
         let read = checked(read, MAIN_COLUMNS).and_then(|(row, line)| {
             limited(&part.entries, line)?;
             entry(&row, line)
@@ -100,6 +101,7 @@ impl Entries<'_> {
     ) -> Vec<Fault> {
         let mut unreadable = Vec::new();
         for read in rows(ended(text), b',') {
+            unreadable.extend(long(&read));
             let found = checked(read, columns).and_then(|(row, line)| {
                 let uid = number(&row, line)?;
                 let at = self.places.get(&uid).copied();
@@ -136,8 +138,8 @@ fn ended(text: &str) -> &str {
     &text[..rows.len() + line_break.map_or(0, |at| at + 1)]
 }
 
-/// One remark: "DOB 12 Jan 1970", "alt. DOB 1971", "nationality Iran", "a.k.a. 'NAME'" (a weak
-/// alias, which this format contains nowhere else), "Digital Currency Address - ETH 0x…". Others
+/// One remark: "DOB 12 Jan 1970", "alt. DOB 1971", "nationality Iran", "a.k.a. 'NAME'" or
+/// "f.k.a. 'NAME'" (a weak alias, which this format contains nowhere else), "Digital Currency Address - ETH 0x…". Others
 /// are irrelevant to matching.
 fn add_remark(entry: &mut ListEntry, remark: &str) {
     let remark = remark.strip_prefix("alt. ").unwrap_or(remark);
@@ -147,7 +149,9 @@ fn add_remark(entry: &mut ListEntry, remark: &str) {
         remark.strip_prefix("nationality ").or_else(|| remark.strip_prefix("citizen "))
     {
         entry.add_country(country);
-    } else if let Some(alias) = remark.strip_prefix("a.k.a. ") {
+    } else if let Some(alias) =
+        ["a.k.a. ", "f.k.a. ", "n.k.a. "].into_iter().find_map(|mark| remark.strip_prefix(mark))
+    {
         entry.add_name(alias.trim_matches(['\'', '"', ' ']), true);
     } else if let Some((asset, address)) =
         remark.strip_prefix(ADDRESS_LABEL).and_then(|rest| rest.split_once(' '))
@@ -155,6 +159,11 @@ fn add_remark(entry: &mut ListEntry, remark: &str) {
         let address = address.trim().to_owned();
         entry.addresses.push(ListedAddress { asset: asset.to_owned(), address });
     }
+}
+
+/// The fault of a row's field that is cut.
+fn long(read: &super::table::Read) -> Option<Fault> {
+    read.as_ref().ok().and_then(|(_, at)| at.long())
 }
 
 fn checked(read: super::table::Read, columns: usize) -> Result<(csv::StringRecord, u64), Fault> {

@@ -3,10 +3,13 @@
 //! First line: `#corridor-sanctions name=<NAME> published=<YYYY-MM-DD> [sample=true]`. Then a
 //! header with the columns `uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses`;
 //! several values in a field are separated by `;`. `kind` is `person` or `organisation`,
-//! `countries` are ISO 3166-1 alpha-3, `addresses` are `ASSET:address`. A spreadsheet may have
-//! filled up the first line with separators, and used `;` or tabs.
+//! `countries` are ISO 3166-1 codes or English names, `addresses` are `ASSET:address`. A line that
+//! begins with `#` and does not have these columns is a comment. A spreadsheet may have filled up
+//! the first line with separators, and used `;` or tabs.
 
-use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
+use std::borrow::Cow;
+
+use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited, table};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
 /// Prefix of the first line.
@@ -21,10 +24,11 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
     let delimiter = [b';', b'\t'].into_iter().find(|it| {
         columns.is_some_and(|line| line.split(char::from(*it)).count() >= COLUMNS.len())
     });
+    let delimiter = delimiter.unwrap_or(b',');
+    let rest = without_comments(rest, delimiter);
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
-        .comment(Some(b'#'))
-        .delimiter(delimiter.unwrap_or(b','))
+        .delimiter(delimiter)
         .from_reader(rest.as_bytes());
     for (at, row) in reader.records().enumerate() {
         let row = row.map_err(|error| {
@@ -42,9 +46,35 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             continue;
         }
         limited(&part.entries, line)?;
-        part.take(entry(&row, line));
+        let mut faults = Vec::new();
+        let read = entry(&row, line, &mut faults);
+        part.unreadable.extend(faults);
+        part.take(read);
     }
     Ok(part)
+}
+
+/// The text with its comments as empty lines, so that the lines keep their numbers.
+fn without_comments(text: &str, delimiter: u8) -> Cow<'_, str> {
+    if !text.lines().any(|line| line.starts_with('#')) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut is_quoted = false;
+    for line in text.split_inclusive('\n') {
+        let has_columns = || {
+            let fields: Vec<&str> = line.split(char::from(delimiter)).collect();
+            let kind = fields.get(1).map_or("", |kind| kind.trim());
+            fields.len() >= COLUMNS.len() && !kind.is_empty() && !kind.contains(' ')
+        };
+        if !is_quoted && line.starts_with('#') && !has_columns() {
+            kept.push('\n');
+            continue;
+        }
+        is_quoted ^= line.matches('"').count() % 2 == 1;
+        kept.push_str(line);
+    }
+    Cow::Owned(kept)
 }
 
 fn heading(line: &str) -> Result<Part, Fault> {
@@ -74,11 +104,15 @@ fn heading(line: &str) -> Result<Part, Fault> {
     Ok(part)
 }
 
-fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
-    let field = |column: usize| row.get(column).unwrap_or("").trim();
+/// The entry of a row. A field that cannot be read is a fault of its own: only the kind, the uid and
+/// the name are needed for an entry.
+fn entry(row: &csv::StringRecord, line: u64, faults: &mut Vec<Fault>) -> Result<ListEntry, Fault> {
+    let mut fault = |problem: String| faults.push(Fault::of_field(line, problem));
     if row.iter().any(|field| field.len() > MAX_FIELD_BYTES) {
-        return Err(Fault::new(line, format!("a field has more than {MAX_FIELD_BYTES} bytes")));
+        fault(format!("a field has more than {MAX_FIELD_BYTES} bytes"));
     }
+    let row = table::cut(row);
+    let field = |column: usize| row.get(column).unwrap_or("").trim();
     let kind = match field(1).to_ascii_lowercase().as_str() {
         "person" | "individual" => Kind::Person,
         "organisation" | "organization" | "entity" | "company" => Kind::Organisation,
@@ -96,23 +130,28 @@ fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
     values(field(3)).for_each(|alias| entry.add_name(alias, false));
     values(field(4)).for_each(|alias| entry.add_name(alias, true));
     for born in values(field(5)) {
-        let span = dates::birth(born)
-            .ok_or_else(|| Fault::new(line, format!("birthdate {born:?} is not a date")))?;
-        entry.births.push(span);
+        match dates::birth(born).or_else(|| dates::day_first(born)) {
+            Some(span) => entry.births.push(span),
+            None => fault(format!("birthdate {born:?} is not a date")),
+        }
     }
     for country in values(field(6)) {
-        if country.len() != 3 || !country.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            return Err(Fault::new(line, format!("country {country:?} is not ISO 3166-1 alpha-3")));
+        let before = entry.countries.len();
+        if !entry.add_country_code(country) {
+            entry.add_country(country);
+            if entry.countries.len() == before {
+                fault(format!("country {country:?} is not of ISO 3166-1"));
+            }
         }
-        entry.countries.push(country.to_owned());
     }
     for pair in values(field(7)) {
-        let (asset, address) = pair
-            .split_once(':')
-            .ok_or_else(|| Fault::new(line, format!("address {pair:?} is not ASSET:address")))?;
-        entry
-            .addresses
-            .push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
+        match pair.split_once(':') {
+            Some((asset, address)) => {
+                let (asset, address) = (asset.to_owned(), address.to_owned());
+                entry.addresses.push(ListedAddress { asset, address });
+            }
+            None => fault(format!("address {pair:?} is not ASSET:address")),
+        }
     }
     Ok(entry)
 }

@@ -17,9 +17,17 @@ pub(super) struct At {
     pub(super) line: u64,
     /// Whether the document ends with it and without a line break.
     is_open: bool,
+    /// Whether one of its fields was longer than [`MAX_FIELD_BYTES`], and is cut.
+    is_long: bool,
 }
 
 impl At {
+    /// The fault of a field that is cut.
+    pub(super) fn long(self) -> Option<Fault> {
+        let problem = || format!("a field has more than {MAX_FIELD_BYTES} bytes");
+        self.is_long.then(|| Fault::of_field(self.line, problem()))
+    }
+
     /// The fault of a row with too few columns, which is cut where the document ends.
     pub(super) fn short(self, columns: usize, needed: usize) -> Fault {
         match self.is_open && columns < needed {
@@ -52,13 +60,15 @@ pub(super) fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = Read> {
         if is_last && written.is_some_and(|written| ends_in_quotes(written, delimiter)) {
             return Some(Err(Fault::cut(line)));
         }
-        if row.iter().any(|field| field.len() > MAX_FIELD_BYTES) {
-            let problem = format!("a field has more than {MAX_FIELD_BYTES} bytes");
-            return Some(Err(Fault::new(line, problem)));
-        }
         let is_open = is_last && !text.ends_with(['\n', '\r']);
-        Some(Ok((row.clone(), At { line, is_open })))
+        let is_long = row.iter().any(|field| field.len() > MAX_FIELD_BYTES);
+        Some(Ok((if is_long { cut(&row) } else { row.clone() }, At { line, is_open, is_long })))
     })
+}
+
+/// The row without what its fields have beyond [`MAX_FIELD_BYTES`].
+pub(super) fn cut(row: &csv::StringRecord) -> csv::StringRecord {
+    row.iter().map(|field| &field[..field.floor_char_boundary(MAX_FIELD_BYTES)]).collect()
 }
 
 /// Whether a field's quotes are not closed.
@@ -88,6 +98,11 @@ impl Row<'_> {
     /// The texts that may name addresses.
     pub(super) fn remarks(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(|field| field.contains("0x"))
+    }
+
+    /// Whether all of its fields are empty.
+    pub(super) fn is_blank(&self) -> bool {
+        self.fields.iter().all(|field| field.trim().is_empty())
     }
 
     /// The trimmed field of a column; empty if there is none.
@@ -120,6 +135,7 @@ pub(super) fn read(
                 part.unreadable.push(at.short(fields.len(), heading.len()));
             }
             (Some(heading), Ok((fields, at))) => {
+                part.unreadable.extend(at.long());
                 take(part, &Row { heading, fields, line: at.line })?;
             }
             (None, Ok((fields, _))) if is_above(part, &fields) => {}

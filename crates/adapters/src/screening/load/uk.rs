@@ -58,8 +58,14 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("UK");
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut entries: Vec<Rows> = Vec::new();
-    table::read(&mut part, (text, b','), &COLUMNS, is_above, |_, row| {
+    table::read(&mut part, (text, b','), &COLUMNS, is_above, |part, row| {
         let uid = row.field("Unique ID").to_owned();
+        if uid.is_empty() {
+            // Rows of different designations would become one.
+            let fault = || Fault::new(row.line, "a row without a unique id");
+            part.unreadable.extend((!row.is_blank()).then(fault));
+            return Ok(());
+        }
         let at = *places.entry(uid.clone()).or_insert(entries.len());
         if at == entries.len() {
             entries.push(Rows { uid, line: row.line, ..Rows::default() });

@@ -37,7 +37,7 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     let kind = if element.name == "INDIVIDUAL" { Kind::Person } else { Kind::Organisation };
     let mut entry = ListEntry::new(uid, kind, name);
     for alias in element.all("INDIVIDUAL_ALIAS").chain(element.all("ENTITY_ALIAS")) {
-        let weak = alias.text_of("QUALITY") == "Low";
+        let weak = alias.text_of("QUALITY").eq_ignore_ascii_case("low");
         // Some aliases are lists: "a.k.a. One; Two".
         for name in alias.text_of("ALIAS_NAME").split(';') {
             entry.add_name(name, weak);
