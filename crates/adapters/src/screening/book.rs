@@ -439,9 +439,13 @@ fn odd(name: &str) -> Option<String> {
     let unread =
         || letters::unread_script(name).map(|script| format!("a name in {script} letters"));
     let escape = || letters::has_escape(name).then(|| "a name with an escape sequence".to_owned());
+    let sign =
+        || letters::lost_letter(name).map(|sign| format!("a name with {sign:?} within a word"));
+    let misread =
+        || letters::is_misread(name).then(|| "a name in another encoding than stated".to_owned());
     let long =
         || forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words"));
-    scripts.or_else(unread).or_else(escape).or_else(long)
+    scripts.or_else(unread).or_else(escape).or_else(sign).or_else(misread).or_else(long)
 }
 
 impl AddressScreen for ListBook {

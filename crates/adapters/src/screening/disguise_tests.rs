@@ -633,3 +633,171 @@ fn further_scripts_and_spellings_hide_no_listed_name() {
     let paid: Vec<_> = names.iter().filter(clean).collect();
     assert!(paid.is_empty(), "{} of {} paid: {paid:#?}", paid.len(), names.len());
 }
+
+/// Words that are written as one with a listed name, in one of these ways each.
+fn glued(name: &str, extra: &str) -> Vec<String> {
+    let words: Vec<&str> = name.split(' ').collect();
+    let mut all = Vec::new();
+    // In one word: before, behind, and between.
+    for at in 0..=words.len() {
+        let mut parts = words.clone();
+        parts.insert(at, extra);
+        all.push(parts.concat());
+    }
+    // With either word.
+    for at in 0..words.len() {
+        for one in [format!("{extra}{}", words[at]), format!("{}{extra}", words[at])] {
+            let mut parts = words.clone();
+            parts[at] = &one;
+            all.push(parts.join(" "));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_glued_word_hides_no_listed_name() {
+    const EXTRAS: [&str; 12] = [
+        "Dr",
+        "Mr",
+        "Mrs",
+        "Haji",
+        "LLC",
+        "Ltd",
+        "Trading",
+        "Exchange",
+        "Khan",
+        "Xavier",
+        "Maria",
+        "Bartholomew",
+    ];
+    let (_, book) = both();
+    let mut paid = Vec::new();
+    for name in [
+        "Zorblax Quibbleton",
+        "Farida Dostzai",
+        "Sergey Ivanchukovsky",
+        "Grimwald Sanctionovich Fakename",
+        "Testina Blocklistova",
+        "Rajnonsense Fictionapur",
+        "Quxbar Foobarzadeh",
+    ] {
+        for written in EXTRAS.iter().flat_map(|extra| glued(name, extra)) {
+            for written in [written.clone(), written.to_lowercase(), written.to_uppercase()] {
+                if verdict(&book, &written) == Verdict::Clean {
+                    paid.push(written);
+                }
+            }
+        }
+    }
+    assert!(paid.is_empty(), "{} paid: {paid:#?}", paid.len());
+}
+
+#[test]
+fn an_ending_makes_another_name() {
+    let test = super::test_list::TestList::of(
+        "#corridor-sanctions name=X published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,\
+         countries,addresses\n1,person,Zelimkhan Petrovik,,,,,\n2,person,Naser Qorbanik,,,,,\n",
+        "VNM",
+    );
+    test.assert_paid(&["Zelimkhan Petrovikskaya", "Naser Qorbanikzada", "Naser Qorbanikovich"]);
+    test.assert_stopped(&["ZelimkhanMr Petrovik", "Naser Qorbanikkhan", "naserqorbanikkhan"]);
+}
+
+#[test]
+fn a_sign_or_a_digit_hides_no_letter_in_any_position() {
+    let (_, book) = both();
+    let mut paid = Vec::new();
+    for name in ["Zorblax Quibbleton", "Sergey Ivanchukovsky", "Rahim Uddin Chowdhoory"] {
+        let letters: Vec<char> = name.chars().collect();
+        for (at, _) in letters.iter().enumerate().filter(|(_, letter)| **letter != ' ') {
+            for sign in "*#?°~^=%\u{FFFD}□0123456789".chars() {
+                let is_edge = at == 0
+                    || letters[at - 1] == ' '
+                    || letters.get(at + 1).is_none_or(|letter| *letter == ' ');
+                // A sign at the edge of a word is punctuation, which may leave one letter out.
+                if is_edge && !sign.is_ascii_digit() {
+                    continue;
+                }
+                let mut written = letters.clone();
+                written[at] = sign;
+                let written: String = written.into_iter().collect();
+                if verdict(&book, &written) == Verdict::Clean {
+                    paid.push(written);
+                }
+            }
+        }
+    }
+    assert!(paid.is_empty(), "{} paid: {paid:#?}", paid.len());
+}
+
+/// `verdict` screens with another birth date and country than those of the entry.
+#[test]
+fn tie_breakers_clear_no_typing_error() {
+    let (_, book) = both();
+    for name in [
+        "Zorblax Quibbleton",
+        "Sorblax Quibbleton",
+        "Zorblas Quibbleton",
+        "Zorbla Quibbleton",
+        "Zorblax Quibblitan",
+        "Zerblax Quibblitan",
+        "Zorblax Qui66leton",
+        "MrZorblax Quibbleton",
+        "Testino Blocklistova",
+        "Destina Blocklistova",
+        "Quxbar Foobarzodah",
+    ] {
+        assert_ne!(verdict(&book, name), Verdict::Clean, "{name}");
+    }
+}
+
+#[test]
+fn damaged_text_goes_to_review() {
+    let (_, book) = both();
+    for name in [
+        "NU#EZ Maria",
+        "Maria N??ez",
+        "Maria N?ez",
+        "Maria N\u{FFFD}ez",
+        "\u{FFFD}ukr\u{FFFD} Kaya",
+        "?ukrü I??k Ça?layano?lu",
+        "ÅžÃ¼krÃ¼ Kaya",
+        "JosÃ© Perez",
+        "Ð˜Ð²Ð°Ð½ Petrov",
+        "=?UTF-8?Q?Ayman_Karimi?=",
+        "=?iso-8859-1?B?QXltYW4=?= Karimi",
+        "Maria Nu□ez",
+        "Mar~a Perez",
+    ] {
+        assert_eq!(verdict(&book, name), Verdict::Review, "{name}");
+    }
+    for name in [
+        "José Núñez",
+        "Şükrü Işık Çağlayanoğlu",
+        "Ægir Þór Åsmundsson",
+        "São João da Conceição",
+        "Иван Петров",
+        "A&B Trading",
+        "Ali's Shop (No. 1)",
+        "Smith-Jones, J.R.",
+        "M/S Al Noor + Sons",
+        "Company No. #5",
+        "Who is it?",
+    ] {
+        assert_eq!(verdict(&book, name), Verdict::Clean, "{name}");
+    }
+}
+
+#[test]
+fn a_post_box_or_partners_hide_no_listed_name() {
+    let (_, book) = both();
+    for name in [
+        "PO Box 5 Zorblax Quibbleton",
+        "P.O. Box 17, Zorblax Quibbleton",
+        "Zorblax Quibbleton and Partners LLP",
+        "Zorblax Quibbleton & Partners",
+    ] {
+        assert_ne!(verdict(&book, name), Verdict::Clean, "{name}");
+    }
+}

@@ -180,6 +180,19 @@ impl Form {
         runs
     }
 
+    /// The letters within each written word, at least `min_letters` of them and `min_rest` less than
+    /// all.
+    pub(super) fn inner_runs(
+        &self,
+        min_letters: usize,
+        min_rest: usize,
+    ) -> impl Iterator<Item = &[char]> {
+        self.written.iter().flat_map(move |word| {
+            let most = word.len().saturating_sub(min_rest);
+            (min_letters..=most).flat_map(|count| word.windows(count))
+        })
+    }
+
     /// The consonants of all words concatenated, if each word has some and one of them is in a
     /// non-Latin script.
     pub(super) fn joined_consonants(&self) -> Vec<String> {
@@ -209,6 +222,7 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     let mut texts = vec![seen.clone()];
     texts.extend(letters::signs_as_letters(&seen));
     texts.extend(letters::pairs_as_letters(&seen));
+    texts.extend(letters::divided_at_capitals(&seen));
     // Positional letters of Arabic may be stored in the order in which they are displayed.
     if written
         .chars()

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::compounds;
 use super::entry::{Kind, List, ListEntry};
 use super::forms::{self, Form, Heard};
+use super::glued::Glued;
 use super::initials;
 use super::joined::{Joined, JoinedNames};
 use super::letters;
@@ -195,7 +196,7 @@ impl SanctionLists {
     /// The name with two of its words joined, or beside an initial one of them divided, and the listed
     /// names that have the new words. Other names of joined words are found by their letters.
     fn regrouped(&self, words: &[Heard]) -> Vec<(Vec<Heard>, u32)> {
-        let mut regrouped = Vec::new();
+        let mut regrouped = self.divided(words);
         if words.len() < 2 || words.len() > REGROUPED_WORDS {
             return regrouped;
         }
@@ -226,6 +227,44 @@ impl SanctionLists {
             }
         }
         regrouped
+    }
+
+    /// The name with one of its words divided into those of a listed name and another, and that
+    /// name.
+    fn divided(&self, words: &[Heard]) -> Vec<(Vec<Heard>, u32)> {
+        let mut divided = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let Some(glued) = Glued::of(word, &self.vocabulary) else { continue };
+            let others = words.iter().enumerate().filter(|(other, _)| *other != at);
+            let present: Vec<u32> =
+                others.flat_map(|(_, word)| self.vocabulary.of_one_sound(word)).collect();
+            let mut names: Vec<u32> = glued
+                .rare(&self.vocabulary)
+                .flat_map(|id| self.vocabulary.postings(id).iter().copied())
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                let own = self.words_of(name);
+                let has = |id: u32| glued.has(id) || present.contains(&id);
+                let ends = self.names[name as usize].ends;
+                let class = |id: u32| self.vocabulary.class(id);
+                let is_end = |at: usize| (ends.given | ends.family) >> at & 1 == 1;
+                let whole = own.iter().all(|id| class(*id) != Class::Plain || has(*id));
+                let in_short = ends != Ends::default()
+                    && own.iter().enumerate().all(|(at, id)| !is_end(at) || has(*id));
+                let significant = own.iter().filter(|id| class(**id).is_significant());
+                let is_alone = significant.clone().count() == 1;
+                let shared = significant.filter(|id| has(**id)).count();
+                if !whole && !in_short || shared < 2 && !is_alone {
+                    continue;
+                }
+                if let Some(new) = glued.divided(own, is_alone) {
+                    divided.push(([&words[..at], &new, &words[at + 1..]].concat(), name));
+                }
+            }
+        }
+        divided
     }
 
     /// The score of a name whose words were joined or divided by guess: never a hit.

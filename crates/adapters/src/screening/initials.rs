@@ -212,7 +212,7 @@ fn of_two_letters(text: &str) -> Option<String> {
             continue;
         }
         // Without the dot it is a name: `Yu Chen`.
-        let is_sound = letter == '.' && is_in(&SOUNDS, &word.to_ascii_lowercase());
+        let is_sound = letter == '.' && SOUNDS.contains(&word.to_ascii_lowercase().as_str());
         changed |= is_sound;
         read.extend(word.chars().take(if is_sound { 1 } else { usize::MAX }));
         word.clear();

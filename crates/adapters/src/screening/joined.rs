@@ -22,6 +22,8 @@ const SAME_WITHIN: u32 = 88;
 const SPACED_FLOOR: u32 = 930;
 /// Minimum length of a name that is compared without its gaps.
 const MIN_LETTERS: usize = 8;
+/// Minimum number of letters beside a name within one word.
+const MIN_REST: usize = 2;
 /// Minimum number of consonants of a name that is compared by them alone.
 const MIN_CONSONANTS: usize = 5;
 /// Maximum number of words beside a listed name in short: a title and one other.
@@ -151,7 +153,12 @@ impl JoinedNames {
                 short,
             })
         });
-        whole.chain(short).chain(within).collect()
+        let inner = form.inner_runs(MIN_LETTERS, MIN_REST).flat_map(|run| {
+            let names = self.by_letters.get(run).into_iter().flatten();
+            let within = run.len();
+            names.map(move |name| Joined { name: *name, score: SAME_WITHIN, within, short: false })
+        });
+        whole.chain(short).chain(within).chain(inner).collect()
     }
 
     fn resembling(&self, letters: &[char], found: &mut Vec<(u32, u32)>) {

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use super::romanise;
 use any_ascii::any_ascii_char;
 pub(super) use domain::name_words::{is_of_word, plain, seen};
+use encoding_rs::WINDOWS_1252;
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 use unicode_normalization::UnicodeNormalization;
@@ -171,6 +172,8 @@ pub(super) fn unread_script(text: &str) -> Option<String> {
 /// Whether a text has a character as HTML, a URL or a program writes it (`&nbsp;`, `%20`, `\u0020`):
 /// other systems would show it as that character.
 pub(super) fn has_escape(text: &str) -> bool {
+    // An encoded word of an e-mail (RFC 2047).
+    let is_encoded = |rest: &str| rest.starts_with('?') && rest.contains("?=");
     let hex = |text: &str, count: usize| {
         text.get(..count).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
@@ -178,6 +181,7 @@ pub(super) fn has_escape(text: &str) -> bool {
         let rest = text.get(at + sign.len_utf8()..).unwrap_or_default();
         match sign {
             '%' => hex(rest, 2),
+            '=' => is_encoded(rest),
             '\\' => {
                 rest.strip_prefix(['u', 'U']).is_some_and(|it| hex(it, 4) || it.starts_with('{'))
                     || rest.strip_prefix('x').is_some_and(|it| hex(it, 2))
@@ -189,6 +193,46 @@ pub(super) fn has_escape(text: &str) -> bool {
             _ => false,
         }
     })
+}
+
+/// A sign between the letters of a word that stands for a letter which cannot be read (`N??ez`,
+/// `Z*rblax`), or for one that was lost (`\u{FFFD}`); `None` for ordinary punctuation.
+pub(super) fn lost_letter(text: &str) -> Option<char> {
+    const LOST: &str = "\u{FFFD}\u{FFFC}\u{25A1}\u{2B1A}";
+    const USUAL: &str = " .,-'&/()[]{}\"`:;|+@_!\\<>«»“”„‚‹›¡·•∙";
+    let shown: Vec<char> = text.chars().collect();
+    let is_lost = |sign: char| LOST.contains(sign);
+    let is_sign = |sign: char| {
+        !is_of_word(sign)
+            && !sign.is_whitespace()
+            && !USUAL.contains(sign)
+            && !matches!(sign, '\u{2010}'..='\u{2015}' | '\u{2212}')
+            && sign_letter(sign).is_none()
+    };
+    let is_letter = |at: usize| shown.get(at).is_some_and(|letter| letter.is_alphabetic());
+    let mut at = 0;
+    while at < shown.len() {
+        let run = shown[at..].iter().take_while(|sign| is_lost(**sign) || is_sign(**sign)).count();
+        let before = at.checked_sub(1).is_some_and(is_letter);
+        let lost = shown[at..at + run].iter().any(|sign| is_lost(*sign));
+        if run > 0 && (before && is_letter(at + run) || lost) {
+            return shown.get(at).copied();
+        }
+        at += run.max(1);
+    }
+    None
+}
+
+/// Whether a text is UTF-8 that was read as Western letters (`JosÃ©` for `José`).
+pub(super) fn is_misread(text: &str) -> bool {
+    if text.is_ascii() {
+        return false;
+    }
+    let is_it = |word: &str| {
+        let (bytes, _, has_others) = WINDOWS_1252.encode(word);
+        !word.is_ascii() && !has_others && std::str::from_utf8(&bytes).is_ok()
+    };
+    text.split(' ').any(is_it)
 }
 
 /// A text with one letter for each pair, if it has words of pairs only (`ZZoorrbb`).
@@ -205,6 +249,36 @@ pub(super) fn pairs_as_letters(text: &str) -> Option<String> {
         letters.iter().step_by(2).collect()
     });
     let read = words.collect::<Vec<String>>().join(" ");
+    changed.then_some(read)
+}
+
+/// A text with a gap before each capital behind a small letter (`DrZorblax`), and before the last one
+/// of several (`LLCZorblax`); `None` if it has none.
+pub(super) fn divided_at_capitals(text: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 2;
+    let letters: Vec<char> = text.chars().collect();
+    let is = |at: usize, of: fn(char) -> bool| letters.get(at).is_some_and(|it| of(*it));
+    let mut read = String::with_capacity(text.len() + 4);
+    let mut since = 0;
+    let mut changed = false;
+    for (at, letter) in letters.iter().enumerate() {
+        if !letter.is_alphabetic() {
+            since = 0;
+        } else {
+            let begins = letter.is_uppercase() && is(at + 1, char::is_alphabetic);
+            let is_one = begins && at > 0 && is(at - 1, char::is_lowercase);
+            let is_last = begins
+                && since > MIN_LETTERS
+                && is(at - 1, char::is_uppercase)
+                && is(at + 1, char::is_lowercase);
+            if since >= MIN_LETTERS && (is_one || is_last) {
+                read.push(' ');
+                (since, changed) = (0, true);
+            }
+            since += 1;
+        }
+        read.push(*letter);
+    }
     changed.then_some(read)
 }
 

@@ -13,6 +13,7 @@ mod entry;
 mod forms;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod fuzz;
+mod glued;
 mod index;
 mod initials;
 mod joined;

@@ -300,15 +300,16 @@ pub(super) fn classed(word: &str) -> Word {
     let letters: Box<[char]> = word.chars().take(MAX_WORD_LETTERS).collect();
     let class = match &*letters {
         [single] if single.is_ascii() => Class::Initial,
-        _ if PARTICLES.contains(&word) => Class::Particle,
-        _ if COMMON.contains(&word) => Class::Common,
+        _ if is_in(PARTICLES, word) => Class::Particle,
+        _ if is_in(COMMON, word) => Class::Common,
         _ => Class::Plain,
     };
     Word { letters, class, native: Vec::new() }
 }
 
+/// Whether a table, which is sorted, has a word.
 pub(super) fn is_in(table: &[&str], word: &str) -> bool {
-    table.contains(&word)
+    table.binary_search(&word).is_ok()
 }
 
 /// The approximate sound of a word: Latin spellings of one Arabic, Persian or South Asian name
@@ -373,6 +374,16 @@ mod tests {
             .map(|word| word.letters.iter().collect::<String>())
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    #[test]
+    fn tables_that_are_searched_are_sorted() {
+        use super::super::words::{JOINERS, PLACES, TITLES_AND_NAMES, TRADES};
+        for table in
+            [HONORIFICS, TITLES, TITLES_AND_NAMES, JOINERS, PARTICLES, TRADES, PLACES, COMMON]
+        {
+            assert!(table.is_sorted(), "{table:?}");
+        }
     }
 
     #[test]

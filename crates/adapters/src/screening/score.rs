@@ -16,7 +16,8 @@
 //!   ([`consonants_likeness`]).
 //! - Names are *near-identical* if every word of one that is not very common is paired closely in
 //!   the other: no tie-breaker takes a near-identical match below [`REVIEW_FROM`]. So is the listed
-//!   name in short: its given and family name without the others, or with initials for them.
+//!   name in short: its given and family name without the others, or with initials for them. So are
+//!   two names of paired words whose score reaches [`REVIEW_FROM`].
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
@@ -90,10 +91,29 @@ pub(super) fn word_likeness(a: &Spoken, b: &Spoken) -> u32 {
     match jaro_winkler(x, y) {
         below if below < WORD_FLOOR => alike,
         letters => {
-            let stems = compounds::stems(x, y).map_or(1000, |(x, y)| jaro_winkler(x, y));
-            alike.max((2 * letters.min(stems)).saturating_sub(1000))
+            let stems = compounds::stems(x, y).map(|(x, y)| jaro_winkler(x, y));
+            let alike = match stems.is_none() && differ_by_vowels(x, y) {
+                true => alike.max(NEAR_PAIR),
+                false => alike,
+            };
+            alike.max((2 * letters.min(stems.unwrap_or(1000))).saturating_sub(1000))
         }
     }
+}
+
+/// Whether two long words have the same consonants in one order, and begin alike.
+fn differ_by_vowels(x: &[char], y: &[char]) -> bool {
+    const MIN_LETTERS: usize = 7;
+    const MIN_CONSONANTS: usize = 4;
+    if x.len().min(y.len()) < MIN_LETTERS || x.first() != y.first() {
+        return false;
+    }
+    let consonants = |word: &[char]| {
+        let is_vowel = |letter: &char| matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+        word.iter().copied().filter(move |letter| !is_vowel(letter)).collect::<Vec<_>>()
+    };
+    let (x, y) = (consonants(x), consonants(y));
+    x.len() >= MIN_CONSONANTS && x == y
 }
 
 /// Score of two words that share a consonant key, by the key's length.
@@ -217,7 +237,9 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     // cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
     let (cap, common_only) = tally.cap(screened, listed);
-    let near = tally.is_near(&here, &there) || tally.is_short(&here, &there, ends);
+    let near = tally.is_near(&here, &there)
+        || tally.is_short(&here, &there, ends)
+        || score >= u32::from(REVIEW_FROM) && tally.is_whole(screened, listed);
     Likeness { score: score.min(100), cap, common_only, near }
 }
 
@@ -296,6 +318,22 @@ impl Tally {
             (1, _) => there,
             _ => here || there,
         }
+    }
+
+    /// Whether every word of both names is paired, and enough of them are not very common: what is
+    /// left between the names is a typing error.
+    fn is_whole(&self, screened: &[Heard], listed: &[&Listed]) -> bool {
+        let is_used = |used: u64, (at, class): (usize, Class)| {
+            class == Class::Particle || used >> at & 1 == 1
+        };
+        let here = screened.iter().map(Heard::class).enumerate();
+        let there = listed.iter().map(|it| it.spoken.word.class).enumerate();
+        let plain = listed.iter().filter(|it| it.spoken.word.class == Class::Plain);
+        let has_long = plain.clone().any(|it| it.spoken.word.letters.len() >= LONG_WORD_LETTERS);
+        !self.initial
+            && here.into_iter().all(|word| is_used(self.used_screened, word))
+            && there.into_iter().all(|word| is_used(self.used_listed, word))
+            && (plain.count() >= 2 || has_long)
     }
 
     /// Whether a name is the listed one in short: without middle names, or with initials in place of

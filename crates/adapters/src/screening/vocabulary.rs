@@ -12,6 +12,35 @@ use super::normal::{Class, Word, sound};
 use super::score::{self, Listed, Spoken};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch};
 
+/// The first letters of words, as bits by their hash: most words can be excluded by a glance.
+#[derive(Debug, Default)]
+struct Heads(Vec<u64>);
+
+impl Heads {
+    const LETTERS: usize = 5;
+    const BITS: u32 = 18;
+
+    fn place(letters: &[char]) -> Option<(usize, u32)> {
+        let head = letters.get(..Self::LETTERS)?;
+        let sum = head.iter().fold(0_u64, |sum, letter| sum.wrapping_mul(31) + u64::from(*letter));
+        let hash = sum.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Self::BITS);
+        Some((usize::try_from(hash >> 6).ok()?, (hash & 63) as u32))
+    }
+
+    fn add(&mut self, letters: &[char]) {
+        self.0.resize(1 << (Self::BITS - 6), 0);
+        if let Some((at, bit)) = Self::place(letters) {
+            self.0[at] |= 1 << bit;
+        }
+    }
+
+    fn may_have(&self, letters: &[char]) -> bool {
+        Self::place(letters)
+            .and_then(|(at, bit)| self.0.get(at).map(|bits| bits >> bit & 1 == 1))
+            .unwrap_or(false)
+    }
+}
+
 /// The distinct words of all names, sorted by length.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
@@ -20,6 +49,8 @@ pub(super) struct Vocabulary {
     gate: Gate,
     /// `by_length[n]`: first word of `n` letters or more.
     by_length: Vec<u32>,
+    by_letters: HashMap<Box<[char]>, Vec<u32>>,
+    heads: Heads,
     by_sound: HashMap<String, Vec<u32>>,
     by_looks: HashMap<String, Vec<u32>>,
     by_consonants: HashMap<String, Vec<u32>>,
@@ -56,6 +87,8 @@ impl Vocabulary {
             sketches,
             gate: Gate::at_least(score::WORD_FLOOR),
             by_length,
+            by_letters: HashMap::new(),
+            heads: Heads::default(),
             by_sound: HashMap::new(),
             by_looks: HashMap::new(),
             by_consonants: HashMap::new(),
@@ -72,6 +105,10 @@ impl Vocabulary {
     fn key(&mut self) {
         let significant = |listed: &&Listed| listed.spoken.word.class.is_significant();
         for (id, listed) in (0_u32..).zip(&self.words).filter(|(_, listed)| significant(listed)) {
+            if listed.spoken.word.class == Class::Plain {
+                self.heads.add(&listed.spoken.word.letters);
+            }
+            self.by_letters.entry(listed.spoken.word.letters.clone()).or_default().push(id);
             self.by_sound.entry(listed.spoken.sound.clone()).or_default().push(id);
             self.by_looks.entry(listed.spoken.looks.clone()).or_default().push(id);
             for key in listed.consonants.iter().filter(|key| !key.is_empty()) {
@@ -86,6 +123,26 @@ impl Vocabulary {
     pub(super) fn postings(&self, word: u32) -> &[u32] {
         let at = word as usize;
         &self.names[self.names_from[at] as usize..self.names_from[at + 1] as usize]
+    }
+
+    pub(super) fn class(&self, word: u32) -> Class {
+        self.words[word as usize].spoken.word.class
+    }
+
+    /// Whether a word that is not very common may begin with the first of these letters.
+    pub(super) fn may_begin(&self, letters: &[char]) -> bool {
+        self.heads.may_have(letters)
+    }
+
+    /// The words of exactly these letters.
+    pub(super) fn spelled(&self, letters: &[char]) -> &[u32] {
+        self.by_letters.get(letters).map_or(&[], Vec::as_slice)
+    }
+
+    /// The words of the same sound in any spelling.
+    pub(super) fn of_one_sound<'a>(&'a self, heard: &'a Heard) -> impl Iterator<Item = u32> + 'a {
+        let sounds = heard.spellings.iter().map(|spelling| &spelling.sound).chain(&heard.sounds);
+        sounds.filter_map(|sound| self.by_sound.get(sound)).flatten().copied()
     }
 
     /// The names with a word of the same sound, or of the same consonants in another script.

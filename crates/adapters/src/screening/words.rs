@@ -1,4 +1,5 @@
-//! The words known to [`super::normal`], in lower case without diacritics. Tables only.
+//! The words known to [`super::normal`], in lower case without diacritics. Tables only; those of
+//! single words are sorted.
 
 /// Titles, dropped as long as a name is left.
 pub(super) const HONORIFICS: &[&str] = &[
@@ -251,6 +252,9 @@ pub(super) const JOINERS: &[&str] = &[
     "on/behalf/of",
     "or",
     "ould",
+    "p/o/box",
+    "po/box",
+    "pobox",
     "r/o",
     "s/o",
     "sister",
@@ -353,6 +357,7 @@ pub(super) const PARTICLES: &[&str] = &[
     "ojsc",
     "ooo",
     "ould",
+    "partners",
     "pjsc",
     "plc",
     "private",
@@ -406,8 +411,8 @@ pub(super) const TRADES: &[&str] = &[
     "office",
     "remittance",
     "remittances",
-    "sarafi",
     "saraf",
+    "sarafi",
     "sarraf",
     "sarrafi",
     "service",
@@ -418,12 +423,21 @@ pub(super) const TRADES: &[&str] = &[
     "travels",
 ];
 
+/// Endings that make another name of a name (`Petrovskaya`, `Karimzada`).
+pub(super) const ENDINGS: &[&str] = &[
+    "abad", "bayev", "beck", "bhai", "chenko", "dottir", "enko", "eva", "evich", "evna", "ian",
+    "idze", "ipour", "ishvili", "kova", "ler", "lou", "mann", "nejad", "nezhad", "oglu", "opoulos",
+    "ora", "ova", "ovich", "ovna", "ovska", "pour", "pur", "shvili", "skaia", "skaja", "skaya",
+    "ski", "skii", "skiy", "sky", "son", "sson", "stan", "uddin", "ullah", "vala", "wala", "wati",
+    "yan", "zada", "zadah", "zade", "zadeh", "zoda",
+];
+
 /// Countries and cities in the names of businesses.
 pub(super) const PLACES: &[&str] = &[
     "afghanistan",
     "ajman",
-    "bahrain",
     "baghdad",
+    "bahrain",
     "bangladesh",
     "beirut",
     "cairo",
@@ -486,7 +500,7 @@ pub(super) const COMMON: &[&str] = &[
     "abdul", "abdullah", "ahmad", "akhtar", "ali", "amin", "anwar", "bahadur", "begum", "bibi",
     "cruz", "das", "devi", "fatima", "garcia", "gurung", "haji", "haque", "hasan", "husayn",
     "ibrahim", "iqbal", "islam", "ismail", "jose", "kaur", "khalid", "khan", "khatun", "kumar",
-    "le", "mahmud", "malik", "maria", "mustafa", "muhammad", "nguyen", "pham", "rahman", "rai",
+    "le", "mahmud", "malik", "maria", "muhammad", "mustafa", "nguyen", "pham", "rahman", "rai",
     "ram", "reyes", "said", "salim", "santos", "shah", "sharma", "sheikh", "singh", "tamang",
     "thapa", "tran", "umar", "usman", "yusuf",
 ];
