@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::entry::{List, ListEntry};
 use super::forms;
-use super::index::SanctionLists;
+use super::index::{Compared, SanctionLists};
 use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
@@ -377,9 +377,13 @@ impl NameScreen for ListBook {
         let in_force = self.in_force();
         let lists = &in_force.lists;
         let find = |party: &Party<'_>| {
-            let matches = lists.matches(party).into_iter();
-            let matches = matches.map(|found| (found.score, found.evidence()));
-            matches.chain(odd(party.name).map(|why| (REVIEW_FROM, why))).collect()
+            let compared = lists.compared(party);
+            let is_complete = compared.is_complete();
+            let Compared { matches, .. } = compared;
+            let matches = matches.into_iter().map(|found| (found.score, found.evidence()));
+            let why = odd(party.name)
+                .or_else(|| (!is_complete).then(|| "a name too long to compare".to_owned()));
+            matches.chain(why.map(|why| (REVIEW_FROM, why))).collect()
         };
         let found = |party| in_force.unlisted.or_find(party, || find(party));
         let mut found: Vec<(u8, String)> = parties.iter().flat_map(found).collect();

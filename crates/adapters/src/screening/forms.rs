@@ -45,6 +45,13 @@ impl Heard {
         self.spellings.first().map_or(&[], |spelling| &spelling.word.letters)
     }
 
+    /// Whether both are compared alike.
+    pub(super) fn is_spelled_like(&self, other: &Heard) -> bool {
+        self.spellings == other.spellings
+            && self.consonants == other.consonants
+            && self.sounds == other.sounds
+    }
+
     /// The consonant keys of a Latin word in each of its spellings.
     pub(super) fn latin_consonants(&self) -> &[String] {
         self.latin.get_or_init(|| {
@@ -255,6 +262,7 @@ pub(super) fn of(written: &str) -> Vec<Form> {
         })
         .flatten()
         .collect();
+    let mut hearing = Hearing::default();
     let businesses: Vec<String> = texts.iter().filter_map(|it| initials::business(it)).collect();
     texts.extend(further);
     let mut forms: Vec<Form> = Vec::new();
@@ -265,18 +273,19 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     };
     for business in distinct(businesses) {
         let part = |form| Form { is_part: true, ..form };
-        forms_of(&tokens(&business), false).into_iter().map(part).for_each(&mut keep);
+        forms_of(&tokens(&business), false, &mut hearing).into_iter().map(part).for_each(&mut keep);
     }
     for text in distinct(texts) {
         // Not joined again below, where their gaps would be a guess.
         for read in initials::glued(&text) {
-            forms_of(&tokens(&read), false).into_iter().for_each(&mut keep);
+            forms_of(&tokens(&read), false, &mut hearing).into_iter().for_each(&mut keep);
         }
         let tokens = tokens(&text);
-        forms_of(&tokens, false).into_iter().for_each(&mut keep);
+        forms_of(&tokens, false, &mut hearing).into_iter().for_each(&mut keep);
         if tokens.windows(SPACED_MIN_LETTERS).any(|run| run.iter().all(Token::is_letter)) {
             for gaps_count in [true, false] {
-                forms_of(&joined(&tokens, gaps_count), true).into_iter().for_each(&mut keep);
+                let joined = joined(&tokens, gaps_count);
+                forms_of(&joined, true, &mut hearing).into_iter().for_each(&mut keep);
             }
         }
     }
@@ -353,8 +362,31 @@ fn joined(tokens: &[Token], gaps_count: bool) -> Vec<Token> {
     out
 }
 
+/// The words of a field as they were heard: most of its forms have the same ones.
+#[derive(Default)]
+struct Hearing(Vec<(String, Known)>);
+
+#[derive(Clone)]
+struct Known {
+    rank: Rank,
+    heard: Vec<Heard>,
+    written: Vec<char>,
+}
+
+impl Hearing {
+    fn of(&mut self, word: &str) -> &Known {
+        let at = self.0.iter().position(|(known, _)| known == word).unwrap_or(self.0.len());
+        if at == self.0.len() {
+            let heard = hear(word);
+            let (rank, written) = (Rank::of(word, &heard), as_written(word, &heard));
+            self.0.push((word.to_owned(), Known { rank, heard, written }));
+        }
+        &self.0[at].1
+    }
+}
+
 /// The form without titles, and the one with those that people are known by.
-fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
+fn forms_of(tokens: &[Token], spaced: bool, hearing: &mut Hearing) -> Vec<Form> {
     let word = |at: Option<usize>| {
         at.and_then(|at| tokens.get(at)).map_or("", |token| token.word.as_str())
     };
@@ -363,8 +395,8 @@ fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
             Some(Article::OfServant) => (Rank::None, Vec::new()),
             Some(Article::Spoken) => (Rank::None, vec![Heard::latin(ARTICLE)]),
             None => {
-                let heard = hear(&token.word);
-                (Rank::of(&token.word, &heard), heard)
+                let Known { rank, heard, .. } = hearing.of(&token.word);
+                (*rank, heard.clone())
             }
         }
     });
@@ -374,8 +406,9 @@ fn forms_of(tokens: &[Token], spaced: bool) -> Vec<Form> {
             *rank = Rank::None;
         }
     }
+    let written = tokens.iter().take(MAX_NAME_WORDS);
     let written: Vec<Vec<char>> =
-        tokens.iter().take(MAX_NAME_WORDS).map(|token| as_written(&token.word)).collect();
+        written.map(|token| hearing.of(&token.word).written.clone()).collect();
     let form_of = |kept: &dyn Fn(Rank) -> bool| {
         let kept = heard.iter().filter(|(rank, _)| kept(*rank)).flat_map(|(_, words)| words);
         form(kept.cloned().collect(), written.clone(), spaced)
@@ -403,11 +436,11 @@ enum Rank {
 
 impl Rank {
     fn of(written: &str, heard: &[Heard]) -> Rank {
-        let spells = |spoken: &Spoken, table: &[&str]| {
-            is_in(table, &spoken.word.letters.iter().collect::<String>())
-        };
+        let of = |spoken: &Spoken| spoken.word.letters.iter().collect::<String>();
+        let spellings: Vec<Vec<String>> =
+            heard.iter().map(|word| word.spellings.iter().map(of).collect()).collect();
         let is_one_of = |table: &[&str]| {
-            heard.iter().all(|word| word.spellings.iter().any(|spoken| spells(spoken, table)))
+            spellings.iter().all(|word| word.iter().any(|spelling| is_in(table, spelling)))
         };
         if is_one_of(TITLES_AND_NAMES) {
             return Rank::OrName;
@@ -455,7 +488,7 @@ pub(super) fn divided_word(word: &Heard, cut: usize) -> Option<[Heard; 2]> {
 }
 
 /// The letters of a word in Latin, as far as they can be converted.
-fn as_written(word: &str) -> Vec<char> {
+fn as_written(word: &str, heard: &[Heard]) -> Vec<char> {
     let plain = letters::plain(word);
     if plain.is_ascii() {
         return plain.chars().collect();
@@ -464,7 +497,7 @@ fn as_written(word: &str) -> Vec<char> {
         let read = romanise::read(word).spellings.into_iter().next().unwrap_or_default();
         return read.chars().collect();
     }
-    hear(word).first().map(|heard| heard.letters().to_vec()).unwrap_or_default()
+    heard.first().map(|heard| heard.letters().to_vec()).unwrap_or_default()
 }
 
 /// Whether a word was written without its vowels (`Qbbltn`).

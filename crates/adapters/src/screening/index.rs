@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::compounds;
@@ -34,6 +35,63 @@ pub const REPORT_FROM: u8 = 70;
 const REGROUPED_WORDS: usize = 8;
 /// Fewest letters of each part of a divided word.
 const MIN_PART_LETTERS: usize = 3;
+
+/// Maximum number of words that are compared for one field, each as often as its name is compared
+/// with another: a field of many names has many forms, each of which matches many entries. An
+/// ordinary name needs a hundredth of it.
+pub(super) const COMPARED_WORDS_MAX: usize = 40_000;
+
+/// The matches of a party.
+#[derive(Debug)]
+pub(super) struct Compared<'a> {
+    pub(super) matches: Vec<Match<'a>>,
+    /// How many words were compared.
+    pub(super) words: usize,
+}
+
+impl Compared<'_> {
+    /// Whether every form of the name was compared.
+    pub(super) fn is_complete(&self) -> bool {
+        self.words <= COMPARED_WORDS_MAX
+    }
+}
+
+/// Listed words with their similarity to a screened one, per mille.
+type AlikeWords = Rc<[(u32, u32)]>;
+
+/// What the comparisons of one field share.
+#[derive(Debug, Default)]
+struct Search {
+    /// The listed words that are like each screened one, with their similarity.
+    alike: Vec<(Heard, AlikeWords)>,
+    /// How many words were compared.
+    compared: usize,
+}
+
+impl Search {
+    fn alike(&mut self, heard: &Heard, vocabulary: &Vocabulary) -> AlikeWords {
+        if let Some((_, found)) = self.alike.iter().find(|(known, _)| known.is_spelled_like(heard))
+        {
+            return Rc::clone(found);
+        }
+        let mut found = Vec::new();
+        vocabulary.alike(heard, |word, likeness| found.push((word, likeness)));
+        let found: AlikeWords = found.into();
+        self.alike.push((heard.clone(), Rc::clone(&found)));
+        found
+    }
+
+    /// Counts a comparison of a name of so many words; false if too many were compared before.
+    fn may_compare(&mut self, words: usize) -> bool {
+        let may = !self.is_spent();
+        self.compared += words;
+        may
+    }
+
+    fn is_spent(&self) -> bool {
+        self.compared > COMPARED_WORDS_MAX
+    }
+}
 
 /// All loaded lists, indexed. Immutable: a refresh builds a new one.
 #[derive(Debug)]
@@ -149,6 +207,11 @@ impl SanctionLists {
     /// The entries of all lists that a party matches in any form of its name with [`REPORT_FROM`] or
     /// more, best first.
     pub fn matches(&self, party: &Party<'_>) -> Vec<Match<'_>> {
+        self.compared(party).matches
+    }
+
+    /// The matches of a party, as far as [`COMPARED_WORDS_MAX`] allows.
+    pub(super) fn compared(&self, party: &Party<'_>) -> Compared<'_> {
         // Of each entry the best name, by list and entry.
         let mut best: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
         let mut keep = |score: u32, at: u32| {
@@ -160,17 +223,27 @@ impl SanctionLists {
                 }
             }
         };
+        let mut search = Search::default();
         for form in forms::of(party.name) {
             let cap = if form.is_part { u32::from(HIT_FROM) - 1 } else { u32::MAX };
             let mut keep = |score: u32, at: u32| keep(score.min(cap), at);
-            for candidate in self.candidates(&form.words) {
+            for candidate in self.candidates(&form.words, &mut search) {
+                if !search.may_compare(form.words.len()) {
+                    break;
+                }
                 keep(self.score(&form.words, candidate, party), candidate);
             }
             for found in self.joined_candidates(&form) {
                 keep(self.score_joined(found, party), found.name);
             }
             for (words, candidate) in self.regrouped(&form.words) {
+                if !search.may_compare(words.len()) {
+                    break;
+                }
                 keep(self.score_regrouped(&words, candidate, party), candidate);
+            }
+            if search.is_spent() {
+                break;
             }
         }
         let found = |((list, entry), (score, name))| {
@@ -181,7 +254,7 @@ impl SanctionLists {
         };
         let mut matches: Vec<Match<'_>> = best.into_iter().filter_map(found).collect();
         matches.sort_by_key(|found| Reverse(found.score));
-        matches
+        Compared { matches, words: search.compared }
     }
 
     fn entry(&self, list: u32, entry: u32) -> Option<(&List, &ListEntry)> {
@@ -274,23 +347,23 @@ impl SanctionLists {
 
     /// Names whose bound reaches [`REPORT_FROM`], found by the words that they share with the
     /// screened name.
-    fn candidates(&self, screened: &[Heard]) -> Vec<u32> {
+    fn candidates(&self, screened: &[Heard], search: &mut Search) -> Vec<u32> {
         thread_local!(static COLLECTED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
         COLLECTED.with_borrow_mut(|collected| {
             collected.resize(self.names.len().max(collected.len()), 0);
             let mut touched = Vec::new();
             for heard in screened.iter().filter(|heard| heard.class().is_significant()) {
-                self.vocabulary.alike(heard, |word, likeness| {
-                    let listed = &self.vocabulary.words[word as usize].spoken;
-                    let gain = likeness * listed.word.class.weight().max(heard.class().weight());
-                    for name in self.vocabulary.postings(word) {
+                for (word, likeness) in search.alike(heard, &self.vocabulary).iter() {
+                    let class = self.vocabulary.class(*word);
+                    let gain = likeness * class.weight().max(heard.class().weight());
+                    for name in self.vocabulary.postings(*word) {
                         let sum = &mut collected[*name as usize];
                         if *sum == 0 {
                             touched.push(*name);
                         }
                         *sum = sum.saturating_add(gain);
                     }
-                });
+                }
             }
             let weight = score::weight(screened.iter().map(Heard::class));
             let light = light_weight(screened.iter().map(Heard::class));

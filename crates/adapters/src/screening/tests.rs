@@ -513,3 +513,36 @@ fn generated(entries: u64) -> List {
     }
     list
 }
+
+/// Several common names in one field match many entries in each of its forms.
+#[test]
+fn a_field_that_takes_too_long_to_compare_goes_to_review() {
+    const WORDS: [&str; 12] = [
+        "Khan", "Ali", "Hassan", "Omar", "Maria", "Jose", "Garcia", "Kim", "Li", "Wang", "Rahman",
+        "Karim",
+    ];
+    let mut rows = String::new();
+    for at in 0..5_184 {
+        let word = |place: usize| WORDS[at / 12_usize.pow(u32::try_from(place).expect("few")) % 12];
+        rows.push_str(&format!(
+            "{at},person,\"{}, {} {}\",,,1930,USA,\n",
+            word(0),
+            word(1),
+            word(2)
+        ));
+    }
+    let text = format!(
+        "#corridor-sanctions name=X published=2026-11-01\n\
+         uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\n{rows}"
+    );
+    let list = Arc::new(load(&[document("x", text)]).expect("a list"));
+    let book = ListBook::of(vec![list], NOW);
+    let long =
+        "M.A.K. Rahman and Maria Jose Garcia s/o Ali Hassan (Omar Khan) & Kim Li Wang e/o Karim Li";
+    let of = |name| book.current().compared(&Party { name, birthdate: None, country: None }).words;
+    assert!(of(long) <= super::index::COMPARED_WORDS_MAX + 40, "{}", of(long));
+    assert_ne!(screen_one(&book, long, None, None).verdict(), Verdict::Clean);
+    let evidence = screen_one(&book, long, None, None).evidence.expect("evidence");
+    assert!(evidence.contains("matches") || evidence.contains("too long"), "{evidence}");
+    assert!(of("Asha Gurung") < 100, "{}", of("Asha Gurung"));
+}
