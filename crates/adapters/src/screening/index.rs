@@ -485,6 +485,9 @@ impl Draft {
                 for letters in normal::all_letters(&listed.text) {
                     self.joined.add_letters(letters, id);
                 }
+                if let Some(letters) = normal::turned_letters(&listed.text) {
+                    self.joined.add_turned(letters, id);
+                }
             }
             if let Some(in_full) = listed::in_full(&listed.text) {
                 self.add_written(place, &in_full);

@@ -1,7 +1,7 @@
 //! Listed names without gaps, for names with gaps at other positions: "Xiao Ping", "Xiaoping", "X i
 //! a o p i n g". It works on letters, not on entries.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
@@ -14,7 +14,8 @@ use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch, jaro_winkler};
 
 /// Score of identical letters.
 const SAME_LETTERS: u32 = 97;
-/// Score of letters that look or sound the same, or share all their consonants.
+/// Score of letters that look or sound the same, share all their consonants, or are those of the
+/// words in reverse order.
 const SAME_KEY: u32 = 90;
 /// Score of letters of consecutive words within a longer name, or of a longer listed name in short.
 const SAME_WITHIN: u32 = 88;
@@ -47,6 +48,8 @@ pub(super) struct Joined {
 #[derive(Debug, Default)]
 pub(super) struct JoinedNames {
     by_letters: HashMap<Vec<char>, Vec<u32>>,
+    /// Letters of names in reverse order, which is none of theirs.
+    turned: HashSet<Vec<char>>,
     by_key: HashMap<u64, Vec<u32>>,
     by_consonants: HashMap<String, Vec<u32>>,
     /// The keys of names in short.
@@ -92,6 +95,14 @@ impl JoinedNames {
         note(&mut self.by_letters, letters, id);
     }
 
+    /// Adds the letters of a listed name in reverse order.
+    pub(super) fn add_turned(&mut self, letters: Vec<char>, id: u32) {
+        if !self.by_letters.contains_key(&letters) {
+            self.turned.insert(letters.clone());
+        }
+        self.add_letters(letters, id);
+    }
+
     /// Adds the letters of a listed name in short.
     pub(super) fn add_short(&mut self, letters: &[char], id: u32) {
         if letters.len() >= MIN_LETTERS {
@@ -119,7 +130,8 @@ impl JoinedNames {
         texts.dedup();
         for letters in texts.iter().filter(|letters| letters.len() >= MIN_LETTERS) {
             let same = self.by_letters.get(letters).into_iter().flatten();
-            found.extend(same.map(|name| (*name, SAME_LETTERS)));
+            let score = if self.turned.contains(letters) { SAME_KEY } else { SAME_LETTERS };
+            found.extend(same.map(|name| (*name, score)));
             let keys = keys(letters);
             let alike = keys.iter().filter_map(|key| self.by_key.get(key)).flatten();
             found.extend(alike.map(|name| (*name, SAME_KEY)));

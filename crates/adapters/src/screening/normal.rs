@@ -158,8 +158,8 @@ pub(super) fn seen(written: &str) -> String {
     initials::abbreviation(&seen).unwrap_or(seen)
 }
 
-/// The letters of all words of a listed name as written, including titles: starting with each word in
-/// turn, and in reverse order.
+/// The letters of all words of a listed name as written, including titles, starting with each word in
+/// turn.
 pub(super) fn all_letters(written: &str) -> Vec<Vec<char>> {
     let words = split_words(written);
     let starts = if words.len() > MAX_WORDS { 1 } else { words.len() };
@@ -167,8 +167,14 @@ pub(super) fn all_letters(written: &str) -> Vec<Vec<char>> {
         let (before, behind) = words.split_at(start);
         behind.iter().chain(before).flat_map(|word| word.chars()).collect()
     };
-    let turned = words.iter().rev().flat_map(|word| word.chars()).collect();
-    (0..starts).map(from).chain([turned]).collect()
+    (0..starts).map(from).collect()
+}
+
+/// The same in reverse order, for a name of three words or more.
+pub(super) fn turned_letters(written: &str) -> Option<Vec<char>> {
+    let words = split_words(written);
+    let turned = words.iter().rev().flat_map(|word| word.chars());
+    (words.len() >= 3).then(|| turned.collect())
 }
 
 fn split_words(written: &str) -> Vec<String> {

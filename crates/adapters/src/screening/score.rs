@@ -8,9 +8,9 @@
 //! - The score is the weighted sum of the pairs over 0.7 × the lighter name + 0.3 × the heavier
 //!   one: a name inside a longer one loses little, two names that differ in a word lose that word's
 //!   whole weight.
-//! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely.
-//!   Initials, an unpaired word, two short words that differ, a weak alias and a name of very
-//!   common words only stay below [`HIT_FROM`].
+//! - A *hit* (95 and more) is the whole name of a strong entry: every word is paired with one of the
+//!   same letters, sound or look, and the given names stand in their order. Initials, an unpaired
+//!   word, two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
 //! - Of two words that end in `uddin` or `ullah`, the letters before it count.
 //! - A word of another script scores by the best of its spellings, or by its consonants
 //!   ([`consonants_likeness`]).
@@ -26,7 +26,7 @@ use super::forms::Heard;
 use super::initials;
 use super::letters::looks;
 use super::listed::consonants_of;
-use super::normal::{Class, Ends, Word, sound};
+use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, sound};
 use super::similarity::jaro_winkler;
 
 /// Jaro–Winkler similarity, per mille, below which two words count as different.
@@ -226,7 +226,7 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     pairs.sort_unstable_by_key(|(likeness, i, j)| (std::cmp::Reverse(*likeness), *i, *j));
     let mut tally = Tally::default();
     for (likeness, i, j) in pairs {
-        tally.pair(likeness, (i, &screened[i]), (j, &listed[j].spoken.word));
+        tally.pair(likeness, (i, &screened[i]), (j, &listed[j].spoken));
     }
     let (here, there): (Vec<Class>, Vec<Class>) = (
         screened.iter().map(Heard::class).collect(),
@@ -253,13 +253,18 @@ struct Tally {
     /// Letters of the longest word that both names contain.
     longest_equal: usize,
     doubled: u32,
+    /// Of each used screened word, the place of the listed one.
+    order: [u8; MAX_NAME_WORDS],
     weakest: Option<u32>,
     short_slip: bool,
+    /// Whether a pair is merely similar: neither of one sound or look, nor of the same letters.
+    inexact: bool,
     initial: bool,
 }
 
 impl Tally {
-    fn pair(&mut self, likeness: u32, (i, a): (usize, &Heard), (j, b): (usize, &Word)) {
+    fn pair(&mut self, likeness: u32, (i, a): (usize, &Heard), (j, spoken): (usize, &Spoken)) {
+        let b = &spoken.word;
         if self.used_screened >> i & 1 == 1 || self.used_listed >> j & 1 == 1 {
             return;
         }
@@ -277,6 +282,11 @@ impl Tally {
         self.doubled += likeness * (a.class().weight() + b.class.weight());
         self.weakest = Some(self.weakest.map_or(likeness, |known| known.min(likeness)));
         self.initial |= a.class() == Class::Initial || b.class == Class::Initial;
+        if let (Some(place), Ok(listed)) = (self.order.get_mut(i), u8::try_from(j)) {
+            *place = listed;
+        }
+        let is_read = a.consonants.is_empty() && b.native.is_empty();
+        self.inexact |= is_read && likeness < 1000 && !is_exact(a, spoken);
         self.short_slip |=
             likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
     }
@@ -365,6 +375,20 @@ impl Tally {
         rare && whole && (in_full || initials) || in_full && rare_family && further <= FURTHER_WORDS
     }
 
+    /// Whether the paired words stand in the order of the listed name, from any of its words on:
+    /// either the given or the family name comes first.
+    fn is_in_order(&self, listed: &[&Listed]) -> bool {
+        let is_named = |place: &usize| {
+            listed.get(*place).is_some_and(|it| it.spoken.word.class.is_significant())
+        };
+        let places =
+            self.order.iter().enumerate().filter(|(at, _)| self.used_screened >> at & 1 == 1);
+        let places: Vec<usize> =
+            places.map(|(_, place)| usize::from(*place)).filter(is_named).collect();
+        let next = places.iter().skip(1).chain(places.first());
+        places.iter().zip(next).filter(|(place, next)| place > next).count() <= 1
+    }
+
     fn cap(&self, screened: &[Heard], listed: &[&Listed]) -> (u32, bool) {
         let review = u32::from(HIT_FROM) - 1;
         let unpaired = |used: u64, (at, class): (usize, Class)| {
@@ -390,12 +414,28 @@ impl Tally {
                 return (review, false);
             }
         }
-        if left_out || self.initial || self.short_slip || weakest < HIT_PAIR {
+        let is_other = left_out || self.initial || self.short_slip || self.inexact;
+        if is_other || weakest < HIT_PAIR || !self.is_in_order(listed) {
             return (review, false);
         }
         let common = here.iter().all(|it| it.0 != Class::Plain);
         if common { (review, true) } else { (100, false) }
     }
+}
+
+/// Whether two words have one sound, one look, or the same letters in another order.
+fn is_exact(a: &Heard, b: &Spoken) -> bool {
+    let sorted = |letters: &[char]| {
+        let mut letters = letters.to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    let is_it = |it: &Spoken| {
+        it.sound == b.sound
+            || it.looks == b.looks
+            || sorted(&it.word.letters) == sorted(&b.word.letters)
+    };
+    a.sounds.contains(&b.sound) || a.spellings.iter().any(is_it)
 }
 
 fn longest_word(words: &[(Class, usize)]) -> usize {

@@ -546,3 +546,40 @@ fn a_field_that_takes_too_long_to_compare_goes_to_review() {
     assert!(evidence.contains("matches") || evidence.contains("too long"), "{evidence}");
     assert!(of("Asha Gurung") < 100, "{}", of("Asha Gurung"));
 }
+
+#[test]
+fn a_hit_is_the_whole_name_in_a_possible_order() {
+    use Verdict::{Hit, Review};
+    let text = "#corridor-sanctions name=X published=2026-11-01\n\
+        uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\n\
+        1,person,Jose Maria Salgueras,,,,,\n2,person,\"KHALILZAD, Alim Hassanov\",,,,,\n\
+        3,person,\"LIN, Meiyan Lingwei\",,,,,\n4,person,Rosalinda Dimaano,,,,,\n\
+        5,person,Zhang Wenqiang,,,,,\n6,person,Rashid Al Nuaimi,,,,,\n";
+    let book = ListBook::of(vec![Arc::new(load(&[document("x", text)]).expect("list"))], NOW);
+    for (name, verdict) in [
+        ("Jose Maria Salgueras", Hit),
+        ("Salgueras Jose Maria", Hit),
+        ("SALGUERAS, Jose Maria", Hit),
+        ("Maria Jose Salgueras", Review),
+        ("Salgueras Maria Jose", Review),
+        ("Alim Hassanov Khalilzad", Hit),
+        ("Khalilzad Alim Hassanov", Hit),
+        ("Hassanov Alim Khalilzad", Review),
+        ("Khalilzad Hassanov Alim", Review),
+        ("Meiyan Lingwei Lin", Hit),
+        ("Lingwei Meiyan Lin", Review),
+        ("Rosalinda Dimaano", Hit),
+        ("Dimaano Rosalinda", Hit),
+        ("Roslainda Dimaano", Hit),
+        ("Rosalina Dimaano", Review),
+        ("Rosalinde Dimaanu", Review),
+        ("Zhang Wenqiang", Hit),
+        ("Wenqiang Zhang", Hit),
+        ("Zhang Wenqian", Review),
+        ("Rasheed Al Nuaimi", Hit),
+        ("Rashida Al Nuaimi", Review),
+    ] {
+        let found = screen_one(&book, name, None, None);
+        assert_eq!(found.verdict(), verdict, "{name}: {} {:?}", found.score, found.evidence);
+    }
+}
