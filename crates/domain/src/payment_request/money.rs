@@ -3,7 +3,7 @@
 //! `PAID` means that the sender has paid. These sums show whether the customer has the money.
 
 use super::asked::Paid;
-use super::{Asked, PaymentRequest, Received, RequestException};
+use super::{Asked, PaymentRequest, Received, RequestException, RequestState};
 use crate::currency::StableCoin;
 use crate::deposit::{DepositState, Pot};
 
@@ -109,6 +109,10 @@ impl PaymentRequest {
             _ if !money.held.is_nothing() => RequestException::Held,
             _ if !money.rejected.is_nothing() => RequestException::Rejected,
             _ if !money.refunded.is_nothing() => RequestException::Refunded,
+            // What it was paid with was reorganised away and did not return.
+            RequestException::None if self.state == RequestState::Paid => {
+                RequestException::Rejected
+            }
             _ => usual,
         }
     }
@@ -180,6 +184,27 @@ mod tests {
         };
         assert_eq!(request.exception_for_bank(&half(DepositState::Rejected)), Is::Rejected);
         assert_eq!(request.exception_for_bank(&half(DepositState::InReview)), Is::Held);
+    }
+
+    #[test]
+    fn a_paid_request_whose_money_vanished_says_so() {
+        let dropped = || {
+            let mut money = RequestMoney::default();
+            money.add((DepositState::Failed, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
+            money
+        };
+        for (state, received, exception) in [
+            (RequestState::Paid, 0, Is::Rejected),
+            (RequestState::Paid, 1, Is::Partial),
+            (RequestState::Active, 0, Is::None),
+            (RequestState::Expired, 0, Is::None),
+        ] {
+            let mut request = of_25_usdc();
+            (request.state, request.received.usdc) = (state, received);
+            let mut money = dropped();
+            money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, received);
+            assert_eq!(request.exception_for_bank(&money), exception, "{state:?}, {received}");
+        }
     }
 
     #[test]
