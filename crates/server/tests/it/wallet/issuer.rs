@@ -5,6 +5,7 @@
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;
+use domain::exchange::ExchangeState;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use store::StoreError;

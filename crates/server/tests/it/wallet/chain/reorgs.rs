@@ -225,11 +225,11 @@ async fn a_payment_dropped_while_an_order_has_reserved_it_is_never_spendable_aga
     // The debit is mined and moves nothing; it waits for the tokens.
     node.bank.order_reaches(&wallet, id, "PENDING").await;
     let refused = node.bank.order_call(&wallet, "0.50", "").send().await;
-    crate::harness::refused(&refused, 422, "INSUFFICIENT_BALANCE", None);
+    crate::harness::wallet_bank::refused(&refused, 422, "INSUFFICIENT_BALANCE", None);
     node.bank.post(&format!("/v1/sdk/orders/{id}/cancel"), "{}").send().await.ok();
     node.bank.balanced(&wallet, "USDC", "0.00").await;
     let refused = node.bank.order_call(&wallet, "25.00", "").send().await;
-    crate::harness::refused(&refused, 422, "INSUFFICIENT_BALANCE", None);
+    crate::harness::wallet_bank::refused(&refused, 422, "INSUFFICIENT_BALANCE", None);
     node.mine(130);
     node.bank.newest(&wallet, "FAILED").await;
     let told = node.bank.webhooks(request["payment_request_id"].text(), 4).await;
