@@ -405,6 +405,14 @@ pub trait Contracts: Send + Sync {
     /// # Errors
     /// [`SignFault::NoKey`]: the controller's address depends on the tenant's keys.
     fn controller(&self, tenant: TenantId) -> Result<Controller, SignFault>;
+    /// Admin and treasury that the tenant's controller is deployed with; empty if it was deployed
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// [`SignFault::Failed`]: the tenant has none.
+    fn owners(&self, _tenant: TenantId) -> Result<Vec<Address>, SignFault> {
+        Ok(Vec::new())
+    }
 }
 
 /// A tenant's controller. Stored with every address derived from it.

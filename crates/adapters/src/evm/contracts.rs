@@ -232,6 +232,13 @@ impl EvmContracts {
 }
 
 impl Contracts for EvmContracts {
+    fn owners(&self, tenant: TenantId) -> Result<Vec<Address>, SignFault> {
+        Ok(match self.source(tenant)? {
+            ControllerSource::Computed(owners) => vec![owners.admin, owners.treasury],
+            ControllerSource::Deployed(_) => Vec::new(),
+        })
+    }
+
     fn controller(&self, tenant: TenantId) -> Result<Controller, SignFault> {
         match self.source(tenant)? {
             ControllerSource::Deployed(controller) => Ok(controller),

@@ -2,7 +2,7 @@
 //! link, and they are screened. An answer moves no funds: a refund needs two operators.
 
 use domain::audit::{Deed, Via};
-use domain::chain::{Address, ChainFault, ChainNumber};
+use domain::chain::{Address, ChainFault, ChainNumber, KeyRole};
 use domain::deposit::{Deposit, is_sender_asked};
 use domain::ids::{DepositId, RefundToId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{Named, PaymentRequest};
@@ -12,6 +12,7 @@ use super::{Caller, Denied, Wallets};
 use crate::batcher::fresh_id;
 use crate::command::wallets::{RefundAnswer, RequestAction};
 use crate::command::{Action, Refused};
+use crate::world::WalletWorld;
 
 /// The actor of an answer in the audit log.
 const WHO: &str = "payment link";
@@ -136,6 +137,22 @@ impl Wallets {
         let nobodys = to.0.iter().take_while(|byte| **byte == 0).count() >= NOBODYS_ZEROS;
         let is_token = world.config.tokens.iter().any(|token| token.address == *to);
         let own = [wallet.address, wallet.controller, wallet.implementation];
-        Ok(nobodys || is_token || own.contains(to) || !self.store.watched(&[*to]).await?.is_empty())
+        let is_own = own.contains(to) || self.is_installations(world, to).await?;
+        Ok(nobodys || is_token || is_own || !self.store.watched(&[*to]).await?.is_empty())
+    }
+
+    /// Whether an address is a key, controller, admin or treasury of any tenant.
+    async fn is_installations(&self, world: &WalletWorld, to: &Address) -> Result<bool, Denied> {
+        let tenants = self.store.tenants().await?;
+        Ok(tenants.iter().any(|tenant| {
+            // A tenant without wallets has none of them.
+            let key = |role: &KeyRole| world.signer.address(tenant.id, *role).ok();
+            let keys = KeyRole::ALL.iter().filter_map(key);
+            let operators = world.signer.operators(tenant.id).unwrap_or_default();
+            let owners = world.contracts.owners(tenant.id).unwrap_or_default();
+            let controller = world.contracts.controller(tenant.id).ok();
+            let contracts = controller.into_iter().flat_map(|it| [it.address, it.implementation]);
+            keys.chain(operators).chain(owners).chain(contracts).any(|own| own == *to)
+        }))
     }
 }

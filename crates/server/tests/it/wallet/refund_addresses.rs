@@ -2,7 +2,7 @@
 //! address is asked for through the link and screened).
 
 use domain::audit::{Deed, Via};
-use domain::chain::Address;
+use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, SeenRefund};
 use domain::ids::PaymentRequestId;
@@ -156,7 +156,16 @@ async fn an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
     let stranger = bank.in_use("stranger").await;
     let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
     let mut pages = Vec::new();
+    let (chain, tenant) = (bank.bank.running.chain(), bank.bank.tenant.id);
+    let key = |role| chain.signer.address(tenant, role).expect("a key").to_string();
+    let owners = chain.contracts.owners(tenant).expect("a sandbox's");
+    assert_eq!(owners.len(), 2, "admin and treasury");
     for unusable in [
+        key(KeyRole::Operator),
+        key(KeyRole::Compliance),
+        key(KeyRole::Approver),
+        owners[0].to_string(),
+        owners[1].to_string(),
         Address([0; 20]).to_string(),
         format!("0x{}dEaD", "0".repeat(36)).to_lowercase(),
         bank.token(StableCoin::Usdt).to_string(),
