@@ -14,7 +14,7 @@ use crate::payment_request::SenderDetails;
 use crate::risk::sandbox;
 use crate::time::Timestamp;
 use crate::wallet::WalletState;
-use crate::wallet_effects::{AlertKind, WalletEffects};
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
 
 /// Number of blocks after which a transaction that dropped out of the chain is given up.
@@ -292,11 +292,24 @@ impl Case {
             effects.transfers.extend(self.deposit.move_to(Pot::Suspense, "deposit.late", cx));
         }
         self.enter(state, effects, cx);
+        self.end_suspense_alert(effects);
         self.deposit.back_to = None;
         if state == DepositState::Approved {
             self.want_release(terms, effects, cx);
         }
         effects.merge(self.wallet_changed(cx));
+    }
+
+    /// Its amount has left suspense for where it was before the reorganisation.
+    fn end_suspense_alert(&self, effects: &mut WalletEffects) {
+        let Some(from) = self.deposit.back_to.filter(|from| *from != DepositState::Failed) else {
+            return;
+        };
+        effects.closed.extend([false, true].map(|is_short| Alert {
+            kind: AlertKind::DeepReorg,
+            subject: self.deposit.id.0,
+            what: suspended(from, is_short),
+        }));
     }
 
     /// It has been out of the chain for [`DROPPED_AFTER_BLOCKS`]; `height` is that of the chain.

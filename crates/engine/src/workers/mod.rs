@@ -30,6 +30,7 @@ mod inquire;
 mod instruction;
 mod intake;
 mod lanes;
+mod passing;
 pub(crate) mod payout;
 mod presence;
 mod recall;
@@ -87,7 +88,7 @@ pub struct Workers {
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
     silences: silence::Silences,
-    standstills: standstill::Standstills,
+    passing: passing::Passing,
 }
 
 impl Workers {
@@ -108,7 +109,7 @@ impl Workers {
             usual_fees,
             unsent,
             silences: silence::Silences::default(),
-            standstills: standstill::Standstills::default(),
+            passing: passing::Passing::default(),
         })
     }
 

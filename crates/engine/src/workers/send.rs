@@ -79,7 +79,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) const fn key(&self) -> Key {
+    const fn key(&self) -> Key {
         let Lane { tenant, chain, role, signer, .. } = *self;
         Key { tenant, chain, role, signer }
     }
@@ -551,8 +551,7 @@ impl Workers {
     ) -> Result<Verdict, ChainFault> {
         let fails = |reason, at_once| Verdict::Fails { why: why.to_owned(), reason, at_once };
         if let Some(standstill) = self.standstill(wallets, lane, why).await? {
-            self.standstills.raised(lane.key());
-            self.raise(lane.tenant, self.standstill_alert(lane, standstill)).await;
+            self.raise_until_over(lane.tenant, self.standstill_alert(lane, standstill)).await;
             return Ok(Verdict::PutOff { after: PAUSED, halt: None });
         }
         let Some(token) = intent.coin.and_then(|coin| wallets.config.token(coin)) else {
@@ -616,14 +615,13 @@ impl Workers {
         let needed = cost.saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;
         measure::gas(&wallets.config.name, lane.role, lane.signer, has);
+        let what = format!("the {} key {} is low on gas", lane.role.name(), lane.signer);
+        let what = self.said_of(lane.chain, what);
+        let low = Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what };
         if has < needed {
-            let what = format!("the {} key {} is low on gas", lane.role.name(), lane.signer);
-            let what = self.said_of(lane.chain, what);
-            self.raise(
-                lane.tenant,
-                Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what },
-            )
-            .await;
+            self.raise_until_over(lane.tenant, low).await;
+        } else {
+            self.ends(lane.tenant, &low).await;
         }
         let taking = Box::new(Taking {
             id: ChainTxId(fresh_id(&self.store)),
@@ -649,7 +647,12 @@ impl Workers {
         let next = self.store.next_nonce(lane.tenant, lane.chain, lane.signer).await;
         let next = next.map_err(unreadable)?;
         let lowest = counts.lowest();
+        let what =
+            format!("a node reports more transactions of {} than were signed here", lane.signer);
+        let what = self.said_of(lane.chain, what);
+        let more = Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what };
         if counts.highest() <= next.unwrap_or(0) {
+            self.ends(lane.tenant, &more).await;
             return Ok(lowest);
         }
         let claim = || {
@@ -663,11 +666,7 @@ impl Workers {
             // A key that has signed nothing here may have been used elsewhere before.
             return if counts.is_lone() { Err(claim()) } else { Ok(lowest) };
         };
-        let what =
-            format!("a node reports more transactions of {} than were signed here", lane.signer);
-        let what = self.said_of(lane.chain, what);
-        self.raise(lane.tenant, Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what })
-            .await;
+        self.raise_until_over(lane.tenant, more).await;
         if lowest <= next {
             return Ok(lowest);
         }
@@ -714,12 +713,14 @@ impl Workers {
             *usual = moved / FEE_WEIGHT;
             asked.max_fee >= most && most > 0
         };
+        let what =
+            "the gas price is ten times the usual one, or a node reports it wrongly".to_owned();
+        let what = self.said_of(wallets.config.number, what);
+        let high = Alert { kind: AlertKind::Transaction, subject: tenant.0, what };
         if is_high {
-            let what =
-                "the gas price is ten times the usual one, or a node reports it wrongly".to_owned();
-            let what = self.said_of(wallets.config.number, what);
-            self.raise(tenant, Alert { kind: AlertKind::Transaction, subject: tenant.0, what })
-                .await;
+            self.raise_until_over(tenant, high).await;
+        } else {
+            self.ends(tenant, &high).await;
         }
     }
 

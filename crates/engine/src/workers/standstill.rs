@@ -1,51 +1,22 @@
 //! Controllers that execute nothing by decision of their admin: they are paused, or have revoked the
 //! role of the key that calls them. Actions wait for the admin, and none of them fails.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use domain::chain::{Call, ChainFault, KeyRole, Plan};
-use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 
 use super::Workers;
 use super::send::Lane;
-use super::unsent::Key;
-use crate::alerts;
 use crate::world::WalletWorld;
 
 /// Errors of the controller, as nodes' answers begin.
 const PAUSED: &str = "EnforcedPause";
 const NO_ROLE: &str = "AccessControlUnauthorizedAccount";
-/// An alert that another process may have raised is ended at most this often.
-const ENDED_EVERY: Span = Span::mins(1);
 
 /// Why a controller executes none of a key's actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standstill {
     Paused,
     NoRole,
-}
-
-/// When the alerts of each key were last ended by this process.
-#[derive(Debug, Default)]
-pub(super) struct Standstills(Mutex<BTreeMap<Key, Timestamp>>);
-
-impl Standstills {
-    /// An alert of the key was raised.
-    pub(super) fn raised(&self, key: Key) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-    }
-
-    /// An action of the key works; returns whether to end its alerts.
-    fn works(&self, key: Key, now: Timestamp) -> bool {
-        let mut ended = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = ended.get(&key).is_none_or(|last| now - *last >= ENDED_EVERY || *last > now);
-        if is_due {
-            ended.insert(key, now);
-        }
-        is_due
-    }
 }
 
 /// Whether a paused controller refuses this call.
@@ -99,14 +70,9 @@ impl Workers {
 
     /// A call of the lane would be executed: its controller does not stand still.
     pub(super) async fn controller_works(&self, lane: &Lane, call: &Call) {
-        if !self.standstills.works(lane.key(), self.clock().now()) {
-            return;
-        }
-        alerts::end(&self.store, lane.tenant, &self.standstill_alert(lane, Standstill::NoRole))
-            .await;
+        self.ends(lane.tenant, &self.standstill_alert(lane, Standstill::NoRole)).await;
         if stands_still_when_paused(call) {
-            let paused = self.standstill_alert(lane, Standstill::Paused);
-            alerts::end(&self.store, lane.tenant, &paused).await;
+            self.ends(lane.tenant, &self.standstill_alert(lane, Standstill::Paused)).await;
         }
     }
 }

@@ -114,6 +114,7 @@ fn re_inclusion_reuses_the_same_credit() {
     world.counted();
     assert_eq!(world.state(), DepositState::Approved);
     assert_eq!((world.holds(Pot::Escrow), world.holds(Pot::Suspense)), (MINOR, 0));
+    assert_eq!((world.alerts, world.open.len()), (1, 0), "the alert has ended");
     world.released();
     assert_eq!(world.holds(Pot::Wallet), MINOR);
     let told = [
@@ -241,7 +242,7 @@ fn a_reserved_deposit_that_returns_is_the_wallets_again() {
     world.lost_from(100);
     world.seen_in(103);
     world.counted();
-    assert_eq!(world.state(), DepositState::Completed);
+    assert_eq!((world.state(), world.open.len()), (DepositState::Completed, 0));
     let [has, lacks] = [
         AccountCode::Wallet(WALLET, StableCoin::Usdc),
         AccountCode::Shortfall(WALLET, StableCoin::Usdc),

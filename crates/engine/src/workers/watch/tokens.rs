@@ -10,6 +10,7 @@ use domain::wallet_effects::{Alert, AlertKind};
 use store::HEADERS_REACH;
 
 use super::{Trouble, Watch};
+use crate::alerts;
 use crate::command::Action;
 use crate::command::wallets::WalletAction;
 
@@ -131,8 +132,17 @@ impl Watch<'_> {
 
     async fn note(&self, state: TokenState, what: &str, number: u64) -> Result<(), Trouble> {
         self.workers.store.set_token_state(&self.role, &state).await?;
-        let what = format!("{} {what} (block {number})", state.coin.currency().code());
-        self.workers.alert_everybody(state.chain, AlertKind::TokenChanged, &what).await;
+        let coin = state.coin.currency().code();
+        let what_is = |what| self.workers.said_of(state.chain, format!("{coin} {what}"));
+        if !state.paused {
+            let paused = format!("{} (", what_is(moves(true)));
+            alerts::end_beginning(&self.workers.store, AlertKind::TokenChanged, &paused).await;
+        }
+        // A pause that is over needs nothing from an operator.
+        if what != moves(false) {
+            let what = format!("{} (block {number})", what_is(what));
+            alerts::raise_everywhere(&self.workers.store, AlertKind::TokenChanged, &what).await;
+        }
         Ok(())
     }
 
