@@ -554,6 +554,9 @@ impl Workers {
             self.raise_until_over(lane.tenant, self.standstill_alert(lane, standstill)).await;
             return Ok(Verdict::PutOff { after: PAUSED, halt: None });
         }
+        if let Some(verdict) = self.refund_is_listed(wallets, intent).await? {
+            return Ok(verdict);
+        }
         let Some(token) = intent.coin.and_then(|coin| wallets.config.token(coin)) else {
             return Ok(fails(FailureReason::OnChainRevert, false));
         };
