@@ -94,6 +94,10 @@ pub(super) struct Awaited {
 }
 
 impl Awaited {
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }

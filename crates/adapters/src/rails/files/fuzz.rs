@@ -11,7 +11,7 @@ pub(in crate::rails) fn archive(bytes: &[u8]) {
     let parts = unpack(bytes.to_vec()).unwrap_or_default();
     for file in parts.into_iter().filter_map(|part| part.content.ok()) {
         assert!(file.len() <= (MAX_MESSAGE_BYTES + 1).max(bytes.len()));
-        if let Some(refusal) = refusal::read(file, false, &[]) {
+        if let Some(refusal) = refusal::read(file, "M-1", false, &[]) {
             assert_clean(&refusal.text, 200);
         }
     }

@@ -26,7 +26,7 @@ use domain::rail::Reports;
 use tokio::time::Instant;
 
 use super::MAX_CONDITIONS;
-use super::acknowledgements::{Acknowledgements, Stated};
+use super::acknowledgements::{Acknowledgements, Awaited, Stated};
 use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
 use super::refusal::{self, Refusal};
@@ -256,11 +256,20 @@ impl Inbox {
 
     /// Does what follows from the last page's reports.
     pub(super) fn confirm_stored(&self) -> Result<(), InboxError> {
-        let pending = std::mem::take(&mut *self.pending());
-        for one in pending {
-            match one {
-                Pending::Move { dir, name, to } => self.move_away(&dir, &name, &to)?,
-                Pending::Settle(name) => self.note(&name, |it| it.settle(&name))?,
+        let mut pending = std::mem::take(&mut *self.pending()).into_iter();
+        while let Some(one) = pending.next() {
+            let done = match &one {
+                Pending::Move { dir, name, to } => self.move_away(dir, name, to),
+                Pending::Settle(name) => self.note(name, |it| it.settle(name)),
+            };
+            match done {
+                Ok(()) => {}
+                // The others go on; it is tried again with the next page.
+                Err(error) if error.is_locked() => self.later([one]),
+                Err(error) => {
+                    self.later(std::iter::once(one).chain(pending));
+                    return Err(error);
+                }
             }
         }
         Ok(())
@@ -415,7 +424,7 @@ impl Inbox {
             if let Some((_, (dir, entry))) = files().find(|(at, _)| Some(*at) == negative) {
                 let refusal = match positive {
                     Some(_) => Err("there is a positive one, too".to_owned()),
-                    None => match self.refusal(acknowledgements, dir, entry)? {
+                    None => match self.refusal((acknowledgements, &of), dir, entry)? {
                         Some(refusal) => refusal,
                         None => continue,
                     },
@@ -430,8 +439,8 @@ impl Inbox {
                 self.later([Pending::Settle(of.name().to_owned())]);
                 continue;
             }
-            for (_, (dir, entry)) in files() {
-                self.move_away(dir, &entry.name, archive)?;
+            if !self.all_moved(files().map(|(_, it)| it), archive)? {
+                continue;
             }
             acknowledgements.settle(of.name()).map_err(failed("settle", of.name().as_ref()))?;
         }
@@ -445,11 +454,29 @@ impl Inbox {
         Ok(())
     }
 
+    /// Moves files away; `false` if one of them is locked, which is looked at again.
+    fn all_moved<'a>(
+        &self,
+        files: impl Iterator<Item = &'a (&'a Path, &'a Entry)>,
+        to: &Path,
+    ) -> Result<bool, InboxError> {
+        for (dir, entry) in files {
+            match self.move_away(dir, &entry.name, to) {
+                Err(error) if error.is_locked() => {
+                    self.look_at_locked(entry, UNMOVED, &error);
+                    return Ok(false);
+                }
+                moved => moved?,
+            }
+        }
+        Ok(true)
+    }
+
     /// What a negative acknowledgement states; an error if it is not certainly the bank's. `None`: it
     /// cannot be read yet.
     fn refusal(
         &self,
-        acknowledgements: &Acknowledgements,
+        (acknowledgements, of): (&Acknowledgements, &Awaited),
         dir: &Path,
         entry: &Entry,
     ) -> Result<Option<Result<Refusal, String>>, InboxError> {
@@ -476,7 +503,7 @@ impl Inbox {
             Err(error) => return Ok(Some(Err(format!("the file {error}")))),
         };
         let own_codes = acknowledgements.duplicate_reasons();
-        Ok(refusal::read(content, self.is_young(entry), own_codes).map(Ok))
+        Ok(refusal::read(content, of.message(), self.is_young(entry), own_codes).map(Ok))
     }
 
     /// Reads a file; `None` if it ends early and `may_grow`: its writer may only pause.

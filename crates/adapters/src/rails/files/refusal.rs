@@ -28,9 +28,14 @@ pub(super) struct Refusal {
     pub(super) doubt: Option<String>,
 }
 
-/// Reads a negative acknowledgement; `None` if it ends early and `may_grow`. `own_codes` are the
-/// rail's codes for a duplicate.
-pub(super) fn read(content: Vec<u8>, may_grow: bool, own_codes: &[String]) -> Option<Refusal> {
+/// Reads a negative acknowledgement of our `message`; `None` if it ends early and `may_grow`.
+/// `own_codes` are the rail's codes for a duplicate.
+pub(super) fn read(
+    content: Vec<u8>,
+    message: &str,
+    may_grow: bool,
+    own_codes: &[String],
+) -> Option<Refusal> {
     let doubtful = |doubt: String| Refusal { text: String::new(), doubt: Some(doubt) };
     let files = match unpack(content) {
         Ok(files) => files,
@@ -40,7 +45,7 @@ pub(super) fn read(content: Vec<u8>, may_grow: bool, own_codes: &[String]) -> Op
     let mut all: Option<Refusal> = None;
     for file in files {
         let one = match file.content {
-            Ok(content) => read_one(&content, may_grow, own_codes)?,
+            Ok(content) => read_one(&content, message, may_grow, own_codes)?,
             Err(_) if may_grow => return None,
             Err(error) => doubtful(format!("it {error}")),
         };
@@ -55,9 +60,9 @@ pub(super) fn read(content: Vec<u8>, may_grow: bool, own_codes: &[String]) -> Op
     Some(all.unwrap_or_else(|| doubtful("it is an empty archive".to_owned())))
 }
 
-fn read_one(file: &[u8], may_grow: bool, own_codes: &[String]) -> Option<Refusal> {
+fn read_one(file: &[u8], of: &str, may_grow: bool, own_codes: &[String]) -> Option<Refusal> {
     let (text, is_certain) = decoded(file);
-    let is_blank = !text.contains(char::is_alphanumeric);
+    let is_blank = !without_names(&text).contains(char::is_alphanumeric);
     let message = text.trim_start().starts_with('<').then(|| reports::read(file));
     let is_cut = match &message {
         Some(Ok(statement)) => statement.is_cut,
@@ -77,7 +82,7 @@ fn read_one(file: &[u8], may_grow: bool, own_codes: &[String]) -> Option<Refusal
         Some("the encoding of its text is unknown")
     } else if may_be_repeated(&text, own_codes) {
         Some("the text may mean that the bank has it already")
-    } else if message.is_some_and(|it| it.is_ok_and(|message| !refuses_all(&message))) {
+    } else if message.is_some_and(|it| it.is_ok_and(|message| !refuses_all(&message, of))) {
         Some("the message in it does not reject the whole file")
     } else {
         None
@@ -97,13 +102,15 @@ fn decoded(file: &[u8]) -> (Cow<'_, str>, bool) {
     (text, is_text && !has_errors)
 }
 
-/// Whether a report rejects all of a message, and nothing else.
-fn refuses_all(message: &Statement) -> bool {
+/// Whether a report rejects all of the message with this id, and nothing else.
+fn refuses_all(message: &Statement, id: &str) -> bool {
     let entries = &message.entries;
     message.complaints.is_empty()
         && message.statements.is_empty()
         && entries.iter().all(|entry| entry.said.status == RailStatus::Rejected)
-        && entries.iter().any(|entry| matches!(entry.about, About::Rest { .. }))
+        && entries.iter().any(|entry| {
+            matches!(&entry.about, About::Rest { of, .. } if of.message.as_deref() == Some(id))
+        })
 }
 
 /// Whether a text may mean that the bank has the file already.
@@ -111,11 +118,33 @@ fn may_be_repeated(text: &str, own_codes: &[String]) -> bool {
     let text = unescaped(text);
     // Lines of a fixed width end within words.
     let joined = text.replace(['\r', '\n'], "");
-    let upper = text.to_uppercase();
-    rail::is_duplicate(&text, None)
-        || rail::is_duplicate(&joined, None)
-        || rail::mentions_possession(&without_names(&text))
-        || own_codes.iter().any(|code| has_word(&upper, &code.trim().to_uppercase()))
+    rail::mentions_possession(&empty_elements(&text))
+        || [text, joined].iter().any(|text| {
+            let upper = text.to_uppercase();
+            rail::is_duplicate(text, None)
+                || rail::mentions_possession(&without_names(text))
+                || own_codes.iter().any(|code| has_word(&upper, &code.trim().to_uppercase()))
+        })
+}
+
+/// The words of the names of elements without content: of XML, they are what it says.
+fn empty_elements(text: &str) -> String {
+    let mut words = String::new();
+    let mut parts = text.split('<').peekable();
+    while let Some(part) = parts.next() {
+        let is_closed = parts.peek().is_some_and(|next| next.starts_with('/'));
+        let Some((tag, content)) = part.split_once('>') else { continue };
+        if tag.ends_with('/') || is_closed && !tag.starts_with('/') && content.trim().is_empty() {
+            for sign in tag.chars() {
+                if sign.is_uppercase() {
+                    words.push(' ');
+                }
+                words.push(if sign.is_alphanumeric() { sign } else { ' ' });
+            }
+            words.push(' ');
+        }
+    }
+    words
 }
 
 /// Whether a text has a code that is no part of a longer one.
@@ -229,7 +258,8 @@ mod tests {
     }
 
     fn doubt(content: &[u8]) -> Option<String> {
-        let read = read(content.to_vec(), false, &[OWN.to_owned()]).expect("it cannot grow");
+        let read = read(content.to_vec(), "M-1", false, &[OWN.to_owned()]);
+        let read = read.expect("it cannot grow");
         assert!(read.text.chars().count() <= MAX_TEXT_CHARS, "{read:?}");
         read.doubt
     }
@@ -260,6 +290,13 @@ mod tests {
             ("the rail's own code", text(&format!("{PREAMBLE}Code: b-017."))),
             ("ISO's code", text(&format!("{PREAMBLE}Code: AM05."))),
             ("an element's name", text("<ack><DuplicateFile/></ack>")),
+            ("an empty element", text("<ack><AlreadyReceived/><code>17</code></ack>")),
+            ("an empty pair", text("<ack><file_already_received></file_already_received>17</ack>")),
+            ("elements alone", text("<NACK/>")),
+            ("an empty document", text("<ack></ack>")),
+            ("possession within a line's width", text("E12 FILE ALRE\r\nADY RECEIVED")),
+            ("the rail's own code within it", text("E12 FILE B-0\r\n17")),
+            ("pain.002 of another message", text(&pain002("RJCT", "AC04").replace("M-1", "M-2"))),
             ("an attribute", text("<ack reason=\"it's already received\"/>")),
             ("CDATA", text("<ack><![CDATA[already received]]></ack>")),
             ("pain.002", text(&pain002("RJCT", "DUPL"))),
@@ -297,8 +334,8 @@ mod tests {
     fn what_may_not_be_complete_is_not_read_yet() {
         let archive = gzip(b"DUPLICATE FILE");
         for content in [b"".as_slice(), b"\n", b"<ack><code>17</code>", &archive[..20]] {
-            assert_eq!(read(content.to_vec(), true, &[]), None);
+            assert_eq!(read(content.to_vec(), "M-1", true, &[]), None);
         }
-        assert!(read(b"ERR 17".to_vec(), true, &[]).is_some());
+        assert!(read(b"ERR 17".to_vec(), "M-1", true, &[]).is_some());
     }
 }
