@@ -95,7 +95,12 @@ fn unzip(content: Vec<u8>) -> Result<Vec<Part>, UnpackError> {
         let content = match read {
             Err(error) => Err(UnpackError::damaged(error)),
             // Daily archives are often compressed twice.
-            Ok(_) if file.starts_with(&[0x1F, 0x8B]) => gunzip(&file),
+            Ok(_) if file.starts_with(&[0x1F, 0x8B]) => {
+                let unpacked = gunzip(&file);
+                let length = unpacked.as_ref().map_or(MAX_MESSAGE_BYTES, Vec::len);
+                left = left.checked_sub(length).ok_or(UnpackError::TooLarge)?;
+                unpacked
+            }
             Ok(_) => Ok(file),
         };
         parts.push(Part { name, content });
