@@ -272,6 +272,7 @@ pub(super) fn fail(
     let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
     if let Subject::Order(of) = &key.subject
         && kind == IntentKind::Debit
+        && !at_once
         && shortfall::is_awaited(ws, tenant, of, intent.state_at, cx)
     {
         return tokens_awaited(ws, of, intent, cx);

@@ -550,7 +550,7 @@ impl Workers {
         why: &str,
     ) -> Result<Verdict, ChainFault> {
         let fails = |reason, at_once| Verdict::Fails { why: why.to_owned(), reason, at_once };
-        if let Some(standstill) = self.standstill(wallets, lane, why).await? {
+        if let Some(standstill) = self.standstill(wallets, lane, &intent.plan, why).await? {
             self.raise_until_over(lane.tenant, self.standstill_alert(lane, standstill)).await;
             return Ok(Verdict::PutOff { after: PAUSED, halt: None });
         }
@@ -623,7 +623,8 @@ impl Workers {
         let low = Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what };
         if has < needed {
             self.raise_until_over(lane.tenant, low).await;
-        } else {
+        } else if has >= needed.saturating_mul(2) {
+            // Not with the next smaller transaction.
             self.ends(lane.tenant, &low).await;
         }
         let taking = Box::new(Taking {
@@ -655,7 +656,6 @@ impl Workers {
         let what = self.said_of(lane.chain, what);
         let more = Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what };
         if counts.highest() <= next.unwrap_or(0) {
-            self.ends(lane.tenant, &more).await;
             return Ok(lowest);
         }
         let claim = || {
@@ -669,7 +669,7 @@ impl Workers {
             // A key that has signed nothing here may have been used elsewhere before.
             return if counts.is_lone() { Err(claim()) } else { Ok(lowest) };
         };
-        self.raise_until_over(lane.tenant, more).await;
+        self.raise(lane.tenant, more).await;
         if lowest <= next {
             return Ok(lowest);
         }

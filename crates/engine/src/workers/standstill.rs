@@ -35,6 +35,11 @@ const fn stands_still_when_paused(call: &Call) -> bool {
     }
 }
 
+/// Whether a plan calls the controller, rather than a token or the deployer.
+const fn is_of_controller(plan: &Plan) -> bool {
+    !matches!(plan, Plan::Blacklist { .. } | Plan::SponsoredTransfer { .. } | Plan::Deploy)
+}
+
 impl Workers {
     /// Whether an action fails because its controller stands still. The contracts that the
     /// controller calls have the same errors: the controller itself is asked.
@@ -42,8 +47,12 @@ impl Workers {
         &self,
         wallets: &WalletWorld,
         lane: &Lane,
+        plan: &Plan,
         why: &str,
     ) -> Result<Option<Standstill>, ChainFault> {
+        if !is_of_controller(plan) {
+            return Ok(None);
+        }
         if why.starts_with(PAUSED) && wallets.chain.is_paused(lane.controller).await? {
             return Ok(Some(Standstill::Paused));
         }
@@ -70,7 +79,14 @@ impl Workers {
 
     /// A call of the lane would be executed: its controller does not stand still.
     pub(super) async fn controller_works(&self, lane: &Lane, call: &Call) {
-        self.ends(lane.tenant, &self.standstill_alert(lane, Standstill::NoRole)).await;
+        let is_of_controller = match call {
+            Call::Release(_) | Call::Debit(_) => true,
+            Call::One(plan) => is_of_controller(plan),
+            Call::Cancel => false,
+        };
+        if is_of_controller {
+            self.ends(lane.tenant, &self.standstill_alert(lane, Standstill::NoRole)).await;
+        }
         if stands_still_when_paused(call) {
             self.ends(lane.tenant, &self.standstill_alert(lane, Standstill::Paused)).await;
         }
