@@ -114,7 +114,9 @@ pub struct ServerKey {
 pub fn host_key(text: &str) -> Result<ServerKey, String> {
     let (host, key) =
         text.trim().split_once('=').ok_or("must be HOST=SHA256:…, as the bank publishes it")?;
-    Ok(ServerKey { host: host.to_ascii_lowercase(), fingerprint: fingerprint(key)? })
+    // An IPv6 address is in brackets, as in --rail.
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    Ok(ServerKey { host, fingerprint: fingerprint(key)? })
 }
 
 fn fingerprint(text: &str) -> Result<String, String> {

@@ -200,7 +200,11 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
     let servers = answers.rails.iter().filter(|rail| matches!(rail.target, Target::Sftp(_)));
     let keys = servers.map(|rail| {
         let key = files::ssh_key(dir, &rail.id);
-        format!("ssh-keygen -t ed25519 -f {}, and give the bank its .pub file", key.display())
+        let keys = key.parent().unwrap_or(dir).display();
+        format!(
+            "As the service's user: mkdir -p -m 700 {keys} && ssh-keygen -t ed25519 -f {}; give the bank its .pub file",
+            key.display()
+        )
     });
     let mut steps: Vec<String> = keys.collect();
     steps.extend([
