@@ -368,7 +368,7 @@ async fn unreadable(world: World) {
     let mark = if world.url.contains('?') { '&' } else { '?' };
     let options = format!("options=-c%20role%3D{role}");
     let store = world.open(&format!("{}{mark}{options}", world.url)).await;
-    let Err(StoreError::Schema(why)) = store.is_sealed().await else { panic!("not refused") };
+    let Err(StoreError::Forbidden(why)) = store.is_sealed().await else { panic!("not refused") };
     assert!(why.contains("permission denied"), "{why}");
     world.sql(&format!("DROP ROLE {role}")).await.expect("beside").expect("dropped");
 }

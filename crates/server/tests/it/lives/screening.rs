@@ -209,7 +209,7 @@ async fn a_queued_payment_is_screened_again_on_newer_lists(on: On) {
     let record = bank.running.store().payment_record(bank.tenant.id, payment).await;
     let payment = record.expect("it can be read").expect("a payment").payment;
     assert!(payment.screened.list_version.contains("2026-11-02"), "{:?}", payment.screened);
-    assert_eq!(payment.screened.evidence, Some(format!("TEST T-1 {LISTED} (90)")));
+    assert_eq!(payment.screened.evidence, Some(format!("TEST T-1 {LISTED} (93)")));
     decide(&bank, &ids[1], true).await;
     bank.reaches(Country::Pak, &ids[1], "succeeded").await;
     // What found nothing is recorded too: once, with the lists that it was screened on.

@@ -218,7 +218,7 @@ fn a_busy_port_is_reported_with_its_holder() {
     // `serve` has no such option.
     let listen = format!("http.listen=127.0.0.1:{port}");
     let done = Installation::new().run(&["serve", "--set", &listen]);
-    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert_eq!(done.code, 3, "{}", done.stderr);
     assert!(
         done.stderr.contains(&holder) && done.stderr.contains("http.listen"),
         "{}",

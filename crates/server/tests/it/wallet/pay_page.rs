@@ -269,6 +269,7 @@ async fn the_first_page_guesses_the_currency_and_the_named_country_wins(on: On) 
     let fiat = bank.post("/v1/sdk/payment-requests", body).send().await.ok();
     let fiat = about(&Link::of(&bank, &fiat), "", "en-AE").await;
     assert!(fiat.as_deref().is_some_and(|about| about.ends_with("USDC")), "{fiat:?}");
+    bank.finish().await;
 }
 
 async fn status_and_stream_match_the_page(on: On) {
