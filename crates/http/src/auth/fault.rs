@@ -152,7 +152,7 @@ const UNAUTHORIZED: &str = "Authentication failed";
 const RETRY_AFTER_S: i64 = 1;
 
 impl Refused {
-    /// Counts and logs it. Keys that cannot be read are a fault of ours, not of the caller.
+    /// Counts and logs it. Unreadable keys are not the fault of the caller.
     pub(crate) fn note(&self) {
         match self {
             Refused::Unavailable(error) => {

@@ -213,7 +213,7 @@ const WALLET: [Row; 16] = [
     (
         422,
         "VALIDATION_FAILED",
-        "the current state does not allow it: the wallet is blocked (`details.wallet_status`), the amount cannot be paid out (`details.min`, `details.max`), or the Idempotency-Key was used with a different body",
+        "the current state does not allow it: the wallet is blocked (`details.wallet_status`), the amount cannot be paid out (`details.min`, `details.max`, or the rails' limit of one customer in `message`), or the Idempotency-Key was used with a different body",
         "do not repeat: see `message`",
     ),
     (
