@@ -129,7 +129,9 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         }
     }
     metrics::gauge!("corridor_review_queue_items").set(gauge(in_review));
-    metrics::gauge!("corridor_unknown_payments").set(gauge(unknown(payments).await?));
+    let (unknown, imbalance) = unknown_and_imbalance(payments).await?;
+    metrics::gauge!("corridor_unknown_payments").set(gauge(unknown));
+    metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance));
     let open = payments.store().alert_counts().await?;
     for kind in AlertKind::ALL {
         metrics::gauge!("corridor_open_alerts", "kind" => kind.name())
@@ -166,7 +168,6 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         metrics::gauge!("corridor_stablecoin_stopped", "coin" => coin.currency().code())
             .set(u32::from(!is_usable));
     }
-    metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance(payments).await?));
     if let Some(report) = reconcile::last(payments.store()).await? {
         let found = report.found.saturating_add(payments.store().rail_break_count().await?);
         let breaks = i64::try_from(found).unwrap_or(i64::MAX);
@@ -191,25 +192,17 @@ pub(crate) fn relay_gauges(cursors: &[RelayCursor], now: Timestamp) {
     }
 }
 
-/// How many payments of all tenants have an unknown outcome.
-async fn unknown(payments: &Payments) -> Result<i64, store::StoreError> {
-    let mut count: i64 = 0;
+/// The payments of all tenants with an unknown outcome, and the deviation of the sum of all tenants'
+/// balances from zero, in minor units, over all currencies.
+async fn unknown_and_imbalance(payments: &Payments) -> Result<(i64, i64), store::StoreError> {
+    let (mut unknown, mut off): (i64, i64) = (0, 0);
     for tenant in payments.store().tenants().await? {
-        let of_tenant = payments.store().unknown_payments(tenant.id).await?.count;
-        count = count.saturating_add(i64::try_from(of_tenant).unwrap_or(i64::MAX));
-    }
-    Ok(count)
-}
-
-/// The deviation of the sum of all tenants' balances from zero, in minor units, over all
-/// currencies.
-async fn imbalance(payments: &Payments) -> Result<i64, store::StoreError> {
-    let mut off: i64 = 0;
-    for tenant in payments.store().tenants().await? {
+        let count = payments.store().unknown_payments(tenant.id).await?.count;
+        unknown = unknown.saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
         let sums = payments.store().currency_sums(tenant.id).await?;
         off = off.saturating_add(sums.values().map(|sum| sum.saturating_abs()).sum());
     }
-    Ok(off)
+    Ok((unknown, off))
 }
 
 const fn seconds(span: Span) -> i64 {
