@@ -651,10 +651,6 @@ impl Workers {
         let next = self.store.next_nonce(lane.tenant, lane.chain, lane.signer).await;
         let next = next.map_err(unreadable)?;
         let lowest = counts.lowest();
-        let what =
-            format!("a node reports more transactions of {} than were signed here", lane.signer);
-        let what = self.said_of(lane.chain, what);
-        let more = Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what };
         if counts.highest() <= next.unwrap_or(0) {
             return Ok(lowest);
         }
@@ -669,6 +665,10 @@ impl Workers {
             // A key that has signed nothing here may have been used elsewhere before.
             return if counts.is_lone() { Err(claim()) } else { Ok(lowest) };
         };
+        let what =
+            format!("a node reports more transactions of {} than were signed here", lane.signer);
+        let what = self.said_of(lane.chain, what);
+        let more = Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what };
         self.raise(lane.tenant, more).await;
         if lowest <= next {
             return Ok(lowest);
