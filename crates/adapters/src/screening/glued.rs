@@ -69,7 +69,7 @@ impl<'a> Glued<'a> {
     }
 
     /// The word divided into those of a listed name (`own`) and what is beside them, without titles;
-    /// `None` if the rest is no word of its own.
+    /// `None` if the rest is not a word by itself.
     pub(super) fn divided(&self, own: &[u32], is_alone: bool) -> Option<Vec<Heard>> {
         let mut places: Vec<&Range<usize>> =
             self.places.iter().filter(|(_, id)| own.contains(id)).map(|(part, _)| part).collect();

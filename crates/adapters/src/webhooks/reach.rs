@@ -151,7 +151,7 @@ impl Guard {
 /// # Errors
 /// One of its addresses is refused, or it has none.
 pub(super) async fn check_host(reach: Reach, lookup: &Lookup, url: &Url) -> Result<(), UrlFault> {
-    // `Reach::url` has checked an address that is no name.
+    // `Reach::url` has checked an address that stands for itself.
     let Some(name) = url.domain() else { return Ok(()) };
     let found = lookup(name.to_owned()).await;
     let found = found.map_err(|_| UrlFault::NoAddress(name.to_owned()))?;

@@ -147,7 +147,7 @@ fn empty_elements(text: &str) -> String {
     words
 }
 
-/// Whether a text has a code that is no part of a longer one.
+/// Whether a text contains a code as a whole word.
 fn has_word(text: &str, code: &str) -> bool {
     !code.is_empty()
         && text.match_indices(code).any(|(at, _)| {

@@ -110,7 +110,7 @@ pub(super) struct Fault {
 /// What a fault leaves unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
-    /// A part of an entry that is no name of it.
+    /// A part of an entry other than its names.
     Field,
     Entry,
     /// The document ends here, in the middle of an entry: others may have followed.
