@@ -66,7 +66,7 @@ pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
 pub use reads::console::find::{Found, IDS_COMPARED_MAX, RECORDS_FOUND_MAX};
-pub use reads::console::overview::{Accepted, COUNTED_MAX, Unreleased};
+pub use reads::console::overview::{COUNTED_MAX, Tallies, Tally, Unreleased};
 pub use reads::console::payments::{Backlog, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::console::waiting::Waiting;
@@ -79,7 +79,7 @@ pub use reads::list::{ListFilter, Search};
 pub use reads::page::{Listed, Page};
 pub use reads::payment_deliveries::UntoldEvent;
 pub use reads::payments::Record;
-pub use reads::reconcile::{Moving, MovingKind, RailBooks, ReasonSum, VaultBooks};
+pub use reads::reconcile::{Moving, MovingKind, RailBooks, VaultBooks};
 pub use reads::references::References;
 pub use reads::statement::{AccountPeriod, SideTotals, Totals};
 pub use reads::upkeep::{EVENTS_KEPT, IDEMPOTENCY_KEPT, Pruned};

@@ -1,10 +1,12 @@
 //! Counts, sums and percentiles of the overview.
 
+use std::collections::BTreeMap;
+
 use domain::country::Country;
 use domain::money::Money;
 use domain::payment::PaymentState;
-use domain::time::{Span, Timestamp};
-use engine::office::{Accepted, COUNTED_MAX};
+use domain::time::Span;
+use engine::office::Tally;
 
 /// Figures of some payments of a corridor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,33 +18,31 @@ pub struct Figures {
     pub paid_out: i64,
     /// In minor units of stablecoin; all stablecoins count alike.
     pub charge: i64,
-    /// How long each paid payment took, from acceptance to settlement, shortest first.
-    pub settled_in: Vec<Span>,
+    pub settled_in: Durations,
 }
 
 impl Figures {
-    pub fn of<'a>(payments: impl IntoIterator<Item = &'a Accepted>) -> Figures {
+    pub fn of<'a>(tallies: impl IntoIterator<Item = &'a Tally>) -> Figures {
         let mut figures = Figures::default();
-        for it in payments {
+        for it in tallies {
             figures.add(it);
         }
-        figures.settled_in.sort_unstable();
         figures
     }
 
-    fn add(&mut self, it: &Accepted) {
-        self.count += 1;
+    fn add(&mut self, it: &Tally) {
+        self.count += it.count;
         self.charge = self.charge.saturating_add(it.charge.minor);
-        self.ended += u64::from(it.state.is_terminal());
+        if it.state.is_terminal() {
+            self.ended += it.count;
+        }
         if it.state == PaymentState::Succeeded {
-            self.paid += 1;
+            self.paid += it.count;
             self.paid_out = self.paid_out.saturating_add(it.amount.minor);
         }
-        self.settled_in.extend(it.settled_at.map(|at| at - it.accepted_at));
-    }
-
-    pub fn took(&self, percent: usize) -> Option<Span> {
-        percentile(&self.settled_in, percent)
+        if let Some(took) = it.took {
+            self.settled_in.add(took, it.count);
+        }
     }
 
     /// What of the payments that ended was paid, in permille.
@@ -51,23 +51,49 @@ impl Figures {
     }
 }
 
-pub fn percentile(sorted: &[Span], percent: usize) -> Option<Span> {
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get(last * percent / 100).copied()
+/// How long paid payments took, from acceptance to settlement, and how many took that long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Durations(BTreeMap<Span, u64>);
+
+impl Durations {
+    fn add(&mut self, took: Span, count: u64) {
+        *self.0.entry(took).or_default() += count;
+    }
+
+    pub fn add_all(&mut self, others: &Durations) {
+        others.0.iter().for_each(|(took, count)| self.add(*took, *count));
+    }
+
+    pub fn count(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// The duration that as many of 100 payments did not exceed.
+    pub fn percentile(&self, percent: u64) -> Option<Span> {
+        let at = self.count().checked_sub(1)? * percent / 100;
+        let mut up_to = 0;
+        let reaches = |(_, count): &(&Span, &u64)| {
+            up_to += **count;
+            up_to > at
+        };
+        self.0.iter().find(reaches).map(|(took, _)| *took)
+    }
 }
 
 /// A corridor's payments in a window.
 pub struct Corridor {
     pub country: Country,
     pub figures: Figures,
-    /// Start of the counted period, if it was shortened.
-    pub counted_since: Option<Timestamp>,
 }
 
 impl Corridor {
-    pub fn of(country: Country, payments: &[Accepted]) -> Corridor {
-        let counted_since = counted_since(payments);
-        Corridor { country, figures: Figures::of(payments), counted_since }
+    /// One of each country.
+    pub fn all(tallies: &[Tally]) -> Vec<Corridor> {
+        let of = |country| Corridor {
+            country,
+            figures: Figures::of(tallies.iter().filter(|it| it.country == country)),
+        };
+        Country::ALL.map(of).into()
     }
 
     /// What beneficiaries were paid.
@@ -76,32 +102,24 @@ impl Corridor {
     }
 }
 
-/// The earliest of the payments, if there may be earlier ones that were not read.
-fn counted_since(newest_first: &[Accepted]) -> Option<Timestamp> {
-    newest_first.last().filter(|_| newest_first.len() >= COUNTED_MAX).map(|it| it.accepted_at)
-}
-
 /// A corridor's payments of each day of a period.
 #[derive(Clone, Debug)]
 pub struct CorridorDays {
     pub country: Country,
     pub days: Vec<Figures>,
-    /// The first day of which there are figures, if earlier ones were left out.
-    pub since: Option<usize>,
 }
 
 impl CorridorDays {
-    /// Days of 86,400 seconds from the start on.
-    pub fn of(country: Country, payments: &[Accepted], start: Timestamp, days: usize) -> Self {
-        let day = |at: Timestamp| usize::try_from((at - start).0 / Span::days(1).0).unwrap_or(0);
-        let mut found = vec![Figures::default(); days];
-        for of_day in payments.chunk_by(|a, b| day(a.accepted_at) == day(b.accepted_at)) {
-            let at = of_day.first().and_then(|it| found.get_mut(day(it.accepted_at)));
-            if let Some(figures) = at {
-                *figures = Figures::of(of_day);
-            }
-        }
-        CorridorDays { country, days: found, since: counted_since(payments).map(day) }
+    /// One of each country. The slices of the tallies are days.
+    pub fn all(tallies: &[Tally], days: usize) -> Vec<Self> {
+        let of_day = |country, day| {
+            Figures::of(tallies.iter().filter(|it| it.country == country && it.slice == day))
+        };
+        let of = |country| CorridorDays {
+            country,
+            days: (0..days).map(|day| of_day(country, day)).collect(),
+        };
+        Country::ALL.map(of).into()
     }
 
     /// In minor units of stablecoin.
@@ -119,76 +137,81 @@ impl CorridorDays {
 mod tests {
     use super::*;
 
-    const START: Timestamp = Timestamp(1_700_000_000_000_000);
-
-    /// A payment that was accepted some minutes after the start.
-    fn accepted(minutes: i64, state: PaymentState, took: Option<i64>) -> Accepted {
-        let accepted_at = START + Span::mins(minutes);
-        Accepted {
-            accepted_at,
-            settled_at: took.map(|minutes| accepted_at + Span::mins(minutes)),
+    /// Payments of a day to Pakistan.
+    fn tally(slice: usize, state: PaymentState, took: Option<i64>, count: u64) -> Tally {
+        let minor = i64::try_from(count).expect("small");
+        Tally {
+            country: Country::Pak,
+            slice,
             state,
-            amount: Money::new(2_500, domain::currency::Currency::Pkr),
-            charge: Money::new(9_000_000, domain::currency::Currency::Usdt),
+            took: took.map(Span::mins),
+            count,
+            amount: Money::new(2_500 * minor, domain::currency::Currency::Pkr),
+            charge: Money::new(9_000_000 * minor, domain::currency::Currency::Usdt),
         }
-    }
-
-    fn minutes(span: Option<Span>) -> Option<i64> {
-        span.map(|span| span.0 / Span::mins(1).0)
     }
 
     #[test]
     fn figures_are_of_what_was_accepted() {
         use PaymentState::{Failed, Queued, Reversed, Succeeded};
         let all = [
-            accepted(9, Queued, None),
-            accepted(8, Succeeded, Some(3)),
-            accepted(7, Failed, None),
-            accepted(6, Succeeded, Some(1)),
-            accepted(5, Reversed, Some(2)),
+            tally(0, Queued, None, 1),
+            tally(0, Succeeded, Some(3), 1),
+            tally(0, Failed, None, 1),
+            tally(0, Succeeded, Some(1), 1),
+            tally(0, Reversed, Some(2), 1),
         ];
         let found = Figures::of(&all);
         assert_eq!((found.count, found.paid, found.ended), (5, 2, 4));
         assert_eq!((found.paid_out, found.charge, found.success()), (5_000, 45_000_000, Some(500)));
-        assert_eq!((minutes(found.took(50)), minutes(found.took(95))), (Some(2), Some(2)));
-        assert_eq!((Figures::default().success(), Figures::default().took(50)), (None, None));
+        let took = |percent| found.settled_in.percentile(percent);
+        assert_eq!((took(50), took(95)), (Some(Span::mins(2)), Some(Span::mins(2))));
+        let none = Figures::default();
+        assert_eq!((none.success(), none.settled_in.percentile(50)), (None, None));
     }
 
     #[test]
-    fn percentiles_are_of_what_there_is() {
-        let spans: Vec<Span> = (1..=100).map(Span::secs).collect();
-        assert_eq!(
-            (percentile(&spans, 50), percentile(&spans, 95)),
-            (Some(Span::secs(50)), Some(Span::secs(95)))
-        );
-        assert_eq!((percentile(&spans[..1], 95), percentile(&[], 50)), (Some(Span::secs(1)), None));
+    fn percentiles_weigh_durations_by_their_payments() {
+        let of = |counts: &[(i64, u64)]| {
+            let mut found = Durations::default();
+            counts.iter().for_each(|(secs, count)| found.add(Span::secs(*secs), *count));
+            found
+        };
+        let hundred: Vec<(i64, u64)> = (1..=100).map(|secs| (secs, 1)).collect();
+        for (counts, percent, secs) in [
+            (&hundred[..], 50, 50),
+            (&hundred, 95, 95),
+            (&hundred, 100, 100),
+            (&[(7, 1)], 95, 7),
+            (&[(9, 1), (1, 94), (5, 5)], 50, 1),
+            (&[(9, 1), (1, 94), (5, 5)], 95, 5),
+            (&[(9, 6), (1, 94)], 95, 9),
+        ] {
+            assert_eq!(
+                of(counts).percentile(percent),
+                Some(Span::secs(secs)),
+                "{percent} of {counts:?}"
+            );
+        }
+        let mut both = of(&[(1, 2), (3, 1)]);
+        both.add_all(&of(&[(3, 4)]));
+        assert_eq!((both.count(), both), (7, of(&[(1, 2), (3, 5)])));
     }
 
     #[test]
-    fn days_begin_at_the_start() {
-        const DAY: i64 = 24 * 60;
-        let queued = |minutes| accepted(minutes, PaymentState::Queued, None);
-        let all = [queued(2 * DAY + 1), queued(2 * DAY), queued(DAY - 1), queued(0)];
-        let found = CorridorDays::of(Country::Pak, &all, START, 3);
+    fn corridors_have_days_of_their_own() {
+        let queued = |day, count| tally(day, PaymentState::Queued, None, count);
+        let elsewhere = Tally { country: Country::Npl, ..queued(1, 4) };
+        let all = [queued(2, 2), queued(0, 1), elsewhere, queued(0, 1)];
+        let of = |country, days: Vec<CorridorDays>| {
+            days.into_iter().find(|it| it.country == country).expect("one of each country")
+        };
+        let found = of(Country::Pak, CorridorDays::all(&all, 3));
         assert_eq!(found.days.iter().map(|it| it.count).collect::<Vec<_>>(), [2, 0, 2]);
         assert_eq!((found.charge(2), found.charge(1), found.charge(3)), (18_000_000, 0, 0));
-        assert_eq!((found.charges(), found.since), (36_000_000, None));
-    }
-
-    #[test]
-    fn a_period_of_which_not_all_was_read_says_since_when() {
-        let all: Vec<Accepted> = (0..COUNTED_MAX)
-            .map(|at| {
-                accepted(
-                    2 * 24 * 60 - i64::try_from(at / 8).expect("small"),
-                    PaymentState::Queued,
-                    None,
-                )
-            })
-            .collect();
-        let first = all.last().expect("there").accepted_at;
-        assert_eq!(Corridor::of(Country::Pak, &all).counted_since, Some(first));
-        assert_eq!(CorridorDays::of(Country::Pak, &all, START, 3).since, Some(1));
-        assert_eq!(Corridor::of(Country::Pak, &all[1..]).counted_since, None);
+        assert_eq!(found.charges(), 36_000_000);
+        assert_eq!(of(Country::Npl, CorridorDays::all(&all, 3)).charges(), 36_000_000);
+        let counts = Corridor::all(&all).into_iter().map(|it| it.figures.count);
+        assert_eq!(counts.sum::<u64>(), 8);
     }
 }

@@ -19,7 +19,7 @@ use engine::payments::AuditFilter;
 use super::chart::{
     COLOURS, Chart, Level, Series, axis_end, axis_labels, line, lines, rate_labels, spark, stacked,
 };
-use super::figures::{Corridor, CorridorDays, Figures, percentile};
+use super::figures::{Corridor, CorridorDays, Durations, Figures};
 use super::{share, took};
 use crate::inbox::MOST;
 use crate::parts::grouped;
@@ -57,9 +57,10 @@ struct Overview {
     charts: Vec<Chart>,
     levels: Vec<Level>,
     corridors: Table,
-    counted: Vec<String>,
-    /// Countries of which the charts do not have all days.
-    uncharted: Vec<String>,
+    /// States since when there are figures, if that is later than the chosen period's start.
+    counted: Option<String>,
+    /// Same of the charts.
+    uncharted: Option<String>,
     accounts: Table,
 }
 
@@ -81,9 +82,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let store = visit.console().store();
     let tenant = visit.tenant_id()?;
     // Includes a payment accepted at this very instant.
-    let accepted = store.accepted(tenant, now - window, now + Span::secs(1)).await?;
-    let corridors: Vec<Corridor> =
-        accepted.iter().map(|(country, payments)| Corridor::of(*country, payments)).collect();
+    let (start, end) = (now - window, now + Span::secs(1));
+    let found = store.tallies(tenant, start, end, end - start).await?;
+    let corridors = Corridor::all(&found.tallies);
     let accounts = store.shared_accounts(tenant).await?;
     let prefunds: Vec<&Account> =
         accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
@@ -102,10 +103,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
         figures: figures.into_iter().zip(sparks).collect(),
         cards: cards(&visit, now).await?,
         charts,
-        uncharted: days.as_deref().map_or(Vec::new(), Days::uncharted),
+        uncharted: days.as_deref().and_then(Days::uncharted),
         levels: levels(&visit, &prefunds).await?,
         corridors: corridor_table(&corridors),
-        counted: corridors.iter().filter_map(counted).collect(),
+        counted: (found.from > start).then(|| counted(found.from)),
         accounts: prefund_table(&prefunds),
     };
     html(&page)
@@ -120,10 +121,11 @@ fn told(span: Option<Span>) -> Cell {
     span.map_or(Cell::Empty, |span| Cell::number(took(span)))
 }
 
-fn counted(corridor: &Corridor) -> Option<String> {
-    let since = corridor.counted_since?;
-    let country = corridor.country.alpha3();
-    Some(format!("{country}: only the latest {COUNTED_MAX} payments are counted, since {since}."))
+fn counted(from: Timestamp) -> String {
+    let most = grouped(&COUNTED_MAX.to_string());
+    format!(
+        "Counted since {from}: a country has {most} payments since then, the most that are read."
+    )
 }
 
 fn corridor_table(corridors: &[Corridor]) -> Table {
@@ -137,8 +139,8 @@ fn corridor_table(corridors: &[Corridor]) -> Table {
                 Cell::number(of.ended - of.paid),
                 Cell::number(of.count - of.ended),
                 Cell::number(share(of.paid, of.ended)),
-                told(of.took(50)),
-                told(of.took(95)),
+                told(of.settled_in.percentile(50)),
+                told(of.settled_in.percentile(95)),
                 Cell::number(corridor.paid_out()),
                 Cell::number(two_decimals(u64::try_from(of.charge).unwrap_or(0))),
             ]
@@ -167,6 +169,8 @@ pub const DAYS_KEPT: Span = Span::mins(1);
 pub struct Days {
     corridors: Vec<CorridorDays>,
     names: Vec<String>,
+    /// Since when there are figures, if earlier ones were left out.
+    from: Option<Timestamp>,
 }
 
 impl Days {
@@ -186,20 +190,18 @@ impl Days {
         let midnight = Timestamp(now.0 - now.0.rem_euclid(Span::days(1).0));
         let ago = i64::try_from(DAYS - 1).unwrap_or_default();
         let (start, end) = (midnight - Span::days(ago), now + Span::secs(1));
-        let found = visit.console().store().accepted(visit.tenant_id()?, start, end).await?;
-        if found.iter().all(|(_, payments)| payments.is_empty()) {
+        let (store, day) = (visit.console().store(), Span::days(1));
+        let found = store.tallies(visit.tenant_id()?, start, end, day).await?;
+        if found.tallies.is_empty() {
             return Ok(None);
         }
-        let corridor = |(country, payments): &(Country, Vec<_>)| {
-            CorridorDays::of(*country, payments, start, DAYS)
-        };
-        let corridors = found.iter().map(corridor).collect();
         let names = (0..).take(DAYS).map(|day| short_day(start + Span::days(day))).collect();
-        Ok(Some(Days { corridors, names }))
+        let from = (found.from > start).then_some(found.from);
+        Ok(Some(Days { corridors: CorridorDays::all(&found.tallies, DAYS), names, from }))
     }
 
     fn charts(&self) -> Vec<Chart> {
-        let Days { corridors, names } = self;
+        let Days { corridors, names, .. } = self;
         let charts = [volume_chart(corridors, names), success_chart(&self.all(), names)];
         charts.into_iter().chain(times_chart(corridors, names)).collect()
     }
@@ -216,15 +218,11 @@ impl Days {
         (0..DAYS).map(sum).collect()
     }
 
-    /// The countries with more payments than are read: their earlier days are not charted.
-    fn uncharted(&self) -> Vec<String> {
-        let short = |corridor: &CorridorDays| {
-            let (since, country) = (self.names.get(corridor.since?)?, corridor.country.alpha3());
-            Some(format!(
-                "{country}: the charts have only the latest {COUNTED_MAX} payments, since {since}. Earlier days lack this country."
-            ))
-        };
-        self.corridors.iter().filter_map(short).collect()
+    fn uncharted(&self) -> Option<String> {
+        let (most, from) = (grouped(&COUNTED_MAX.to_string()), self.from?);
+        Some(format!(
+            "The charts begin at {from}: a country has {most} payments since then, the most that are read."
+        ))
     }
 
     /// The lines on the tiles of volume, success and speed.
@@ -232,7 +230,11 @@ impl Days {
         let volume =
             |day| self.corridors.iter().map(|it| it.charge(day)).reduce(u64::saturating_add);
         let slowest = |day: usize| {
-            let half = self.corridors.iter().filter_map(|it| it.days.get(day)?.took(50)).max();
+            let half = self
+                .corridors
+                .iter()
+                .filter_map(|it| it.days.get(day)?.settled_in.percentile(50))
+                .max();
             u64::try_from(half?.0).ok()
         };
         let rates = self.all().iter().map(Figures::success).collect();
@@ -320,7 +322,7 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
     let shown: Vec<&CorridorDays> = shown.collect();
     let seconds = |span: Span| u64::try_from(span.0 / 1_000_000).unwrap_or(0);
     let half = |it: &&CorridorDays| {
-        it.days.iter().map(|day| day.took(50).map(seconds)).collect::<Vec<_>>()
+        it.days.iter().map(|day| day.settled_in.percentile(50).map(seconds)).collect::<Vec<_>>()
     };
     let values: Vec<Vec<Option<u64>>> = shown.iter().map(half).collect();
     let most = values.iter().flatten().flatten().max().copied()?;
@@ -343,7 +345,7 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
         Some(vec![
             Cell::text(words.as_str()),
             Cell::text(it.country.name()),
-            Cell::number(of_day.settled_in.len()),
+            Cell::number(of_day.settled_in.count()),
             Cell::number(took(half)),
             Cell::number(took(most)),
         ])
@@ -370,7 +372,7 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
 
 /// The middle payment of a day, and the one that 95 of 100 were as fast as.
 fn percentiles(of_day: &Figures) -> Option<(Span, Span)> {
-    of_day.took(50).zip(of_day.took(95))
+    of_day.settled_in.percentile(50).zip(of_day.settled_in.percentile(95))
 }
 
 fn success_chart(all: &[Figures], days: &[String]) -> Chart {
@@ -502,10 +504,9 @@ fn success(corridors: &[Corridor]) -> Tile {
 }
 
 fn pace(corridors: &[Corridor]) -> Tile {
-    let all = corridors.iter().flat_map(|it| it.figures.settled_in.iter().copied());
-    let mut all: Vec<Span> = all.collect();
-    all.sort_unstable();
-    let words = |percent| percentile(&all, percent).map_or("–".to_owned(), took);
+    let mut all = Durations::default();
+    corridors.iter().for_each(|it| all.add_all(&it.figures.settled_in));
+    let words = |percent| all.percentile(percent).map_or("–".to_owned(), took);
     let more = format!("p95 {}", words(95));
     let (id, title) = ("pace", "Time to settle, p50");
     Tile { id, title, value: words(50), more, tone: Tone::Plain, href: None }
@@ -630,7 +631,7 @@ mod tests {
         let of = |country, charge| {
             let mut days = vec![Figures::default(); DAYS];
             days[3].charge = charge;
-            CorridorDays { country, days, since: None }
+            CorridorDays { country, days }
         };
         let found: Vec<_> = (1..).zip(Country::ALL).map(|(minor, it)| of(it, minor)).collect();
         let series = corridor_series(&found);

@@ -296,38 +296,56 @@ pub async fn quotes_come_newest_first(world: World) {
     assert!(world.store.office_quotes(foreign(), page).await.expect("read").rows.is_empty());
 }
 
-pub async fn accepted_payments_are_read_over_a_window(world: World) {
+pub async fn accepted_payments_are_counted_over_a_period(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
-    let early = paid(&world, tenant, None, "FT-1").await;
-    world.pass(Span::mins(5)).await;
-    let one = paid(&world, tenant, None, "FT-2").await;
-    world.pass(Span::mins(5)).await;
-    let two = world.payment(tenant, None).await;
+    let slice = Span::days(1);
+    let mut made = Vec::new();
+    // How long payments took, and as what that counts.
+    for (took, counted) in [
+        (Span(59_990_000), Span(59_900_000)),
+        (Span(61_900_000), Span::secs(61)),
+        (Span(3_659_900_000), Span::hours(1)),
+        (Span::mins(25 * 60 + 59), Span::hours(25)),
+    ] {
+        let payment = world.payment(tenant, None).await;
+        world.pass(took).await;
+        pay_out(&world, &payment, "FT").await;
+        made.push((payment, Some(counted), PaymentState::Succeeded));
+        world.pass(slice).await;
+    }
+    let last = world.payment(tenant, None).await;
+    made.extend([(last.clone(), None, PaymentState::Queued)]);
     let read = async |tenant, start, end| {
-        let found = world.store.accepted(tenant, start, end).await.expect("read");
-        assert_eq!(found.iter().map(|(country, _)| *country).collect::<Vec<_>>(), Country::ALL);
-        let mut all = found.into_iter().filter(|(_, payments)| !payments.is_empty());
-        let of_pakistan = all.next().map_or(Vec::new(), |(country, payments)| {
-            assert_eq!(country, Country::Pak);
-            payments
-        });
-        assert!(all.next().is_none());
-        of_pakistan
+        let mut found = world.store.tallies(tenant, start, end, slice).await.expect("read");
+        found.tallies.sort_by_key(|it| it.slice);
+        found
     };
-    let of = |it: &Payment| store::Accepted {
-        accepted_at: it.accepted_at,
-        settled_at: it.settled_at,
-        state: it.standing.state,
-        amount: it.amount,
-        charge: it.charge.amount,
+    let (start, end) = (made[0].0.accepted_at, last.accepted_at + Span(1));
+    let of = |(payment, took, state): &(Payment, Option<Span>, PaymentState)| store::Tally {
+        country: Country::Pak,
+        slice: usize::try_from((payment.accepted_at - start).0 / slice.0).expect("later"),
+        state: *state,
+        took: *took,
+        count: 1,
+        amount: payment.amount,
+        charge: payment.charge.amount,
     };
-    assert!(early.settled_at.is_some() && two.settled_at.is_none());
-    let end = two.accepted_at + Span(1);
-    let all = [&two, &one, &early].map(of);
-    assert_eq!(read(tenant, early.accepted_at, end).await, all);
-    assert_eq!(read(tenant, early.accepted_at + Span(1), end).await, all[..2]);
-    assert_eq!(read(tenant, early.accepted_at, two.accepted_at).await, all[1..]);
-    assert!(read(foreign(), early.accepted_at, end).await.is_empty());
+    let all: Vec<store::Tally> = made.iter().map(of).collect();
+    let of_all = |tallies: &[store::Tally]| store::Tallies { from: start, tallies: tallies.into() };
+    assert_eq!(read(tenant, start, end).await, of_all(&all));
+    assert_eq!(read(tenant, start, last.accepted_at).await, of_all(&all[..4]));
+    assert_eq!(read(tenant, start + Span(1), end).await.tallies.len(), 4);
+    assert_eq!(read(foreign(), start, end).await, of_all(&[]));
+    // Alike in everything that counts.
+    let twin = world.payment(tenant, None).await;
+    let found = read(tenant, start, twin.accepted_at + Span(1)).await.tallies;
+    let both = (
+        last.amount.minor + twin.amount.minor,
+        last.charge.amount.minor + twin.charge.amount.minor,
+    );
+    let tally = found.last().expect("counted");
+    assert_eq!((found.len(), tally.count), (5, 2));
+    assert_eq!((tally.amount.minor, tally.charge.minor), both);
 }
 
 fn sums(lines: &[TrialLine]) -> BTreeMap<Currency, i64> {

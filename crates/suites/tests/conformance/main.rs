@@ -176,7 +176,7 @@ conformance! {
         payments_are_listed_by_amount_account_reference_rail_and_review
         payments_in_review_are_counted_and_listed
         quotes_come_newest_first
-        accepted_payments_are_read_over_a_window
+        accepted_payments_are_counted_over_a_period
         a_trial_balance_is_that_of_its_time
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there
