@@ -195,7 +195,7 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Disable(args) => {
                 let opened = open(&args.tenant.store, context).await?;
                 let tenant = opened.tenant(&args.tenant.tenant).await?;
-                is_other_than(&opened, &tenant, false).await?;
+                refuse_same(&opened, &tenant, false).await?;
                 let done = opened
                     .store
                     .disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why))
@@ -210,7 +210,7 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Enable(args) => {
                 let opened = open(&args.store, context).await?;
                 let tenant = opened.tenant(&args.tenant).await?;
-                is_other_than(&opened, &tenant, true).await?;
+                refuse_same(&opened, &tenant, true).await?;
                 opened
                     .store
                     .enable_webhook(tenant.id, &opened.by)
@@ -227,7 +227,7 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
 }
 
 /// Refuses to enable or disable an endpoint that already is.
-async fn is_other_than(opened: &Opened, tenant: &Tenant, enabled: bool) -> Result<(), Failure> {
+async fn refuse_same(opened: &Opened, tenant: &Tenant, enabled: bool) -> Result<(), Failure> {
     let webhook = opened.store.webhook(tenant.id).await.map_err(Failure::of_store)?;
     let state = if enabled { "enabled" } else { "disabled" };
     match webhook.filter(|it| it.disabled.is_none() == enabled) {
@@ -276,13 +276,10 @@ async fn set_url(
     known: Option<&Webhook>,
     (opened, tenant): (&Opened, TenantId),
 ) -> Result<Option<String>, Failure> {
-    opened
-        .config
-        .receivers()
-        .url(url, "")
-        .map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
+    let url = opened.config.receivers().endpoint(url);
+    let url = &url.map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
     // A sandbox's tenant starts with a secret but without an endpoint.
-    let is_change = known.is_some_and(|known| !known.url.is_empty() && known.url != url);
+    let is_change = known.is_some_and(|known| !known.url.is_empty() && known.url != *url);
     let takes_two = is_change.then_some("changing the endpoint");
     let (by, other) = (args.by.as_deref(), args.approved_by.as_deref());
     let by = deed(by, other, (opened, tenant), takes_two).await?;

@@ -73,11 +73,11 @@ pub struct AuditProofs {
 
 /// The host of the console. Error texts are shown to the user.
 pub trait Outside: Send + Sync {
-    /// Whether webhooks may be sent to this address.
+    /// The webhook endpoint that a user entered, as it is called.
     ///
     /// # Errors
-    /// The reason why not.
-    fn check_receiver(&self, url: &str) -> Result<(), String>;
+    /// Why it cannot receive webhooks.
+    fn receiver(&self, entered: &str) -> Result<String, String>;
     /// A new webhook signing secret.
     ///
     /// # Errors

@@ -107,10 +107,9 @@ fn shown(key: IssuedKey) -> ShownKey {
 }
 
 impl Outside for Server {
-    fn check_receiver(&self, url: &str) -> Result<(), String> {
+    fn receiver(&self, entered: &str) -> Result<String, String> {
         self.receivers
-            .url(url, "")
-            .map(drop)
+            .endpoint(entered)
             .map_err(|fault| format!("This URL cannot receive webhooks: {fault}."))
     }
 

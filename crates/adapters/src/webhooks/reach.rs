@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use domain::characters::{FORBIDDEN, is_unshowable};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
@@ -37,6 +38,9 @@ pub enum UrlFault {
     /// Another scheme, where plain HTTP is accepted.
     #[error("must begin with http:// or https://")]
     NotHttp,
+    /// A character that readers and programs take for different things.
+    #[error("must have no backslash, blank or {FORBIDDEN}")]
+    Misleading,
     /// No host, or a fragment.
     #[error("must be https://host[:port][/path][?query] and nothing else")]
     NotPlain,
@@ -82,6 +86,24 @@ impl Reach {
         let path = format!("{}{path}", url.path().trim_end_matches('/'));
         url.set_path(&path);
         Ok(url)
+    }
+
+    /// The endpoint that a user entered, as it is called and therefore kept and shown: a host in
+    /// another script is in its ASCII form, an address in its usual one.
+    ///
+    /// # Errors
+    /// Why it is invalid.
+    pub fn endpoint(self, entered: &str) -> Result<String, UrlFault> {
+        let misleads = |it: char| it == '\\' || it.is_whitespace() || is_unshowable(it);
+        if entered.chars().any(misleads) {
+            return Err(UrlFault::Misleading);
+        }
+        self.url(entered, "")?;
+        let called =
+            Url::parse(entered).map_err(|error| UrlFault::Unreadable(error.to_string()))?;
+        // A bare host is kept without the slash that the parser adds.
+        let is_as_entered = called.as_str().strip_suffix('/') == Some(entered);
+        Ok(if is_as_entered { entered.to_owned() } else { called.into() })
     }
 
     fn allows(self, address: IpAddr) -> Result<(), UrlFault> {
@@ -257,6 +279,7 @@ mod tests {
             Err(UrlFault::NotHttps) => "NotHttps".to_owned(),
             Err(UrlFault::NotHttp) => "NotHttp".to_owned(),
             Err(UrlFault::NotPlain) => "NotPlain".to_owned(),
+            Err(UrlFault::Misleading) => "Misleading".to_owned(),
             Err(UrlFault::Credentials) => "Credentials".to_owned(),
             Err(UrlFault::Unreadable(_)) => "Unreadable".to_owned(),
             Err(UrlFault::NoAddress(_)) => "NoAddress".to_owned(),
@@ -282,6 +305,44 @@ mod tests {
         for base in ["", " ", "https://bank.example/\n#", "\u{0}https://bank.example#x"] {
             assert_ne!(verdict(base), "Public", "{base:?}");
         }
+    }
+
+    /// What a second user approves is what is called.
+    #[test]
+    fn an_endpoint_is_kept_as_it_is_called() {
+        for (entered, kept) in [
+            ("https://bank.example", "https://bank.example"),
+            ("https://bank.example/in/", "https://bank.example/in/"),
+            ("https://fn.example/in?code=a%3D&sv=1", "https://fn.example/in?code=a%3D&sv=1"),
+            ("https://bank.example:8443/in", "https://bank.example:8443/in"),
+            ("https:evil.example/x", "https://evil.example/x"),
+            ("https:///evil.example/x", "https://evil.example/x"),
+            ("HTTPS://Bank.Example/In", "https://bank.example/In"),
+            ("https://b\u{430}nk.example/in", "https://xn--bnk-5cd.example/in"),
+            ("https://evil\u{3002}example", "https://evil.example/"),
+            ("https://ｅvil.example", "https://evil.example/"),
+            ("https://ev\u{ad}il.example/in", "https://evil.example/in"),
+            ("https://16843009/in", "https://1.1.1.1/in"),
+            ("https://0x1.0x1.0x1.0x1/in", "https://1.1.1.1/in"),
+            ("https://bank.example/a/../b", "https://bank.example/b"),
+            ("https://bank.example/\u{646}\u{644}", "https://bank.example/%D9%86%D9%84"),
+        ] {
+            assert_eq!(Reach::Internet.endpoint(entered).as_deref(), Ok(kept), "{entered:?}");
+        }
+        for entered in [
+            "https://evil.example\\.bank.example/in",
+            "http:\\\\evil.example/in",
+            "https://ev\til.example",
+            "https://ev\nil.example",
+            "https://evil.example /bank.example",
+            "https://evil.example/\u{2066}\u{202e}/moc.knab",
+            "https://evil.example/\u{200f}x",
+            "https://evil.example/\u{a0}x",
+            "https://evil.example/\u{2028}x",
+        ] {
+            assert_eq!(Reach::Internet.endpoint(entered), Err(UrlFault::Misleading), "{entered:?}");
+        }
+        assert_eq!(Reach::Internet.endpoint("http://bank.example"), Err(UrlFault::NotHttps));
     }
 
     #[test]

@@ -141,8 +141,8 @@ fn shown_once(visit: &Visit, secret: &SecretString) -> Answer {
 pub(super) async fn set_url(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let (console, tenant) = (visit.console(), visit.tenant_id()?);
-    let url = visit.form().text("url").to_owned();
-    console.outside.check_receiver(&url).map_err(|words| Stop::Wrong("url", words))?;
+    let entered = visit.form().text("url");
+    let url = console.outside.receiver(entered).map_err(|words| Stop::Wrong("url", words))?;
     match known(&visit).await? {
         Some(known) if known.url == url => {
             Err(Stop::Refused("The endpoint is already set to this URL.".to_owned()))
