@@ -23,7 +23,22 @@ pub(super) fn says(step: &str) -> &'static str {
     }
 }
 
+/// The page that shows the same outside of the setup, if not all roles open it.
+fn page_of(step: &str) -> Option<&'static str> {
+    match step {
+        "keys" => Some("/console/t/{tenant}/keys"),
+        "prefund" => Some("/console/t/{tenant}/ledger"),
+        "chain" => Some("/console/system"),
+        "people" => Some(users::LIST),
+        _ => None,
+    }
+}
+
 pub(super) async fn sections(visit: &Visit, step: &str) -> Result<Vec<Section>, Stop> {
+    if page_of(step).is_some_and(|page| !visit.may_use("GET", page)) {
+        let says = vec!["Users with other roles see and change this.".to_owned()];
+        return Ok(vec![Section { says, ..Section::default() }]);
+    }
     match step {
         "tenant" => tenant(visit),
         "policy" => policy::sections(visit).await,
@@ -97,9 +112,6 @@ async fn people(visit: &Visit) -> Result<Vec<Section>, Stop> {
     };
     let rows = of_tenant.map(row).collect();
     let table = Table::new("Users", &["User", "Roles"], rows).or("No user may act for the tenant.");
-    let links = match visit.may_use("GET", users::LIST) {
-        true => vec![(users::LIST.to_owned(), "Add users and change their roles".to_owned())],
-        false => Vec::new(),
-    };
+    let links = vec![(users::LIST.to_owned(), "Add users and change their roles".to_owned())];
     Ok(vec![Section { links, table: Some(table), ..Section::default() }])
 }

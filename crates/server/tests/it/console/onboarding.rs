@@ -148,6 +148,8 @@ async fn setup_is_as_open_as_its_parts(on: On) {
         let page = viewer.get(&format!("/setup/{step}")).await.page();
         let main = page.split_once("<main").expect("the content").1;
         assert!(!main.contains("method=\"post\""), "{step}: {main}");
+        let is_closed = ["keys", "prefund", "chain", "people"].contains(&step);
+        assert_eq!(main.contains("Users with other roles see"), is_closed, "{step}: {main}");
     }
     viewer.get("/setup").await.page();
     viewer.fetch(&format!("/console/t/{}/setup", other.tenant.tag)).await.refused(404);
