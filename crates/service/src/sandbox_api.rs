@@ -72,6 +72,11 @@ impl SandboxApi {
         })
     }
 
+    /// Whether the caller is one of several tenants.
+    async fn is_shared(&self, reach: Reach) -> Result<bool, StoreError> {
+        Ok(reach.0.is_some() && self.payments.store().tenants().await?.len() > 1)
+    }
+
     /// The simulated bank, if there is one.
     pub(super) fn simulated_bank(&self) -> Option<&SimulatedBank> {
         self.bank.as_deref()
@@ -296,9 +301,11 @@ struct AdvanceQuery {
     seconds: String,
 }
 
-/// Advances the business clock: quotes expire, deadlines pass; tokens keep the wall clock.
+/// Advances the business clock: quotes expire, deadlines pass; tokens keep the wall clock. All
+/// tenants share it, so that none of several may move it for the others.
 async fn advance_clock(
     State(api): State<Arc<SandboxApi>>,
+    Extension(reach): Extension<Reach>,
     id: RequestId,
     query: Result<Query<AdvanceQuery>, QueryRejection>,
 ) -> Response {
@@ -311,10 +318,21 @@ async fn advance_clock(
         let message = format!("seconds must be a whole number from 1 to {ADVANCE_MAX_S}");
         return Problem::bad_request("invalid_seconds", message).respond(&id);
     };
+    match api.is_shared(reach).await {
+        Ok(false) => {}
+        Ok(true) => return shared_clock().respond(&id),
+        Err(error) => return failed(&error).respond(&id),
+    }
     match api.advance(Span::secs(seconds)).await {
         Ok(()) => json(StatusCode::OK, clock_body(&api)),
         Err(error) => failed(&error).respond(&id),
     }
+}
+
+fn shared_clock() -> Problem {
+    let message = "All tenants share one clock: advance it on the sandbox page of the console, as a \
+                   user for all tenants";
+    Problem::new(StatusCode::FORBIDDEN, "shared_clock", message)
 }
 
 fn clock_body(api: &SandboxApi) -> Vec<u8> {

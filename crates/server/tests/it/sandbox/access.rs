@@ -8,6 +8,7 @@ use crate::harness::{Bank, On, Setup, on_both_stores};
 on_both_stores! {
     a_test_service_wants_a_token
     a_test_service_isolates_tenants_payments
+    one_of_several_tenants_moves_no_clock
 }
 
 /// Environment `test`, with a rail that is always open.
@@ -45,6 +46,20 @@ async fn a_test_service_isolates_tenants_payments(on: On) {
     other.call(Method::POST, &steer, None).send().await.refused(400, "payment_not_found");
     assert_eq!(bank.get(&by_id).send().await.ok()["lines"].items().len(), 1);
     assert_eq!(bank.get(by_external).send().await.ok()["lines"].items().len(), 1);
+    drop(other);
+    bank.finish().await;
+}
+
+/// A year ahead would end the payments of all.
+async fn one_of_several_tenants_moves_no_clock(on: On) {
+    let bank = Bank::alone(on, testing()).await;
+    let advance = "/sandbox/clock?seconds=1";
+    bank.call(Method::POST, advance, None).send().await.ok();
+    let other = Bank::at(&bank.running).await;
+    for caller in [&bank, &other] {
+        caller.call(Method::POST, advance, None).send().await.refused(403, "shared_clock");
+        caller.get("/sandbox/clock").send().await.ok();
+    }
     drop(other);
     bank.finish().await;
 }
