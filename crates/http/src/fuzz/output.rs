@@ -4,7 +4,7 @@ use super::differential::quoted;
 use crate::json::{self, Value};
 use crate::spreadsheet::guarded;
 
-/// Any text survives JSON and CSV, there with an apostrophe at most, and no cell begins a formula.
+/// Any text survives JSON and CSV, there with apostrophes at most, and no cell begins a formula.
 pub(super) fn text(bytes: &[u8]) {
     let Some(text) = super::text(bytes) else { return };
     let json = quoted(text);
@@ -12,11 +12,17 @@ pub(super) fn text(bytes: &[u8]) {
     assert!(json.iter().all(|byte| *byte >= b' '), "a control character is not escaped");
 
     let cell = guarded(text.to_owned());
-    assert!(
-        !cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']),
-        "{cell:?}"
-    );
-    assert_eq!(cell.strip_prefix('\'').unwrap_or(&cell), text, "two texts have one cell");
+    let plain = |(at, part): (usize, &str)| {
+        let begin = if at == 0 { part } else { part.trim_start_matches([' ', '"']) };
+        assert!(
+            !begin.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']),
+            "{cell:?}"
+        );
+        let skipped = &part[..part.len() - begin.len()];
+        format!("{skipped}{}", begin.strip_prefix('\'').unwrap_or(begin))
+    };
+    let parts: Vec<String> = cell.split(';').enumerate().map(plain).collect();
+    assert_eq!(parts.join(";"), text, "two texts have one cell");
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([cell.as_str(), "end"]).expect("a record");
     let written = writer.into_inner().expect("a table");
