@@ -29,8 +29,8 @@ pub enum Denied {
     /// The proposal or its subject does not exist.
     #[error("not found")]
     NotFound,
-    /// An identical proposal is waiting for a decision.
-    #[error("an identical proposal is already waiting")]
+    /// A proposal of the same kind about the same subject waits for a decision.
+    #[error("another proposal about this waits for a decision: decide on it or withdraw it first")]
     Proposed,
     /// The proposal was decided or has expired.
     #[error("this proposal was already decided or has expired")]
