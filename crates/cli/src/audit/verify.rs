@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use domain::audit::{INSTALLATION, hex, unhex};
+use domain::audit::INSTALLATION;
+use domain::hex::{hex, unhex};
 use domain::ids::TenantId;
 use serde_json::json;
 use store::AuditVerdict;
@@ -85,13 +86,23 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
         opened.store.verify_audit(tenant, &outside, trusted).await.map_err(Failure::of_store)?;
     let names = names(&opened).await?;
     show(&report.chains, &names, context.output)?;
-    match report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault))) {
+    let fault =
+        report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault)));
+    if let Some((tenant, fault)) = fault {
+        let message =
+            format!("the audit log was altered: the chain of {}: {fault}", names.of(tenant));
+        return Err(Failure::Refused(message));
+    }
+    // Files that were emptied or replaced prove nothing.
+    let lacks = |chain: &&AuditVerdict| {
+        chain.proven > 0 && !outside.iter().any(|it| it.tenant == chain.tenant)
+    };
+    match report.chains.iter().find(lacks).filter(|_| !args.checkpoints.is_empty()) {
         None => Ok(()),
-        Some((tenant, fault)) => {
-            let message =
-                format!("the audit log was altered: the chain of {}: {fault}", names.of(tenant));
-            Err(Failure::Refused(message))
-        }
+        Some(chain) => Err(Failure::Refused(format!(
+            "--checkpoints: no checkpoint of the chain of {}, whose entries are signed: a rewritten chain would not be detected",
+            names.of(chain.tenant)
+        ))),
     }
 }
 

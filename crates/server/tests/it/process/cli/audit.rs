@@ -117,6 +117,18 @@ fn a_log_that_was_put_back_is_found_by_what_lies_outside() {
         (&3.into(), &3.into(), &Value::Null)
     );
 
+    // Emptied or rotated away, the checkpoints prove nothing.
+    let (whole, emptied) = (file.display().to_string(), outside.path().join("emptied.jsonl"));
+    assert_eq!(installation.run(&["audit", "verify", "--checkpoints", &whole]).code, 0);
+    std::fs::write(&emptied, "").expect("written");
+    let emptied = emptied.display().to_string();
+    let blind = installation.run(&["audit", "verify", "--checkpoints", &emptied]);
+    assert_eq!(
+        (blind.code, blind.stderr.contains("no checkpoint of the chain of demobank")),
+        (1, true),
+        "{blind:?}"
+    );
+
     // The revoked key works again, and the log shows no revocation.
     copy(before.path(), installation.path());
     let found = installation.run(&["audit", "verify"]);
