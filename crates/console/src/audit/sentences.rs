@@ -420,4 +420,28 @@ mod tests {
             .collect();
         assert!(unused.is_empty(), "no longer written: {unused:?}");
     }
+
+    /// The document of the log is a list of all actions: `a.b`, or `.b` after another of the same kind.
+    #[test]
+    fn every_action_is_documented() {
+        let document = include_str!("../../../../docs/audit.md");
+        let mut documented = BTreeSet::new();
+        for row in document.lines().filter_map(|line| line.strip_prefix("| `")) {
+            let mut kind = "";
+            for name in row.split('|').next().unwrap_or_default().split(['`', ',', ' ']) {
+                let action = match name.split_once('.') {
+                    Some(("", rest)) => format!("{kind}.{rest}"),
+                    Some((its, _)) => {
+                        kind = its;
+                        name.to_owned()
+                    }
+                    None => continue,
+                };
+                documented.insert(action);
+            }
+        }
+        let missing: Vec<_> =
+            ACTIONS.iter().filter(|(name, _)| !documented.contains(*name)).collect();
+        assert!(missing.is_empty(), "docs/audit.md lacks {missing:?}");
+    }
 }
