@@ -1,5 +1,5 @@
 //! The operator console under `/console`: server-rendered pages with plain links and forms that
-//! work without a script (`experience.md`, "Operator console").
+//! work without a script (`docs/console.md`).
 //!
 //! Every request passes `gate`: the session, the user's roles (`access`), the tenant in the
 //! path, and for changes the form's CSRF token. Pages read through the services that the APIs use

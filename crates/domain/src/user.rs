@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::ids::{TenantId, UserId};
 
 names! {
-    /// Role in the operator console (`experience.md`, "Operator console"). A user may have several.
+    /// Role in the operator console (`docs/console.md`). A user may have several.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Role: "Stored and command-line name of the role." {
         /// Reads payments, wallets and webhooks.

@@ -1,5 +1,4 @@
-//! The state machines of intents and transactions: the effect of each trigger in each state
-//! (`chain.md`, "Sending").
+//! The state machines of intents and transactions: the effect of each trigger in each state.
 
 use super::{IntentState, TxState};
 

@@ -1,5 +1,5 @@
 //! The payment page that a payment link opens: HTML that works in every browser, in eight
-//! languages, with an optional script (`experience.md`, "Pay page"). The token in its path is the
+//! languages, with an optional script (`docs/pay-page.md`). The token in its path is the
 //! only credential. The page never shows the recipient's wallet or customer.
 
 mod answers;

@@ -185,7 +185,7 @@ fn the_dashboard_names_what_is_exported() {
     });
 }
 
-/// Metrics that must be in an alert and on the dashboard (`reliability.md`, `experience.md`).
+/// Metrics that must be in an alert and on the dashboard.
 #[test]
 fn nothing_that_has_to_be_watched_is_left_out() {
     let (alerts, dashboard) =

@@ -11,7 +11,7 @@ use super::harness::{Installation, Process, READY_AT_MOST, finish};
 use super::random::Random;
 use super::{faults, seed};
 
-/// The members of `--output json` (`experience.md`), which scripts rely on.
+/// The members of `--output json`, which scripts rely on.
 const MEMBERS: [&str; 17] = [
     "chain_id",
     "base_url",

@@ -1,6 +1,6 @@
 //! Actions of a token's issuer: pausing it, changing its code, blacklisting the service's
-//! addresses, destroying their balances, charging a fee (`chain.md`: "Tokens", "Watching";
-//! `decisions.md`: "failure_reason").
+//! addresses, destroying their balances, charging a fee (`decisions.md`:
+//! "failure_reason").
 
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;

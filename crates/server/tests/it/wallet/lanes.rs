@@ -1,4 +1,4 @@
-//! Lanes of operator keys (`chain.md`, "Sending"): several keys release one tenant's escrows, each
+//! Lanes of operator keys (ADR 26): several keys release one tenant's escrows, each
 //! with its own sequence of transactions.
 
 use std::collections::BTreeMap;

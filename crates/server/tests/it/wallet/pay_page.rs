@@ -1,4 +1,4 @@
-//! The payment page from outside (`experience.md`, "Pay page"): information it never reveals,
+//! The payment page from outside (`docs/pay-page.md`): information it never reveals,
 //! languages, updates, and the lookup of missing payments.
 
 use domain::brand::{Brand, Colour, Logo};

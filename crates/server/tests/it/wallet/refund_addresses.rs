@@ -1,5 +1,5 @@
-//! Refund addresses that senders enter on the payment page (`chain.md`, "Compliance": the refund
-//! address is asked for through the link and screened).
+//! Refund addresses that senders enter on the payment page (ADR 29): asked for through the link,
+//! and screened.
 
 use domain::audit::{Deed, Via};
 use domain::chain::{Address, KeyRole};

@@ -1,5 +1,5 @@
 //! Refunds from the operators' side: compliance proposes, another user approves, and separate keys
-//! execute both halves (`chain.md`, "Compliance": the two kinds of rejection).
+//! execute both halves.
 
 use domain::chain::Address;
 use domain::currency::StableCoin;

@@ -1,4 +1,4 @@
-//! Chain faults (`reliability.md`, `chain.md`): each deposit counts once, each release is executed
+//! Chain faults: each deposit counts once, each release is executed
 //! once, and the books match the chain, whatever happens to blocks, transactions and nodes.
 
 mod depth;

@@ -1,5 +1,4 @@
-//! Sweeps: tokens of paid orders go to the treasury, on chain and in the books; nothing else does
-//! (`chain.md`: "its only way out is the tenant's settlement treasury").
+//! Sweeps: tokens of paid orders go to the treasury, on chain and in the books; nothing else does (ADR 24).
 
 use std::sync::Arc;
 
