@@ -71,13 +71,20 @@ mod tests {
 
     const LONG: Span = Span::hours(1);
 
+    /// Waits for a sleeper that should be woken, in real time.
+    async fn woken(sleeper: impl Future<Output = ()>) {
+        tokio::time::timeout(testkit::wait::AT_MOST, sleeper)
+            .await
+            .expect("the sleeper was not woken");
+    }
+
     #[test]
     fn a_clock_that_is_advanced_wakes_sleepers() {
         let clock = BusinessClock::default();
         runtime().block_on(async {
             let waits = clock.sleep_until(clock.now() + LONG);
             clock.advance(LONG);
-            waits.await;
+            woken(waits).await;
         });
     }
 
@@ -87,7 +94,7 @@ mod tests {
         runtime().block_on(async {
             let waits = clock.sleep_until(clock.now() + Span::millis(1));
             clock.ahead_us.fetch_sub(LONG.0, Ordering::Relaxed);
-            waits.await;
+            woken(waits).await;
         });
     }
 }

@@ -83,13 +83,15 @@ mod tests {
     use futures_util::StreamExt as _;
     use futures_util::stream;
     use tokio::sync::oneshot;
+    use tokio::sync::oneshot::error::TryRecvError;
 
     use super::*;
 
     const PIECE: usize = 1_024;
 
-    /// Drops a body of so many pieces after it has read some; returns how many were taken from it.
-    async fn taken(pieces: usize, read: usize) -> usize {
+    /// A body of so many pieces, the number of pieces taken from it, and a receiver that ends when the
+    /// body is dropped.
+    fn counted(pieces: usize) -> (Discarded, Arc<AtomicUsize>, oneshot::Receiver<()>) {
         let count = Arc::new(AtomicUsize::new(0));
         let (held, gone) = oneshot::channel::<()>();
         let counted = count.clone();
@@ -98,7 +100,12 @@ mod tests {
             counted.fetch_add(1, Ordering::SeqCst);
             Ok::<_, Infallible>(Bytes::from_static(&[0; PIECE]))
         });
-        let mut body = Discarded::new(Body::from_stream(stream));
+        (Discarded::new(Body::from_stream(stream)), count, gone)
+    }
+
+    /// Drops a body of so many pieces after it has read some; returns how many were taken from it.
+    async fn taken(pieces: usize, read: usize) -> usize {
+        let (mut body, count, gone) = counted(pieces);
         for _ in 0..read {
             body.frame().await;
         }
@@ -118,6 +125,9 @@ mod tests {
 
     #[test]
     fn without_a_runtime_nothing_is_read() {
-        drop(Discarded::new(Body::from("x")));
+        let (body, count, mut gone) = counted(3);
+        drop(body);
+        assert!(gone.try_recv().is_err_and(|error| error == TryRecvError::Closed), "it is dropped");
+        assert_eq!(count.load(Ordering::SeqCst), 0);
     }
 }
