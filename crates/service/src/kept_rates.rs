@@ -34,6 +34,9 @@ pub(super) async fn keep(
         live.kept().with(&known, now).text()
     };
     let known = store.meta(RATES).await?.unwrap_or_default();
+    if let Err(error) = KeptRates::read(&known) {
+        tracing::warn!(%error, "the kept rates cannot be read: they are replaced by those in force");
+    }
     if merged(&known) == known {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use domain::audit::{Deed, Facts, Note};
 use domain::case_file::{CASE_FILES_MAX, CaseFile, FileKind};
+use domain::hex::hex;
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -53,7 +54,7 @@ pub struct StoredFile {
 
 /// SHA-256 in lower-case hexadecimal digits.
 fn hash_of(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 impl Store {
@@ -110,7 +111,9 @@ impl Store {
             let kind = FileKind::parse(&kind).ok_or_else(|| {
                 StoreError::Corrupt(format!("case_file.kind: unknown kind {kind:?}"))
             })?;
-            let size = u64::try_from(fields.int()?).unwrap_or(0);
+            let size = fields.int()?;
+            let size = u64::try_from(size)
+                .map_err(|_| StoreError::Corrupt(format!("case_file.size: {size} is negative")))?;
             let hash = fields.text()?.to_owned();
             let name = self.vault().open(place(tenant, NAME, &id), fields.bytes()?)?;
             let name = String::from_utf8(name.to_vec())
