@@ -64,15 +64,15 @@ impl Idempotency {
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, Refused> {
         let kept = kept.filter(|record| now < record.at + IDEMPOTENCY_KEPT);
-        kept.map(|record| self.is_for(&record.body_hash)).transpose()?;
+        kept.map(|record| self.require_same_body(&record.body_hash)).transpose()?;
         Ok(kept.cloned())
     }
 
-    /// Whether the earlier request with this key had the same body.
+    /// Requires that the earlier request with this key had the same body.
     ///
     /// # Errors
     /// The body differs.
-    pub fn is_for(&self, body_hash: &[u8; 32]) -> Result<(), Refused> {
+    pub fn require_same_body(&self, body_hash: &[u8; 32]) -> Result<(), Refused> {
         if self.body_hash == *body_hash { Ok(()) } else { Err(Refused::IdempotencyMismatch) }
     }
 }

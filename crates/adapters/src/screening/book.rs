@@ -564,7 +564,7 @@ async fn read_and_keep(
     for _ in 0..STORED_AT_ONCE_MAX {
         let stored = stored_digest(source, settings, &list).await;
         if source.is_remote() {
-            is_not_older(source, settings, &list, before, stored.as_deref(), now).await?;
+            refuse_older(source, settings, &list, before, stored.as_deref(), now).await?;
         }
         let Some((copies, documents)) = &copy else { return Ok(list) };
         let copy = KeptCopy {
@@ -612,7 +612,7 @@ pub(super) const fn is_shrunk(before: usize, now: usize, is_remote: bool) -> boo
 }
 
 /// Refuses a list that was published before the one in force, or before the stored copy.
-async fn is_not_older(
+async fn refuse_older(
     source: &ListSource,
     settings: &ListSettings,
     list: &List,

@@ -264,7 +264,7 @@ impl Probe {
         let answer = self.send(&sample.path, self.post(sample, twist)).await;
         self.slowest = self.slowest.max(answer.took);
         self.heard |= answer.status.is_some();
-        match is_taken(&answer) {
+        match require_taken(&answer) {
             Ok(()) => Ok(answer),
             Err(why) => {
                 self.silence.get_or_insert_with(|| why.clone());
@@ -280,7 +280,7 @@ impl Probe {
 
     async fn refused(&mut self, twist: Twist) -> Result<(), Outcome> {
         let sample = self.sample(WalletEventKind::WalletBlocked);
-        is_refused(&self.send(&sample.path, self.post(&sample, twist)).await)
+        require_refused(&self.send(&sample.path, self.post(&sample, twist)).await)
     }
 
     /// Sends a webhook altered after signing; it must be refused.
@@ -288,7 +288,7 @@ impl Probe {
         let sample = self.sample(WalletEventKind::WalletBlocked);
         let mut post = self.post(&sample, Twist::default());
         change(&mut post);
-        is_refused(&self.send(&sample.path, post).await)
+        require_refused(&self.send(&sample.path, post).await)
     }
 
     fn sample(&self, kind: WalletEventKind) -> Sample {
@@ -330,7 +330,7 @@ impl Probe {
         let tries =
             (0..BURST).map(|_| self.send(&sample.path, self.post(&sample, Twist::default())));
         for answer in join_all(tries).await {
-            is_taken(&answer).map_err(Outcome::Failed)?;
+            require_taken(&answer).map_err(Outcome::Failed)?;
         }
         Ok(())
     }
@@ -371,7 +371,7 @@ fn none_taken() -> Outcome {
     Outcome::Failed("no event was accepted, so there is no answer to check".to_owned())
 }
 
-fn is_taken(answer: &DeliveryAnswer) -> Result<(), String> {
+fn require_taken(answer: &DeliveryAnswer) -> Result<(), String> {
     match &answer.result {
         DeliveryResult::Received => Ok(()),
         DeliveryResult::NotReceived(why) => Err(with_words(why, answer)),
@@ -379,7 +379,7 @@ fn is_taken(answer: &DeliveryAnswer) -> Result<(), String> {
     }
 }
 
-fn is_refused(answer: &DeliveryAnswer) -> Result<(), Outcome> {
+fn require_refused(answer: &DeliveryAnswer) -> Result<(), Outcome> {
     const EXPECTED: [u16; 4] = [401, 400, 403, 422];
     match (&answer.result, answer.status) {
         (DeliveryResult::Received, _) => Err(Outcome::Failed("it was accepted".to_owned())),

@@ -73,7 +73,7 @@ fn attempt_row(attempt: &DeliveryAttempt) -> Vec<Cell> {
 
 pub(super) async fn resend(visit: Visit) -> Answer {
     let (id, why) = (visit.id(EventId::parse)?, visit.why()?.to_owned());
-    visit.console().wallets.has_endpoint_in_use(&visit.caller()?).await?;
+    visit.console().wallets.require_endpoint_in_use(&visit.caller()?).await?;
     visit.console().wallets.redeliver(&visit.caller()?, id, visit.deed(&why), None).await?;
     Ok(visit
         .done(&visit.href(&format!("/webhooks/deliveries/{id}")), "The delivery was queued again."))

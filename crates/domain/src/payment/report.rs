@@ -274,12 +274,12 @@ pub fn refuse(
     msg: &str,
     cx: &mut Cx<'_>,
 ) -> Result<Effects, Stale> {
-    is_unsent(payment, last)?;
+    require_unsent(payment, last)?;
     Ok(step(payment, trigger, Some(msg.to_owned()), last, cx))
 }
 
 /// Whether it is queued, waits for no reviewer, and no attempt may have paid it.
-fn is_unsent(payment: &Payment, last: Option<&Attempt>) -> Result<(), Stale> {
+fn require_unsent(payment: &Payment, last: Option<&Attempt>) -> Result<(), Stale> {
     if payment.standing.state != PaymentState::Queued {
         return Err(Stale::State(payment.standing.state));
     }
@@ -301,7 +301,7 @@ pub fn screened_again(
     screened: &Screened,
     cx: &mut Cx<'_>,
 ) -> Result<Effects, Stale> {
-    is_unsent(payment, last)?;
+    require_unsent(payment, last)?;
     rescreened(payment, screened, cx)?;
     match screened.verdict() {
         Verdict::Clean => {

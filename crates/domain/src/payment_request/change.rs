@@ -48,7 +48,7 @@ pub fn create(
     wallet: &Wallet,
     now: Timestamp,
 ) -> Result<(PaymentRequest, WalletEffects), WalletRefusal> {
-    wallet.may_ask()?;
+    wallet.require_unfrozen()?;
     let reference = vault::reference(VaultKind::Escrow, wallet.tenant, new.id.0);
     let request = PaymentRequest {
         id: new.id,

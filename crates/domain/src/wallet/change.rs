@@ -151,11 +151,11 @@ pub struct BlacklistOrder {
 }
 
 impl Wallet {
-    /// Whether it may request a payment or an exchange.
+    /// Requires that it may request a payment or an exchange.
     ///
     /// # Errors
     /// [`WalletRefusal::Frozen`]
-    pub const fn may_ask(&self) -> Result<(), WalletRefusal> {
+    pub const fn require_unfrozen(&self) -> Result<(), WalletRefusal> {
         if self.state.is_frozen() { Err(WalletRefusal::Frozen(self.state)) } else { Ok(()) }
     }
 

@@ -340,7 +340,7 @@ fn an_order_that_another_supersedes_is_answered_as_it_was() {
 fn a_frozen_wallet_cannot_request_anything() {
     for state in WalletState::ALL {
         let refused = if state.is_frozen() { Err(WalletRefusal::Frozen(state)) } else { Ok(()) };
-        assert_eq!(wallet_in(state).may_ask(), refused);
+        assert_eq!(wallet_in(state).require_unfrozen(), refused);
     }
 }
 

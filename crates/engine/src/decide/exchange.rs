@@ -16,7 +16,7 @@ use store::working_set::{Made, WorkingSet};
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
 use super::room::{Room, look_again, room};
-use super::{Rules, as_seen, deposit, effects, holds, is_still_open, sent_again, sweep};
+use super::{Rules, as_seen, deposit, effects, holds, require_still_open, sent_again, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
 
@@ -156,7 +156,7 @@ impl Acting<'_> {
             }
             ExchangeAction::Inquired { attempt, answer, .. } => {
                 let attempt = self.attempt(ws, *attempt)?;
-                is_still_open(&attempt, answer)?;
+                require_still_open(&attempt, answer)?;
                 let tries = job_tries(ws, tenant, subject);
                 Ok(self.inquired(attempt, answer, tries, cx))
             }

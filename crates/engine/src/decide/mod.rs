@@ -155,7 +155,7 @@ fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refu
 
 /// The attempt that a rail was asked about must not have ended in the meantime, unless the rail
 /// states its outcome.
-fn is_still_open(attempt: &Attempt, answer: &InquiryAnswer) -> Result<(), Refused> {
+fn require_still_open(attempt: &Attempt, answer: &InquiryAnswer) -> Result<(), Refused> {
     let is_open = matches!(
         attempt.state,
         AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted

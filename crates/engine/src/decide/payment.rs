@@ -19,7 +19,7 @@ use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
 use super::room::{Room, look_again, room};
-use super::{Rules, as_seen, is_still_open, quote, recall, sent_again, write};
+use super::{Rules, as_seen, quote, recall, require_still_open, sent_again, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 
 /// Delay between two routing attempts.
@@ -182,7 +182,7 @@ impl Case<'_> {
             PaymentAction::Inquired { attempt, fence, answer } => {
                 self.holds(*fence)?;
                 let mut attempt = self.attempt(ws, *attempt)?;
-                is_still_open(&attempt, answer)?;
+                require_still_open(&attempt, answer)?;
                 Ok((self.inquired(&mut attempt, answer, cx), Some(attempt)))
             }
             PaymentAction::SendAgain { attempt, fence } => {

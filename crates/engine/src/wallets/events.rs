@@ -91,7 +91,7 @@ impl Wallets {
         let by = Box::new(by.into());
         let record = self.own_delivery(caller, event).await?;
         let key = idempotency.clone();
-        let prepared = self.has_endpoint_in_use(caller).await.map(|()| {
+        let prepared = self.require_endpoint_in_use(caller).await.map(|()| {
             let replay = DeliveryAction::Replay { by, idempotency };
             Action::Delivery(DeliveryRef::of(&record.delivery), replay)
         });

@@ -59,7 +59,7 @@ impl Wallets {
     /// [`Denied::WebhooksOff`]; [`Denied::NotFound`] if the tenant no longer subscribes to payment
     /// events.
     pub async fn recover(&self, caller: &Caller, lost: &Lost, by: &Deed) -> Result<(), Denied> {
-        self.has_endpoint_in_use(caller).await?;
+        self.require_endpoint_in_use(caller).await?;
         for step in steps(missed(lost)) {
             match step {
                 RecoveryStep::Replay(event) => {
@@ -79,7 +79,7 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::WebhooksOff`]
-    pub async fn has_endpoint_in_use(&self, caller: &Caller) -> Result<(), Denied> {
+    pub async fn require_endpoint_in_use(&self, caller: &Caller) -> Result<(), Denied> {
         match self.store.webhook(caller.tenant).await? {
             Some(webhook) if webhook.disabled.is_none() => Ok(()),
             _ => Err(Denied::WebhooksOff),

@@ -79,7 +79,7 @@ impl Api {
     ) -> Result<Option<Answer>, WalletProblem> {
         match self.wallets.store().kept_answer(tenant, &asked.key).await {
             Ok(Some(kept)) => {
-                asked.is_for(&kept.body_hash).map_err(refusals::refused)?;
+                asked.require_same_body(&kept.body_hash).map_err(refusals::refused)?;
                 Ok(Some(Answer { body: kept.body, replayed: true }))
             }
             Ok(None) => Ok(None),

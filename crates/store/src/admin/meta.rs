@@ -74,7 +74,7 @@ impl Store {
         let now = Step::any(&NOW, vec![self.now_param()]);
         let mut answers = self.write(vec![set, now]).await?;
         if bytes > 0 {
-            self.driver().has_space();
+            self.driver().note_space_found();
         }
         let keys = self.id_keys().await?;
         let now = answers.pop().unwrap_or_default();

@@ -198,9 +198,9 @@ impl Driver {
     }
 
     /// A write as large as any other has found space.
-    pub(crate) fn has_space(&self) {
+    pub(crate) fn note_space_found(&self) {
         if let Driver::Sqlite(sqlite) = self {
-            sqlite.has_space();
+            sqlite.note_space_found();
         }
     }
 

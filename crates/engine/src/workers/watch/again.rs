@@ -171,7 +171,7 @@ impl Watch<'_> {
         };
         let mut logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
         for log in self.not_in(&logs, shown, &block).await? {
-            match self.is_there(&log).await? {
+            match self.sighting_of(&log).await? {
                 Sighting::Confirmed => logs.push(log),
                 Sighting::Absent => {}
                 Sighting::Open => return Ok(None),
@@ -224,7 +224,7 @@ impl Watch<'_> {
     }
 
     /// Whether enough nodes have a transfer that one of them returned.
-    async fn is_there(&self, log: &ChainLog) -> Result<Sighting, Trouble> {
+    async fn sighting_of(&self, log: &ChainLog) -> Result<Sighting, Trouble> {
         let LogEvent::Transfer { from, to, value } = log.event else { return Ok(Sighting::Absent) };
         let transfer = TransferAt {
             block_number: log.block_number,

@@ -228,7 +228,7 @@ impl Watch<'_> {
             Some(Verdict::NotYet) => return Ok(Finding::Unconfirmed),
             None => return Ok(Finding::Waits),
         };
-        let found = match self.is_seen(deposit, place).await {
+        let found = match self.missing_receipts(deposit, place).await {
             Ok(None) => self.compare(deposit.to, deposit.coin, place).await,
             other => other,
         };
@@ -264,7 +264,7 @@ impl Watch<'_> {
 
     /// Compares a deposit with each node's receipt of its transaction; `None` = enough of them have
     /// it.
-    async fn is_seen(
+    async fn missing_receipts(
         &self,
         deposit: &Deposit,
         place: Place,

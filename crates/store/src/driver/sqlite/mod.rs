@@ -43,7 +43,7 @@ pub(crate) struct Sqlite {
     mode: Mode,
     clock: Arc<dyn Clock>,
     faults: FaultHooks,
-    /// Whether a write found no space and none of [`Sqlite::has_space`] has succeeded since.
+    /// Whether a write found no space and none of [`Sqlite::note_space_found`] has succeeded since.
     is_full: AtomicBool,
 }
 
@@ -68,7 +68,7 @@ impl Sqlite {
     }
 
     /// A write as large as any other has found space.
-    pub(crate) fn has_space(&self) {
+    pub(crate) fn note_space_found(&self) {
         self.is_full.store(false, Ordering::Relaxed);
     }
 
