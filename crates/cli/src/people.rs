@@ -4,6 +4,8 @@ use clap::Args;
 use domain::approval::DualControl;
 use domain::attempt::evidence_of;
 use domain::audit::Deed;
+use domain::audit::WHY_MAX_CHARS;
+use domain::characters::entered;
 use domain::coin_amount;
 use domain::ids::TenantId;
 use domain::user::{Role, Scope, is_same_user, login_name};
@@ -199,8 +201,8 @@ pub fn person(text: &str) -> Result<String, String> {
 }
 
 pub fn reason(text: &str) -> Result<String, String> {
-    let why = text.trim();
-    if why.is_empty() { Err("must not be blank".to_owned()) } else { Ok(why.to_owned()) }
+    let rule = || format!("must be 1 to {WHY_MAX_CHARS} printable characters");
+    entered(text, WHY_MAX_CHARS).map(str::to_owned).ok_or_else(rule)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use domain::chain::ChainNumber;
+use domain::characters::entered;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -224,11 +225,8 @@ const REFERENCE_MAX_CHARS: usize = 128;
 
 /// Parses the reference of money that was received.
 fn reference(text: &str) -> Result<String, String> {
-    let reference = text.trim();
-    let is_plain = !reference.chars().any(char::is_control);
-    let fits = (1..=REFERENCE_MAX_CHARS).contains(&reference.chars().count());
     let rule = || format!("must be 1 to {REFERENCE_MAX_CHARS} printable characters");
-    (is_plain && fits).then(|| reference.to_owned()).ok_or_else(rule)
+    entered(text, REFERENCE_MAX_CHARS).map(str::to_owned).ok_or_else(rule)
 }
 
 /// Parses the name of a token.

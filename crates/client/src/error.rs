@@ -1,5 +1,6 @@
 //! Errors of a request, worded for the user who made it: which field, which rule.
 
+use domain::characters::one_line;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -205,9 +206,9 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The text without control characters, which could manipulate a terminal.
+/// The text without characters that could manipulate a terminal.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    one_line(text, usize::MAX)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use adapters::oidc;
 use adapters::outbound::is_on_this_machine;
+use domain::characters::entered;
 use domain::identity::NameClaim;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
@@ -76,10 +77,7 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         !oidc.client_id.trim().is_empty(),
         "is missing: the provider has to identify this installation",
     );
-    let label = oidc.label.trim();
-    let sayable = !label.is_empty()
-        && label.chars().count() <= LABEL_MAX_CHARS
-        && !label.chars().any(char::is_control);
+    let sayable = entered(&oidc.label, LABEL_MAX_CHARS).is_some();
     faults.check(
         "console.oidc.label",
         sayable,

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use domain::approval::{Approval, ApprovalState, Change};
+use domain::characters::is_unshowable;
 use domain::ids::ApprovalId;
 use domain::user::User;
 use engine::console::scope_of;
@@ -208,7 +209,7 @@ async fn decide(visit: &Visit, approve: bool) -> Answer {
         }));
     }
     let note = visit.form().text("note");
-    if note.chars().count() > NOTE_MAX_CHARS || note.chars().any(char::is_control) {
+    if note.chars().count() > NOTE_MAX_CHARS || note.chars().any(is_unshowable) {
         let words = format!("A note has at most {NOTE_MAX_CHARS} characters.");
         return Err(Stop::Wrong("note", words));
     }

@@ -1,6 +1,7 @@
 //! Users' work on a case that waits for a decision (a payment, a deposit or an exchange order):
 //! notes, who decides it until when, and the case file for printing.
 
+use domain::characters::entered;
 use std::collections::HashMap;
 
 use domain::audit::Note;
@@ -228,14 +229,8 @@ fn due_words(at: Timestamp, now: Timestamp) -> String {
 
 async fn note(visit: Visit) -> Answer {
     let case = Case::asked(&visit).await?;
-    let text = visit.form().text("note");
-    let is_fine = !text.is_empty()
-        && text.chars().count() <= NOTE_MAX_CHARS
-        && !text.chars().any(char::is_control);
-    if !is_fine {
-        let rule = format!("Note: enter 1 to {NOTE_MAX_CHARS} characters.");
-        return Err(Stop::Invalid(rule));
-    }
+    let rule = || Stop::Invalid(format!("Note: enter 1 to {NOTE_MAX_CHARS} printable characters."));
+    let text = entered(visit.form().text("note"), NOTE_MAX_CHARS).ok_or_else(rule)?;
     let store = visit.console().store();
     let deed = visit.deed("");
     let known = store.case_notes(visit.tenant_id()?, case.id()).await?;

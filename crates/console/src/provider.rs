@@ -3,6 +3,7 @@
 //! administrator created for the provider are admitted; none are created here, and passwords work
 //! independently of the provider.
 
+use domain::characters::one_line;
 use std::sync::Arc;
 
 use axum::response::Response;
@@ -137,8 +138,7 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
     };
     let next = next_of(&departure.next);
     if let Some(error) = query.given("error") {
-        let told: String =
-            error.chars().filter(|letter| !letter.is_control()).take(TOLD_MAX_CHARS).collect();
+        let told = one_line(error, TOLD_MAX_CHARS);
         return failed(
             visit,
             next,

@@ -2,6 +2,7 @@
 //! of them may open with the list.
 
 use axum::response::Response;
+use domain::characters::entered;
 use engine::console::{SAVED_VIEWS_MAX, SavedView};
 use engine::payments::StoreError;
 
@@ -78,13 +79,8 @@ fn list(visit: &Visit) -> Result<(&'static str, String, String), Stop> {
 
 async fn save(visit: Visit) -> Answer {
     let (list, query, href) = list(&visit)?;
-    let name = visit.form().text("name");
-    let is_fine = !name.is_empty()
-        && name.chars().count() <= NAME_MAX_CHARS
-        && !name.chars().any(char::is_control);
-    if !is_fine {
-        return Err(Stop::Invalid(format!("Name: enter 1 to {NAME_MAX_CHARS} characters.")));
-    }
+    let rule = || Stop::Invalid(format!("Name: enter 1 to {NAME_MAX_CHARS} printable characters."));
+    let name = entered(visit.form().text("name"), NAME_MAX_CHARS).ok_or_else(rule)?;
     let is_default = visit.form().given("default").is_some();
     let view = SavedView { name: name.to_owned(), query, is_default };
     let saved = visit.console().store().save_view(visit.user()?.id, list, &view).await;

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::audit::Deed;
+use domain::characters::one_line;
 use domain::identity::Subject;
 use domain::time::{Span, Timestamp};
 use domain::user::User;
@@ -94,8 +95,7 @@ pub(super) struct Origin {
 impl Origin {
     /// Truncates the browser's description.
     pub(super) fn new(address: String, user_agent: &str, by: Deed) -> Origin {
-        let plain = user_agent.chars().filter(|letter| !letter.is_control());
-        Origin { address, browser: plain.take(BROWSER_MAX_CHARS).collect(), subject: None, by }
+        Origin { address, browser: one_line(user_agent, BROWSER_MAX_CHARS), subject: None, by }
     }
 
     /// The same through the identity provider.

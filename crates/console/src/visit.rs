@@ -1,5 +1,7 @@
 //! A request as pages see it: the user, the tenant, the form.
 
+use domain::audit::WHY_MAX_CHARS;
+use domain::characters::entered;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -200,17 +202,10 @@ impl Visit {
     /// # Errors
     /// [`Stop::Wrong`]
     pub fn why(&self) -> Result<&str, Stop> {
-        const WHY_MAX_CHARS: usize = 500;
-        let why = self.0.form.text("why");
-        let fine = !why.is_empty()
-            && why.chars().count() <= WHY_MAX_CHARS
-            && !why.chars().any(char::is_control);
-        if fine {
-            Ok(why)
-        } else {
-            let words = format!("Please enter a reason of 1 to {WHY_MAX_CHARS} characters.");
-            Err(Stop::Wrong("why", words))
-        }
+        let words =
+            || format!("Please enter a reason of 1 to {WHY_MAX_CHARS} printable characters.");
+        let why = entered(self.0.form.text("why"), WHY_MAX_CHARS);
+        why.ok_or_else(|| Stop::Wrong("why", words()))
     }
 
     /// The refused form that this page shows again.

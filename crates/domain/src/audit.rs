@@ -22,6 +22,9 @@ pub const INSTALLATION: TenantId = TenantId(Uuid::nil());
 /// Version of the hashed byte format; the first of the hashed bytes.
 pub const ENTRY_VERSION: u8 = 1;
 
+/// Maximum characters of an actor's reason.
+pub const WHY_MAX_CHARS: usize = 500;
+
 /// Length value that marks an absent text.
 const ABSENT: u32 = u32::MAX;
 
@@ -205,23 +208,6 @@ fn put(out: &mut Vec<u8>, text: Option<&str>) {
     let length = u32::try_from(text.len()).unwrap_or(ABSENT);
     out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(text.as_bytes());
-}
-
-/// Lower-case hexadecimal, the format of hashes, keys and signatures in the audit log.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Parses exactly `BYTES` bytes of hexadecimal digits.
-pub fn unhex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
-    let mut out = [0; BYTES];
-    if text.len() != 2 * BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in out.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(out)
 }
 
 /// End of a chain.

@@ -1,5 +1,7 @@
 //! How a tenant's payment pages look: logo, colour, and a contact for senders.
 
+use crate::characters::entered;
+
 /// Maximum size of a logo, in bytes: senders load it on slow connections.
 pub const LOGO_MAX_BYTES: usize = 16 * 1024;
 /// Maximum length of a contact, in characters.
@@ -119,12 +121,8 @@ pub struct Brand {
 /// # Errors
 /// The rule that the text breaks.
 pub fn contact(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let length = text.chars().count();
-    match (1..=CONTACT_MAX_CHARS).contains(&length) && !text.chars().any(char::is_control) {
-        true => Ok(text.to_owned()),
-        false => Err(format!("must be 1 to {CONTACT_MAX_CHARS} printable characters")),
-    }
+    let rule = || format!("must be 1 to {CONTACT_MAX_CHARS} printable characters");
+    entered(text, CONTACT_MAX_CHARS).map(str::to_owned).ok_or_else(rule)
 }
 
 #[cfg(test)]

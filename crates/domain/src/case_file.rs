@@ -1,5 +1,7 @@
 //! Evidence files of cases: which files are accepted, and under which name.
 
+use crate::characters::entered;
+
 /// Maximum size of a file, in bytes.
 pub const CASE_FILE_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of files of a case.
@@ -67,14 +69,10 @@ impl CaseFile {
         }
         let kind = FileKind::ALL.into_iter().find(|kind| bytes.starts_with(kind.first_bytes()));
         let kind = kind.ok_or("must be a PDF, PNG or JPEG file")?;
-        let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
-        let is_fine = !name.is_empty()
-            && name.chars().count() <= FILE_NAME_MAX_CHARS
-            && !name.chars().any(char::is_control);
-        match is_fine {
-            true => Ok(CaseFile { name: name.to_owned(), kind, bytes }),
-            false => Err(format!("its name must have 1 to {FILE_NAME_MAX_CHARS} characters")),
-        }
+        let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = entered(name, FILE_NAME_MAX_CHARS)
+            .ok_or_else(|| format!("its name must have 1 to {FILE_NAME_MAX_CHARS} characters"))?;
+        Ok(CaseFile { name: name.to_owned(), kind, bytes })
     }
 }
 

@@ -87,6 +87,26 @@ pub fn is_forbidden(character: char) -> bool {
         || ANNOTATION.contains(&character)
 }
 
+/// Whether a character must not occur within a line that is shown: a control character, or one that
+/// [`is_forbidden`] refuses.
+pub fn is_unshowable(character: char) -> bool {
+    character.is_control() || is_forbidden(character)
+}
+
+/// At most `max_chars` characters of a text from outside, for one line: a bank's, a node's or a
+/// browser's. Each unshowable character becomes a space.
+pub fn one_line(text: &str, max_chars: usize) -> String {
+    text.chars().take(max_chars).map(|it| if is_unshowable(it) { ' ' } else { it }).collect()
+}
+
+/// A line that a user entered, trimmed; `None` unless it has 1 to `max_chars` characters, none of
+/// them unshowable.
+pub fn entered(text: &str, max_chars: usize) -> Option<&str> {
+    let text = text.trim();
+    let fits = (1..=max_chars).contains(&text.chars().count());
+    (fits && !text.chars().any(is_unshowable)).then_some(text)
+}
+
 /// The text with the decimal digits of every script as ASCII digits: people type numbers in the
 /// digits of their language.
 pub fn with_ascii_digits(text: &str) -> String {
@@ -108,6 +128,27 @@ fn ascii_digit(character: char) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_has_no_character_that_moves_ends_or_hides_text() {
+        let hostile = [
+            "\u{202E}", "\u{2066}", "\u{200F}", "\u{2028}", "\u{2029}", "\n", "\u{1b}", "\u{85}",
+            "\u{E000}",
+        ];
+        for character in hostile {
+            let text = format!("a{character}b");
+            assert_eq!(one_line(&text, 9), "a b", "{character:?}");
+            assert_eq!(entered(&text, 9), None, "{character:?}");
+        }
+        for text in ["رقم الحساب ۱۲۳", "Ça va – “oui”", "a\u{200C}b"] {
+            assert_eq!((one_line(text, 99).as_str(), entered(text, 99)), (text, Some(text)));
+        }
+        assert_eq!(one_line("abc", 2), "ab");
+        assert_eq!(
+            (entered(" ab ", 2), entered("abc", 2), entered(" ", 2)),
+            (Some("ab"), None, None)
+        );
+    }
 
     #[test]
     fn digits_of_every_script_become_ascii_digits() {

@@ -5,6 +5,7 @@
 //! or 35 characters, change their case, and put their own ids into our fields: an unknown id has no
 //! meaning.
 
+use crate::characters::one_line;
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
@@ -267,9 +268,9 @@ impl ReportIds {
     }
 }
 
-/// A bank's id for display: bounded, without control characters.
+/// A bank's id for display.
 fn shown(id: &str) -> String {
-    id.chars().take(48).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    one_line(id, 48)
 }
 
 /// The attempts that the ids of some reports lead to.

@@ -5,6 +5,7 @@
 //! deployment. `deposit` and `exchange` decide what a state means for their money: no money moves
 //! here.
 
+use crate::characters::entered;
 use jiff::civil::Date;
 
 use crate::chain::{Address, ChainNumber};
@@ -47,12 +48,9 @@ impl WalletState {
 /// Maximum characters of the bank's customer id.
 pub const CUSTOMER_ID_MAX_CHARS: usize = 128;
 
-/// Validates the bank's customer id: 1 to 128 characters without control characters, trimmed.
+/// Validates the bank's customer id: 1 to 128 characters, none of them unshowable, trimmed.
 pub fn customer_id(text: &str) -> Option<String> {
-    let id = text.trim();
-    let fits = (1..=CUSTOMER_ID_MAX_CHARS).contains(&id.chars().count())
-        && !id.chars().any(char::is_control);
-    fits.then(|| id.to_owned())
+    entered(text, CUSTOMER_ID_MAX_CHARS).map(str::to_owned)
 }
 
 names! {

@@ -1,5 +1,6 @@
 //! Creates tenants and their keys, for the command line and the sandbox.
 
+use domain::characters::entered;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
@@ -86,11 +87,8 @@ pub async fn create_tenant(
         (1..=TAG_MAX_CHARS).contains(&tag.len()) && tag.bytes().all(word),
         "tag: must be 1 to {TAG_MAX_CHARS} of a-z, 0-9 and _"
     );
-    let name = name.trim();
-    anyhow::ensure!(
-        (1..=NAME_MAX_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control),
-        "name: must be 1 to {NAME_MAX_CHARS} printable characters"
-    );
+    let name = entered(name, NAME_MAX_CHARS)
+        .with_context(|| format!("name: must be 1 to {NAME_MAX_CHARS} printable characters"))?;
     let id = TenantId(engine::batcher::fresh_id(store));
     let tenant = Tenant { id, tag: tag.to_owned(), name: name.to_owned(), policy };
     store.create_tenant(&tenant, by).await.with_context(|| format!("tenant {tag}"))?;

@@ -14,6 +14,7 @@ mod metadata;
 #[cfg(test)]
 mod tests;
 
+use domain::characters::one_line;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -83,7 +84,7 @@ fn refused(why: impl Into<String>) -> IdentityFault {
 
 /// A text of the provider, shortened for a log line.
 fn told(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(TOLD_MAX_CHARS).collect()
+    one_line(text, TOLD_MAX_CHARS)
 }
 
 fn is_fresh(at: Timestamp, now: Timestamp) -> bool {

@@ -1,6 +1,7 @@
 //! Shared parts of ISO 20022 messages: namespaces, amounts, statuses, the ids of an attempt. Pure
 //! functions.
 
+use domain::characters::one_line;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
@@ -338,7 +339,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 fn clean(text: &str, max_chars: usize) -> String {
-    text.chars().take(max_chars).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    one_line(text, max_chars)
 }
 
 #[cfg(test)]

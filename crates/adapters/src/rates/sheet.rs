@@ -2,6 +2,7 @@
 //! and CSV sheets. Numbers are read exactly from their text, never through a binary float. A document
 //! is read completely or rejected.
 
+use domain::characters::one_line;
 use domain::currency::Currency;
 use domain::decimal::{Decimal, DecimalError, Rounding};
 use domain::ports::Mid;
@@ -356,7 +357,7 @@ pub(super) fn pair(base: Currency, quote: Currency) -> String {
 
 /// The beginning of a text of the document.
 pub(super) fn shown(text: &str) -> String {
-    text.chars().filter(|sign| !sign.is_control()).take(SHOWN_CHARS).collect()
+    one_line(text, SHOWN_CHARS)
 }
 
 pub(super) fn currency(field: &str, code: &str) -> Result<Currency, SheetError> {

@@ -1,6 +1,7 @@
 //! One connection to an SFTP server: one request at a time, each with a time-out. After
 //! [`Fault::Broken`] it has to be dropped: answers may be out of step.
 
+use domain::characters::one_line;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
@@ -59,7 +60,7 @@ impl From<Fault> for io::Error {
             wire::NO_CONNECTION | wire::CONNECTION_LOST => io::ErrorKind::ConnectionAborted,
             _ => io::ErrorKind::Other,
         };
-        let text: String = message.chars().filter(|c| !c.is_control()).take(120).collect();
+        let text = one_line(&message, 120);
         let text = if text.is_empty() { "no reason given".to_owned() } else { text };
         io::Error::new(kind, format!("the server refused: {text} (status {code})"))
     }

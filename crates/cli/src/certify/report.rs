@@ -1,5 +1,6 @@
 //! The result of `certify`: a table, a JSON object, or JUnit XML for test servers.
 
+use domain::characters::one_line;
 use domain::time::Span;
 use quick_xml::escape::escape;
 use serde_json::{Value, json};
@@ -106,6 +107,5 @@ pub fn junit(url: &str, found: &[Found]) -> String {
 
 /// Escaped, without characters that XML cannot carry: endpoints may send anything.
 fn clean(text: &str) -> String {
-    escape(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
-        .into_owned()
+    escape(one_line(text, usize::MAX)).into_owned()
 }

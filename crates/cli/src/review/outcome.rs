@@ -2,6 +2,7 @@
 //! established it.
 
 use clap::{Args, ValueEnum};
+use domain::characters::entered;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::rail::{Finding, RailStatus};
@@ -78,7 +79,6 @@ impl OutcomeArgs {
 
 /// Parses a bank reference.
 fn reference(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let is_good = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    if is_good { Ok(text.to_owned()) } else { Err("must be 1 to 140 characters".to_owned()) }
+    let rule = || "must be 1 to 140 characters".to_owned();
+    entered(text, 140).map(str::to_owned).ok_or_else(rule)
 }

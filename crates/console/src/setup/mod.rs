@@ -3,6 +3,7 @@
 //! so that the setup can be left and continued at any time.
 
 use askama::Template;
+use domain::characters::entered;
 use domain::currency::StableCoin;
 
 use self::checks::{Check, Standing};
@@ -178,13 +179,10 @@ async fn tenants(visit: Visit) -> Answer {
 
 async fn create(visit: Visit) -> Answer {
     let (form, why) = (visit.form(), visit.why()?);
-    let (name, tag) = (form.text("name"), form.text("tag"));
-    let is_fine = !name.is_empty()
-        && name.chars().count() <= NAME_MAX_CHARS
-        && !name.chars().any(char::is_control);
-    if !is_fine {
-        return Err(Stop::wrong("name", format!("Name: enter 1 to {NAME_MAX_CHARS} characters.")));
-    }
+    let tag = form.text("tag");
+    let rule =
+        || Stop::wrong("name", format!("Name: enter 1 to {NAME_MAX_CHARS} printable characters."));
+    let name = entered(form.text("name"), NAME_MAX_CHARS).ok_or_else(rule)?;
     let unknown = || Stop::wrong("coin", "Please choose the stablecoin.");
     let coin = StableCoin::parse(form.text("coin")).ok_or_else(unknown)?;
     if visit.console().store().tenant_by_tag(tag).await?.is_some() {

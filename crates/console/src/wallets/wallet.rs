@@ -1,6 +1,7 @@
 //! A wallet: balances, history, and blocks. One user blocks it at once; unblocking it or passing on
 //! a regulator's order requires two (`decisions.md`, "Four eyes").
 
+use domain::characters::entered;
 use domain::ids::WalletId;
 use domain::names::state_phrase;
 use domain::wallet::{
@@ -245,11 +246,8 @@ pub(super) async fn unblock(visit: Visit) -> Answer {
 pub(super) async fn blacklist(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let line = |name: &'static str, words: &str| {
-        let text = visit.form().text(name);
-        let fine = !text.is_empty()
-            && text.chars().count() <= LINE_MAX_CHARS
-            && !text.chars().any(char::is_control);
-        if fine { Ok(text.to_owned()) } else { Err(Stop::wrong(name, words)) }
+        let line = entered(visit.form().text(name), LINE_MAX_CHARS);
+        line.map(str::to_owned).ok_or_else(|| Stop::wrong(name, words))
     };
     let authority = line("authority", "Please enter the authority.")?;
     let reference = line("reference", "Please enter the order number.")?;

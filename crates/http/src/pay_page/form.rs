@@ -1,7 +1,7 @@
-//! The sender's details form (`experience.md`, "Pay page"): all errors at once, each beside its
+//! The sender's details form (`docs/pay-page.md`): all errors at once, each beside its
 //! field.
 
-use domain::characters::{is_blank, is_forbidden};
+use domain::characters::{is_blank, is_unshowable};
 use domain::email::{EMAIL_MAX_BYTES, is_email};
 use domain::payment_request::SenderDetails;
 use domain::phone::{self, DialCountry};
@@ -53,7 +53,7 @@ impl Form {
             let value =
                 query.optional(name, |_, given| Ok(given.trim().to_owned())).unwrap_or_default();
             let value = if is_blank(&value) { String::new() } else { value };
-            let fault = if value.chars().any(|it| it.is_control() || is_forbidden(it)) {
+            let fault = if value.chars().any(is_unshowable) {
                 Some("fault-characters")
             } else if value.chars().count() > max {
                 Some("fault-long")

@@ -4,6 +4,7 @@
 //! kept as text.
 
 use domain::chain::{Address, Broadcast, ChainFault};
+use domain::characters::one_line;
 use domain::time::Span;
 
 use super::TransportFault;
@@ -254,7 +255,7 @@ impl NodeError {
 
 /// A node's text for a log: one line, bounded.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_TEXT_CHARS).collect()
+    one_line(text, MAX_TEXT_CHARS)
 }
 
 #[cfg(test)]
