@@ -85,11 +85,6 @@ impl AccountAnswer {
             AccountAnswer::Unavailable(_) => "unavailable",
         }
     }
-
-    /// Whether a payment to the account would certainly be returned.
-    pub const fn rules_out_payment(&self) -> bool {
-        matches!(self, AccountAnswer::Closed | AccountAnswer::NotFound)
-    }
 }
 
 /// An answer, and the rail that gave it.

@@ -80,14 +80,6 @@ impl PaymentId {
     pub fn end_to_end_id(self) -> String {
         self.0.simple().to_string()
     }
-
-    /// Parses an EndToEndId that we wrote.
-    pub fn from_end_to_end_id(text: &str) -> Option<PaymentId> {
-        if text.len() != 32 {
-            return None;
-        }
-        Uuid::try_parse(text).ok().map(PaymentId)
-    }
 }
 
 impl AttemptId {

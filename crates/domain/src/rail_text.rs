@@ -3,8 +3,8 @@
 //! Stored values are never changed, and the message decides about lengths.
 
 use any_ascii::any_ascii_char;
-use icu_properties::props::{EmojiModifier, ExtendedPictographic, RegionalIndicator, Script};
-use icu_properties::{CodePointMapData, CodePointSetData};
+use icu_properties::CodePointSetData;
+use icu_properties::props::{EmojiModifier, ExtendedPictographic, RegionalIndicator};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -61,32 +61,6 @@ impl CharacterSet {
             && words.all(|word| !self.spell(word, usize::MAX).is_empty())
     }
 
-    /// The part of an account holder's name that a bank would not recognise; `None` means that it
-    /// can be paid out to. Stricter than [`CharacterSet::can_name`]: a bank compares the holder's
-    /// name with its records and refuses after the tokens have moved.
-    pub fn name_loss(self, name: &str) -> Option<NameLoss> {
-        let scripts = CodePointMapData::<Script>::new();
-        let seen =
-            || name.chars().filter(|character| !is_ignorable(*character) && !is_gap(*character));
-        let of_name = |sign: char| {
-            sign.is_alphanumeric() || is_combining_mark(sign) || NAME_SIGNS.contains(sign)
-        };
-        if let Some(sign) = seen().find(|sign| !of_name(*sign)) {
-            return Some(NameLoss::Sign(sign));
-        }
-        if seen().filter(|character| character.is_alphabetic()).count() < NAME_MIN_LETTERS {
-            return Some(NameLoss::NoLetters);
-        }
-        let outside = || seen().filter(|character| !self.takes(*character));
-        let unvoiced = outside().any(|letter| {
-            matches!(
-                scripts.get(letter),
-                Script::Arabic | Script::Hebrew | Script::Syriac | Script::Samaritan | Script::Han
-            )
-        });
-        (unvoiced || !self.can_name(name)).then_some(NameLoss::Unspoken)
-    }
-
     /// Whether the text is in this set as it stands.
     pub fn contains(self, text: &str) -> bool {
         text.chars().all(|character| self.takes(character))
@@ -129,26 +103,9 @@ fn is_picture(character: char) -> bool {
             || any_ascii_char(character).starts_with(':') && !character.is_alphabetic())
 }
 
-/// Minimum number of letters.
-const NAME_MIN_LETTERS: usize = 2;
-/// Punctuation in names of persons and companies.
-const NAME_SIGNS: &str = "-.,'’‘ʼ`´&/+()‐‑–·";
-
-/// Loss of a name on a rail ([`CharacterSet::name_loss`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameLoss {
-    /// Too few letters for a name.
-    NoLetters,
-    /// Punctuation that does not occur in names.
-    Sign(char),
-    /// A script without written vowels, or ideographs: the transliteration is not the name.
-    Unspoken,
-}
-
 #[cfg(test)]
 mod tests {
     use super::CharacterSet::{Ascii, Latin1, SwiftX, Unicode};
-    use super::NameLoss;
 
     #[test]
     fn text_is_transliterated_to_the_x_set_and_truncated() {
@@ -231,29 +188,6 @@ mod tests {
                 "{set:?}"
             );
         }
-    }
-
-    #[test]
-    fn an_unrecognisable_holders_name_is_reported() {
-        for (name, loss) in [
-            ("Asha Khan", None),
-            ("Nguyễn Thị Đào", None),
-            ("Айгуль Серикова", None),
-            ("राम कुमार", None),
-            ("O’Brien & Sons (Pvt) Ltd.", None),
-            ("Asha\u{200D} Khan 2", None),
-            ("عائشہ خان", Some(NameLoss::Unspoken)),
-            ("Asha خان", Some(NameLoss::Unspoken)),
-            ("李小龙", Some(NameLoss::Unspoken)),
-            ("Asha \u{3200C}", Some(NameLoss::Unspoken)),
-            ("123", Some(NameLoss::NoLetters)),
-            ("7 - .", Some(NameLoss::NoLetters)),
-            ("<b>x</b>", Some(NameLoss::Sign('<'))),
-            ("Asha Khan=1", Some(NameLoss::Sign('='))),
-        ] {
-            assert_eq!(SwiftX.name_loss(name), loss, "{name}");
-        }
-        assert_eq!(Unicode.name_loss("عائشہ خان"), None);
     }
 
     #[test]

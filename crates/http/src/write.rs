@@ -99,11 +99,6 @@ impl ObjectWriter<'_> {
         self.number(name, value.decimal());
     }
 
-    /// An amount, or null.
-    pub fn money_or_null(&mut self, name: &str, value: Option<Money>) {
-        self.number_or_null(name, value.map(Money::decimal));
-    }
-
     pub fn integer(&mut self, name: &str, value: i64) {
         write_integer(self.name(name), value);
     }
@@ -295,7 +290,7 @@ mod tests {
             out.plain("p", 7);
             out.plain_or_null("pn", None::<u8>);
             out.money("m", Money::new(3_791_205, Currency::Pkr));
-            out.money_or_null("mn", Some(Money::new(500_000, Currency::Usdt)));
+            out.number_or_null("mn", Some(Money::new(500_000, Currency::Usdt).decimal()));
             out.number_or_null("nn", None);
             out.integer("i", i64::MIN);
             out.flag("f", true);

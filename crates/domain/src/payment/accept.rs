@@ -8,7 +8,7 @@ use crate::event::EventKind;
 use crate::fault::Fault;
 use crate::ids::{PaymentId, TransferId};
 use crate::job::JobKind;
-use crate::ledger::{Account, LedgerRefusal};
+use crate::ledger::Account;
 use crate::money::Money;
 use crate::order::Order;
 use crate::quote::{Quote, QuoteState};
@@ -177,14 +177,4 @@ fn start(mut payment: Payment, mut effects: Effects, cx: &Cx<'_>) -> (Payment, E
     };
     effects.job = Some(JobChange::Set(kind, cx.now));
     (payment, effects)
-}
-
-/// Converts the ledger's refusal of a reservation to `InsufficientBalance`.
-pub fn refused_by_ledger(refusal: &LedgerRefusal) -> Option<Refusal> {
-    match refusal {
-        LedgerRefusal::InsufficientBalance { available, needed, .. } => {
-            Some(Refusal::InsufficientBalance { available: *available, needed: *needed })
-        }
-        LedgerRefusal::Impossible(..) => None,
-    }
 }

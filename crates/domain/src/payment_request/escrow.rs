@@ -94,11 +94,6 @@ impl PaymentRequest {
         self.hold_of(escrow).held_at.is_some()
     }
 
-    /// Start of the earliest current legal hold of its escrows.
-    pub fn first_held_at(&self) -> Option<Timestamp> {
-        self.submission_holds.iter().map(|hold| hold.held_at).chain([self.held_at]).flatten().min()
-    }
-
     pub(crate) fn set_hold(&mut self, escrow: &Address, EscrowHold { held_at, lift }: EscrowHold) {
         self.version += 1;
         if *escrow == self.escrow {

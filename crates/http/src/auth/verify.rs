@@ -83,11 +83,6 @@ impl Caller {
         self.key.tenant
     }
 
-    /// Whether the token grants `role`.
-    pub fn has_role(&self, role: &str) -> bool {
-        self.roles.iter().any(|granted| granted == role)
-    }
-
     /// Checks the `hmac` claim against the raw body of a POST: it must match if present, and must
     /// be present if the key requires it.
     ///

@@ -1,6 +1,7 @@
 //! Thirty days of payments for a new sandbox, made by the real engine under a clock that starts in
 //! the past. The simulated bank's book is filled as well, so that all views agree.
 
+use super::DEMO_PREFUND_MINOR;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -168,12 +169,7 @@ impl Past {
     }
 
     /// Funds the tenant on the first start and, if requested, plays its history.
-    pub async fn live_through(
-        self,
-        tenant: &Tenant,
-        prefund_minor: i64,
-        history: bool,
-    ) -> anyhow::Result<()> {
+    pub async fn live_through(self, tenant: &Tenant, history: bool) -> anyhow::Result<()> {
         let (engine, batcher) = Engine::new(self.store.clone(), self.world.clone());
         let running = tokio::spawn(batcher.run());
         let workers = Workers::new(
@@ -187,7 +183,7 @@ impl Past {
         let funded = self.store.accounts(tenant.id).await?;
         for coin in StableCoin::ALL {
             if !funded.iter().any(|account| account.code == AccountCode::Prefund(coin)) {
-                payments.top_up(tenant.id, coin, prefund_minor, "sandbox").await?;
+                payments.top_up(tenant.id, coin, DEMO_PREFUND_MINOR, "sandbox").await?;
             }
         }
         let caller = Caller { tenant: tenant.id, policy: Arc::new(tenant.policy.clone()) };

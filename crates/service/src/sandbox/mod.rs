@@ -201,13 +201,13 @@ pub async fn start(
 async fn prepare(config: &Config, data_dir: &Path, history: bool) -> anyhow::Result<()> {
     let past = history::Past::open(config, data_dir).await?;
     if let Some(tenant) = find_demo_tenant(past.store()).await? {
-        return past.live_through(&tenant, DEMO_PREFUND_MINOR, false).await;
+        return past.live_through(&tenant, false).await;
     }
     past.store().set_meta(MADE, DEMO_TAG).await?;
     let mut policy = tenancy::default_policy(StableCoin::Usdt);
     policy.margin_bps = DEMO_MARGIN_BPS;
     let tenant = tenancy::create_tenant(past.store(), DEMO_TAG, DEMO_NAME, policy, WHO).await?;
-    past.live_through(&tenant, DEMO_PREFUND_MINOR, history).await
+    past.live_through(&tenant, history).await
 }
 
 async fn find_demo_tenant(store: &Store) -> anyhow::Result<Option<Tenant>> {

@@ -1,6 +1,6 @@
 //! On-chain actions: intents, our transactions, and unsupported tokens received.
 
-use domain::chain::{ChainNumber, TxHash};
+use domain::chain::ChainNumber;
 use domain::chain_tx::{ChainTx, Intent, TxAttempt};
 use domain::deposit::UnsupportedAsset;
 use domain::ids::{ChainTxId, IntentId, TenantId, WalletId};
@@ -26,10 +26,6 @@ static TXS_FROM_HEIGHT: Stmt = Stmt::written(
     "chain_tx.from_height",
     "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.chain = $1 AND t.block_number >= $2 \
      ORDER BY t.block_number, t.tenant, t.id",
-);
-static TX_BY_HASH: Stmt = Stmt::written(
-    "chain_tx.by_hash",
-    "SELECT a.tenant, a.tx FROM chain_attempt a WHERE a.hash = $1",
 );
 static ATTEMPTS: Stmt = Stmt::by_keys(
     "chain_tx.attempts",
@@ -62,7 +58,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &TX,
     &OPEN_TXS,
     &TXS_FROM_HEIGHT,
-    &TX_BY_HASH,
     &ATTEMPTS,
     &INTENTS,
     &OPEN_INTENTS,
@@ -93,14 +88,6 @@ impl Store {
         height: u64,
     ) -> Result<Vec<ChainTx>, StoreError> {
         self.chain_txs(&TXS_FROM_HEIGHT, (chain, height)).await
-    }
-
-    /// The owner of the transaction with this hash.
-    pub async fn chain_tx_by_hash(
-        &self,
-        hash: TxHash,
-    ) -> Result<Option<(TenantId, ChainTxId)>, StoreError> {
-        self.one(&TX_BY_HASH, &hash).await
     }
 
     async fn chain_txs(

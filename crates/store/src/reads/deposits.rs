@@ -30,11 +30,6 @@ static OF_REQUEST: Stmt = Stmt::written(
     "deposit.of_request",
     "SELECT {{deposit d}} FROM deposit d WHERE d.request = $2 AND d.tenant = $1 ORDER BY d.seen_at, d.id",
 );
-static HELD: Stmt = Stmt::written(
-    "deposit.held",
-    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.state = 'held' \
-     ORDER BY d.seen_at, d.id LIMIT $3",
-);
 // $3 holds the wanted states between commas.
 static IN_STATES: Stmt = Stmt::written(
     "deposit.in_states",
@@ -97,7 +92,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &MONEY,
     &ONE,
     &OF_REQUEST,
-    &HELD,
     &IN_STATES,
     &WAITING,
     &DUST,
@@ -155,16 +149,6 @@ impl Store {
             found.entry(request).or_default().add((state, pot), coin, minor);
         }
         Ok(found)
-    }
-
-    /// Deposits that wait for their wallet to be unblocked, in order.
-    pub async fn held_deposits(
-        &self,
-        tenant: TenantId,
-        wallet: WalletId,
-        limit: usize,
-    ) -> Result<Vec<Deposit>, StoreError> {
-        self.many(&HELD, (tenant, wallet, most(limit))).await
     }
 
     /// Other dust of the same coin in the vault of a deposit, largest first.

@@ -15,7 +15,7 @@ use super::page::most;
 use crate::error::StoreError;
 use crate::sql::Kind::{Bytes, Int, Text, Uuid};
 use crate::sql::Stmt;
-use crate::store::{Store, read, values};
+use crate::store::{Store, read};
 
 static ACCOUNTS: Stmt = Stmt::written(
     "reconcile.accounts",
@@ -45,13 +45,6 @@ static LOGGED: Stmt = Stmt::by_keys(
      WHERE l.vault = k.vault AND l.coin = k.coin AND l.chain = k.chain) FROM {{keys}}",
 );
 // Only final transfers: a reservation moves nothing.
-static BY_REASON: Stmt = Stmt::written(
-    "reconcile.by_reason",
-    "SELECT t.reason, CAST(SUM(CASE WHEN t.debit = $2 THEN t.amount ELSE 0 END) AS BIGINT), \
-     CAST(SUM(CASE WHEN t.credit = $2 THEN t.amount ELSE 0 END) AS BIGINT) FROM transfer t \
-     WHERE t.tenant = $1 AND (t.debit = $2 OR t.credit = $2) AND t.kind IN ('posted', 'post_pending') \
-     GROUP BY t.reason ORDER BY t.reason",
-);
 // Direct transfers to a wallet wait in suspense, while its vault already holds them.
 static MOVING_IN: Stmt = Stmt::written(
     "reconcile.moving_in",
@@ -81,7 +74,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &SUBMISSIONS,
     &WALLETS,
     &LOGGED,
-    &BY_REASON,
     &MOVING_IN,
     &MOVING_BACK,
     &NOSTROS,
@@ -108,16 +100,6 @@ impl VaultBooks {
     pub fn all(&self) -> impl Iterator<Item = Address> + '_ {
         std::iter::once(self.address).chain(self.others.iter().copied())
     }
-}
-
-/// An account's transfers for one reason, in minor units.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReasonSum {
-    pub reason: String,
-    /// Amount debited, in minor units.
-    pub debited: i64,
-    /// Amount credited, in minor units.
-    pub credited: i64,
 }
 
 /// Why a vault's on-chain balance may differ from its account.
@@ -296,19 +278,5 @@ impl Store {
             books.entry(code.clone()).or_insert_with(empty).settled = sum;
         }
         Ok(books.into_values().collect())
-    }
-
-    /// Final transfers of an account, summed up by reason. Reads all transfers of the tenant.
-    pub async fn sums_by_reason(
-        &self,
-        tenant: TenantId,
-        account: &AccountCode,
-    ) -> Result<Vec<ReasonSum>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = values((tenant, account), &keys)?;
-        let answers = self.driver().snapshot(vec![(&BY_REASON, params)]).await?;
-        let sums: Vec<(String, i64, i64)> = read(answers.iter().flatten(), &keys)?;
-        let sum = |(reason, debited, credited)| ReasonSum { reason, debited, credited };
-        Ok(sums.into_iter().map(sum).collect())
     }
 }

@@ -529,10 +529,6 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
     };
     world.execute(&need, change).await.expect("saved");
     assert_eq!(world.store.chain_tx(tenant, full.id).await, Ok(Some(full.clone())));
-    for hash in full.attempts.iter().map(|attempt| attempt.hash) {
-        assert_eq!(world.store.chain_tx_by_hash(hash).await, Ok(Some((tenant, full.id))));
-    }
-    assert_eq!(world.store.chain_tx_by_hash(TxHash(word(1))).await, Ok(None));
     let forget = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         let mut forgetful = full.clone();
         forgetful.attempts.remove(0);

@@ -1,16 +1,15 @@
 //! Acceptance: every refusal in the order of precedence, its lack of side effects, and what
 //! acceptance writes.
 
-use super::super::accept::{IN_REVIEW, Refusal, Submission, accept, refused_by_ledger};
+use super::super::accept::{IN_REVIEW, Refusal, Submission, accept};
 use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState};
 use crate::country::Country;
 use crate::currency::{Currency, StableCoin};
 use crate::event::EventKind;
 use crate::fault::Fault;
-use crate::ids::{PaymentId, TransferId};
+use crate::ids::PaymentId;
 use crate::job::JobKind;
-use crate::ledger::{Account, LedgerRefusal};
-use crate::money::Money;
+use crate::ledger::Account;
 use crate::quote::{Quote, QuoteState, QuoteStep, QuoteTrigger};
 use crate::test_values::{
     Books, CHARGE_MINOR, HOLD, Ids, OTHER_PAYMENT, PAYMENT, QUOTE, accepted, dec, monday, quote,
@@ -222,18 +221,4 @@ fn the_first_event_never_shows_the_screening_result() {
         assert_eq!(effects.job, Some(JobChange::Set(job, monday())), "{score}");
         assert_eq!(effects.transfers, clean.transfers, "{score}");
     }
-}
-
-#[test]
-fn the_ledgers_refusal_of_a_hold_is_reported_like_our_own() {
-    let money = |minor| Money::new(minor, Currency::Usdt);
-    let refused = LedgerRefusal::InsufficientBalance {
-        account: prefund(1).code,
-        available: money(1),
-        needed: money(2),
-    };
-    let told = Refusal::InsufficientBalance { available: money(1), needed: money(2) };
-    assert_eq!(refused_by_ledger(&refused), Some(told));
-    let broken = LedgerRefusal::Impossible(TransferId(QUOTE.0), "why");
-    assert_eq!(refused_by_ledger(&broken), None);
 }
