@@ -4,7 +4,7 @@ mod search;
 mod verify;
 
 use clap::Subcommand;
-use domain::audit::hex;
+use domain::hex::hex;
 use serde_json::json;
 use store::Checkpoint;
 

@@ -6,6 +6,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
+use domain::hex::hex;
 use domain::time::Timestamp;
 use http_api::auth::SigningKey;
 use http_api::auth::mint::{Grant, Minter};
@@ -31,7 +32,7 @@ pub fn mint(credentials: &Credentials, now: i64, ttl_s: i64, body: Option<&[u8]>
 
 /// The `hmac` claim of a body: HMAC-SHA256 in lower-case hex.
 fn body_hmac(secret: &Secret, body: &[u8]) -> String {
-    keyed(secret).sign(body).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&keyed(secret).sign(body))
 }
 
 fn keyed(secret: &Secret) -> SigningKey {
@@ -275,7 +276,7 @@ fn check_body(claims: &Map<String, Value>, expected: &Expected, report: &mut Rep
             .skip("claims.hmac", format!("{text} (give the secret key and --body to check it)"));
     };
     let forms = [
-        hex(text),
+        digits(text),
         STANDARD.decode(text).ok(),
         URL_SAFE.decode(text).ok(),
         URL_SAFE_NO_PAD.decode(text).ok(),
@@ -294,7 +295,7 @@ fn check_body(claims: &Map<String, Value>, expected: &Expected, report: &mut Rep
     report.say("claims.hmac", right, detail);
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
+fn digits(text: &str) -> Option<Vec<u8>> {
     let lower = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     if !lower || !text.len().is_multiple_of(2) {
         return None;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use domain::audit::unhex;
+use domain::hex::unhex;
 use secrecy::SecretBox;
 use serde::Deserialize;
 

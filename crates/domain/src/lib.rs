@@ -36,6 +36,7 @@ pub mod event;
 pub mod exchange;
 pub mod fault;
 pub mod grouping;
+pub mod hex;
 pub mod holder_name;
 pub mod iban;
 pub mod identity;

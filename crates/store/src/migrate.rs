@@ -4,6 +4,7 @@
 //! or the file (SQLite), so concurrent processes apply them once. An applied migration is never
 //! edited: its text's checksum is stored, and a different text is refused.
 
+use domain::hex::hex;
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -285,8 +286,7 @@ fn pending(applied: &[(i64, String)]) -> Result<&'static [Migration], StoreError
 impl Migration {
     /// SHA-256 of the text as embedded, the same on both engines.
     fn checksum(&self) -> String {
-        let digest: [u8; 32] = Sha256::digest(self.text.as_bytes()).into();
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&Sha256::digest(self.text.as_bytes()))
     }
 
     /// The text, and the statement that records it as applied.

@@ -3,7 +3,7 @@
 
 pub(super) mod party;
 
-use std::fmt::Write as _;
+use domain::hex::hex;
 
 use domain::decimal::Decimal;
 use domain::iban::Iban;
@@ -76,13 +76,8 @@ impl PaymentWriter {
             digest.update(b"\n");
             digest.update(instruction.attempt.instruction_id());
         }
-        let mut id = String::with_capacity(MAX_ID_CHARS);
-        for byte in digest.finalize().iter().take(MESSAGE_DIGEST_BYTES) {
-            // Writing to a String cannot fail.
-            let _ = write!(id, "{byte:02x}");
-        }
-        let _ = write!(id, "-{}", batch.len());
-        self.ours.profile.ids.write(&id)
+        let digest = hex(&digest.finalize()[..MESSAGE_DIGEST_BYTES]);
+        self.ours.profile.ids.write(&format!("{digest}-{}", batch.len()))
     }
 
     /// The number of instructions in each message, so that none is larger than the profile allows.

@@ -5,7 +5,7 @@
 //! Answers are untrusted: bounded in size and time, parsed strictly, and logged with their text
 //! shortened to one line. It makes no decision.
 
-use std::fmt::Write as _;
+use domain::hex::hex;
 
 use domain::chain::Address;
 use domain::ports::{AnalysisFault, Answer, ChainAnalysis};
@@ -118,11 +118,7 @@ fn written(question: &ProximityQuestion) -> String {
 
 /// An address in lower case: the checksum is not part of the request.
 fn plain(address: &Address) -> String {
-    address.0.iter().fold("0x".to_owned(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
+    format!("0x{}", hex(&address.0))
 }
 
 pub(super) fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {

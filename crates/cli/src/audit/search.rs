@@ -3,7 +3,8 @@
 use std::str::FromStr as _;
 
 use clap::Args;
-use domain::audit::{Entry, INSTALLATION, hex};
+use domain::audit::{Entry, INSTALLATION};
+use domain::hex::hex;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::{AUDIT_LIST_MAX, AuditFilter, AuditPlace};

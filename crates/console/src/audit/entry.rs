@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use domain::audit::{Entry, hex};
+use domain::audit::Entry;
+use domain::hex::hex;
 use domain::ids::TenantId;
 use serde_json::{Map, Value};
 

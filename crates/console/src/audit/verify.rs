@@ -4,7 +4,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::audit::{ChainFault, Mark, hex, unhex};
+use domain::audit::{ChainFault, Mark};
+use domain::hex::{hex, unhex};
 use domain::ids::TenantId;
 use engine::payments::AuditPart;
 use hmac::{Hmac, KeyInit as _, Mac as _};

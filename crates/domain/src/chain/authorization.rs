@@ -61,19 +61,30 @@ pub struct EcdsaSignature {
 
 /// Why bytes are not a signature that tokens accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.rule())]
 pub enum SignatureViolation {
     /// It is not hexadecimal.
-    #[error("must be 0x and hexadecimal digits")]
     NotHex,
     /// It has another length, like the signatures of smart-contract wallets (EIP-1271).
-    #[error("must have 65 bytes: signatures of smart-contract wallets are not supported")]
     Length,
     /// `s` is the higher of the two valid values.
-    #[error("has an s above half the order of the curve")]
     HighS,
     /// `v` is no parity.
-    #[error("has a v other than 27 or 28")]
     Parity,
+}
+
+impl SignatureViolation {
+    /// The rule that is violated, as a predicate of the signature.
+    pub const fn rule(self) -> &'static str {
+        match self {
+            SignatureViolation::NotHex => "must be 0x and hexadecimal digits",
+            SignatureViolation::Length => {
+                "must have 65 bytes: signatures of smart-contract wallets are not supported"
+            }
+            SignatureViolation::HighS => "has an s above half the order of the curve",
+            SignatureViolation::Parity => "has a v other than 27 or 28",
+        }
+    }
 }
 
 impl EcdsaSignature {

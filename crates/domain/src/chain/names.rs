@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::vault;
+use crate::hex::{hex, unhex};
 
 macro_rules! hex_bytes {
     ($($(#[$doc:meta])* $name:ident[$len:literal])+) => {$(
@@ -13,25 +14,11 @@ macro_rules! hex_bytes {
         impl $name {
             /// Parses `0x` and hexadecimal digits of either case; ignores an EIP-55 checksum.
             pub fn parse(text: &str) -> Option<$name> {
-                let digits = text.strip_prefix("0x")?.as_bytes();
-                if digits.len() != 2 * $len {
-                    return None;
-                }
-                let mut bytes = [0; $len];
-                for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-                    *byte = (hex_digit(pair[0])? << 4) | hex_digit(pair[1])?;
-                }
-                Some($name(bytes))
+                unhex(text.strip_prefix("0x")?).map($name)
             }
 
             pub(super) fn lower_hex(&self) -> String {
-                let mut text = String::with_capacity(2 + 2 * $len);
-                text.push_str("0x");
-                for byte in self.0 {
-                    text.push(char::from(HEX[usize::from(byte >> 4)]));
-                    text.push(char::from(HEX[usize::from(byte & 15)]));
-                }
-                text
+                format!("0x{}", hex(&self.0))
             }
         }
 
@@ -41,17 +28,6 @@ macro_rules! hex_bytes {
             }
         }
     )+};
-}
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
-const fn hex_digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
 }
 
 hex_bytes! {

@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::hex::hex;
 use domain::time::Timestamp;
 
 use super::key::SigningKey;
@@ -79,10 +80,4 @@ impl Minter {
     pub fn authorization(&self, grant: Grant<'_>) -> String {
         format!("Bearer {}", self.token(grant))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

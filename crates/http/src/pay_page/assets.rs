@@ -1,6 +1,7 @@
 //! Assets of the pages: a style sheet, a script, an icon. Each is embedded, and its path contains
 //! its version, so browsers cache it for a year.
 
+use domain::hex::hex;
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
@@ -30,11 +31,7 @@ pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
 });
 
 fn asset(extension: &str, content_type: &'static str, body: &'static str) -> Asset {
-    let version: String = Sha256::digest(body.as_bytes())
-        .iter()
-        .take(VERSION_BYTES)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let version = hex(&Sha256::digest(body.as_bytes())[..VERSION_BYTES]);
     Asset { path: format!("/pay/assets/{version}.{extension}"), content_type, body }
 }
 

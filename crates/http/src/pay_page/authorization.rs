@@ -3,7 +3,9 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use domain::chain::{Address, Authorization, EcdsaSignature, SigningDomain, Word};
+use domain::chain::{
+    Address, Authorization, EcdsaSignature, SignatureViolation, SigningDomain, Word,
+};
 use domain::chain_tx::{Intent, IntentState};
 use domain::fault::Fault;
 use domain::sponsor::SponsorRefusal;
@@ -276,13 +278,7 @@ fn number(text: &str) -> Result<u64, &'static str> {
 }
 
 fn signature(text: &str) -> Result<EcdsaSignature, &'static str> {
-    use domain::chain::SignatureViolation::{HighS, Length, NotHex, Parity};
-    EcdsaSignature::parse(text).map_err(|violation| match violation {
-        NotHex => "must be 0x and hexadecimal digits",
-        Length => "must have 65 bytes: signatures of smart-contract wallets are not supported",
-        HighS => "has an s above half the order of the curve",
-        Parity => "has a v other than 27 or 28",
-    })
+    EcdsaSignature::parse(text).map_err(SignatureViolation::rule)
 }
 
 pub(super) fn read(body: &[u8]) -> Result<(Authorization, EcdsaSignature), Rejection> {

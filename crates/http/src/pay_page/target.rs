@@ -1,7 +1,7 @@
 //! The payment details in every form that wallets accept: text, QR code, link (EIP-681), and the
 //! call that a browser wallet signs. The address is the escrow's; no other address is ever shown.
 
-use std::fmt::Write as _;
+use domain::hex::hex;
 
 use domain::chain::{Address, ChainConfig};
 
@@ -119,12 +119,7 @@ impl Target {
 
 /// The calldata of `transfer`.
 fn transfer(to: &Address, minor: i64) -> String {
-    let mut data = format!("0x{TRANSFER}{:024}", 0);
-    for byte in to.0 {
-        let _infallible = write!(data, "{byte:02x}");
-    }
-    let _infallible = write!(data, "{minor:064x}");
-    data
+    format!("0x{TRANSFER}{:024}{}{minor:064x}", 0, hex(&to.0))
 }
 
 #[cfg(test)]

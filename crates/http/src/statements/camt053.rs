@@ -5,6 +5,7 @@
 //! type (ADR 18). Reservations are not booked, so they are not entries: the available balance
 //! includes them.
 
+use domain::hex::hex;
 use std::io;
 
 use domain::ledger::AccountCode;
@@ -49,7 +50,7 @@ fn identification(statement: &Statement) -> String {
     digest.update(statement.account.to_string());
     digest.update(statement.from.0.to_be_bytes());
     digest.update(statement.to.0.to_be_bytes());
-    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..16])
 }
 
 fn body(out: &mut Xml<'_>, statement: &Statement, bank: &str, id: &str) -> io::Result<()> {

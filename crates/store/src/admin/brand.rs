@@ -2,6 +2,7 @@
 
 use domain::audit::{Deed, Facts, Note};
 use domain::brand::{Brand, Colour, Logo, LogoKind};
+use domain::hex::hex;
 use domain::ids::TenantId;
 use sha2::{Digest as _, Sha256};
 
@@ -129,5 +130,5 @@ fn version(tenant: TenantId, brand: &Brand) -> String {
         digest.update(&logo.bytes);
     }
     digest.update(brand.colour.map(|colour| colour.to_string()).unwrap_or_default());
-    digest.finalize().iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..VERSION_BYTES])
 }

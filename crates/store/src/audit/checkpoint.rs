@@ -1,7 +1,8 @@
 //! Signed ends of chains. Each is stored as a row here and exported as a line; the line and the
 //! public key together prove whether a chain was rewritten, truncated or removed.
 
-use domain::audit::{ChainFault, Hash, Head, Mark, Walk, hex, unhex};
+use domain::audit::{ChainFault, Hash, Head, Mark, Walk};
+use domain::hex::{hex, unhex};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
 use ring::signature::{ED25519, UnparsedPublicKey};

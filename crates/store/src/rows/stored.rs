@@ -7,6 +7,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{DepositState, ReviewVerdict};
 use domain::exchange::{Fate, OrderFailure, Recredit};
+use domain::hex::{hex, unhex};
 use domain::ids::{
     AttemptId, DepositId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId,
 };
@@ -205,13 +206,9 @@ stored_struct! { Place as PlaceDoc { number: u64, block: BlockHash } }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hex<const N: usize>(pub(crate) [u8; N]);
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
 impl<const N: usize> Serialize for Hex<N> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let text: String = digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect();
-        out.serialize_str(&text)
+        out.serialize_str(&hex(&self.0))
     }
 }
 
@@ -219,19 +216,7 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Hex<N>, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(input)?;
         let wrong = || D::Error::custom("not the right number of hexadecimal digits");
-        let digit =
-            |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        if text.len() != 2 * N {
-            return Err(wrong());
-        }
-        let mut bytes = [0; N];
-        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            *byte = digit(pair[0])
-                .zip(digit(pair[1]))
-                .map(|(high, low)| high << 4 | low)
-                .ok_or_else(wrong)?;
-        }
-        Ok(Hex(bytes))
+        unhex(&text).map(Hex).ok_or_else(wrong)
     }
 }
 

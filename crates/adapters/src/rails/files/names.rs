@@ -1,5 +1,6 @@
 //! Names of files: of those that arrive late, and of those whose name is taken.
 
+use domain::hex::hex;
 use std::ffi::{OsStr, OsString};
 
 use sha2::{Digest as _, Sha256};
@@ -29,8 +30,7 @@ pub(super) fn late_name(cursor: &str, name: &str) -> String {
         return late;
     }
     // Different names stay different.
-    let hash: String =
-        Sha256::digest(own).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex(&Sha256::digest(own)[..8]);
     let room = NAME_MAX_BYTES - mark.len() - SHORTENED.len() - hash.len() - 1;
     let end = (own.len().saturating_sub(room / 2)..).find(|at| own.is_char_boundary(*at));
     let own = &own[end.unwrap_or(own.len())..];

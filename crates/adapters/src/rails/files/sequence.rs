@@ -1,6 +1,7 @@
 //! Numbers the messages of each date, as files in the rail's directory: no number is given twice, and a
 //! repetition has its number again. Blocking.
 
+use domain::hex::hex;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ pub(super) struct Numbered {
 impl Numbered {
     /// The message with this file name and content.
     pub(super) fn sent(&self, name: &str, plain: &[u8]) -> Sent<'_> {
-        let hash: String = Sha256::digest(plain).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(&Sha256::digest(plain));
         Sent { file: &self.file, text: format!("{name}\n{hash}\n") }
     }
 }

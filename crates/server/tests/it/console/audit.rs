@@ -1,7 +1,8 @@
 //! The audit log's pages: the list, an entry with its hashes, verification of the chains; and
 //! downloads are recorded.
 
-use domain::audit::{Mark, Note, hex};
+use domain::audit::{Mark, Note};
+use domain::hex::hex;
 use domain::user::{Role, Scope};
 use store::{AuditChain, AuditFilter};
 
