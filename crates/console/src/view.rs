@@ -15,6 +15,7 @@ use crate::again::Retry;
 use crate::answer::page_with;
 use crate::layout::Fault;
 use crate::parts::grouped;
+use crate::payments::chart::Chart;
 use crate::saved_views::SavedViews;
 use crate::{Answer, Cell, Form, Frame, Headline, Pager, Stop, Table, Visit, encoded, html};
 
@@ -151,6 +152,9 @@ pub struct Section {
     pub facts: Vec<(&'static str, Cell)>,
     /// Facts side by side.
     pub cards: Vec<Card>,
+    /// Key figures.
+    pub tiles: Vec<Tile>,
+    pub charts: Vec<Chart>,
     /// Views of the list: URL, name, whether it is this one.
     pub views: Vec<(String, &'static str, bool)>,
     /// The user's own views of the list.
@@ -206,12 +210,22 @@ impl Section {
             && self.links.is_empty()
             && self.facts.is_empty()
             && self.cards.is_empty()
+            && self.tiles.is_empty()
+            && self.charts.is_empty()
             && self.views.is_empty()
             && self.saved.is_none()
             && self.filters.is_none()
             && self.table.is_none()
             && self.exact.is_empty()
     }
+}
+
+/// A key figure with its name, and what it is a part of.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    pub title: &'static str,
+    pub value: String,
+    pub more: String,
 }
 
 /// A card of facts.

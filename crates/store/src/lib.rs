@@ -70,7 +70,9 @@ pub use reads::console::overview::{COUNTED_MAX, Tallies, Tally, Unreleased};
 pub use reads::console::payments::{Backlog, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::console::waiting::Waiting;
-pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};
+pub use reads::deliveries::{
+    DELIVERIES_COUNTED_MAX, DeliveredEvent, DeliveryCount, DeliveryFilter, DeliveryRecord, EventsOf,
+};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;
 pub use reads::keyset::{IdFrom, KeysetFrom, KeysetPage, KeysetWanted, Mark};

@@ -1,13 +1,13 @@
-//! Charts by day as SVG with attributes only, because the page's policy forbids inline styles. Shapes
+//! Charts by day or hour as SVG with attributes only, because the page's policy forbids inline styles. Shapes
 //! stretch with the page; every word is text beside them. Each chart has a table with the same
 //! numbers.
 
 use crate::Table;
 use crate::parts::grouped;
 
-/// Drawing units: of the height, of a day, and of a day's bar.
+/// Drawing units: of the height, of a period, and of a period's bar.
 const HEIGHT: u64 = 1_000;
-const DAY: u64 = 100;
+const SLOT: u64 = 100;
 const BAR: u64 = 72;
 /// Spaces between the lines of the axis.
 const SPACES: u64 = 4;
@@ -15,28 +15,30 @@ const SPACES: u64 = 4;
 const FLOORS: [u64; 7] = [950, 900, 800, 700, 600, 500, 0];
 const PERMILLE: u64 = 1_000;
 
-/// A chart over consecutive days.
+/// A chart over consecutive days or hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
     /// Unique on the page.
     pub id: &'static str,
     pub title: &'static str,
+    /// Its periods: `by day`.
+    pub per: &'static str,
     /// What is counted.
     pub unit: &'static str,
     /// Class of the colour, and name.
     pub legend: Vec<(&'static str, String)>,
     /// Labels of the axis, from the top.
     pub y: Vec<String>,
-    /// Labels of some days, evenly spaced.
+    /// Labels of some periods, evenly spaced.
     pub x: Vec<String>,
     /// Classes and paths.
     pub shapes: Vec<(String, String)>,
-    /// What each day shows on hover.
-    pub days: Vec<String>,
+    /// What each period shows on hover.
+    pub slots: Vec<String>,
     pub table: Table,
 }
 
-/// Values of one colour, one for each day.
+/// Values of one colour, one for each period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     pub name: String,
@@ -49,7 +51,7 @@ pub const COLOURS: [&str; 5] = ["k1", "k2", "k3", "k4", "k5"];
 impl Chart {
     /// Width of the drawing.
     pub fn width(&self) -> u64 {
-        count(self.days.len()) * DAY
+        count(self.slots.len()) * SLOT
     }
 
     /// Positions of the axis's lines, without the lowest.
@@ -58,10 +60,16 @@ impl Chart {
         (0..spaces).map(|line| line * HEIGHT / spaces).collect()
     }
 
-    /// Left edges of the days, with what they show on hover.
+    /// Left edges of the periods, with what they show on hover.
     pub fn hits(&self) -> impl Iterator<Item = (u64, &String)> {
-        (0_u64..).zip(&self.days).map(|(day, text)| (day * DAY, text))
+        (0_u64..).zip(&self.slots).map(|(slot, text)| (slot * SLOT, text))
     }
+}
+
+/// Some labels for an axis, evenly spaced.
+pub fn some(labels: &[String]) -> Vec<String> {
+    let last = labels.len().saturating_sub(1);
+    (0..=4).filter_map(|part| labels.get(last * part / 4).cloned()).collect()
 }
 
 fn count(number: usize) -> u64 {
@@ -107,7 +115,7 @@ fn scaled(value: u64, whole: u64) -> u64 {
     u64::try_from(units).unwrap_or(HEIGHT).min(HEIGHT)
 }
 
-/// Bars of each day, one series upon the other; a path for each series.
+/// Bars of each period, one series upon the other; a path for each series.
 pub fn stacked(series: &[Series], end: u64) -> Vec<(String, String)> {
     let days = series.first().map_or(0, |series| series.values.len());
     let mut below = vec![0_u64; days];
@@ -119,7 +127,7 @@ pub fn stacked(series: &[Series], end: u64) -> Vec<(String, String)> {
             // Every value is visible.
             let height = (to - from).max(u64::from(*value > 0));
             if height > 0 {
-                let (left, bottom) = (day * DAY + (DAY - BAR) / 2, HEIGHT - from);
+                let (left, bottom) = (day * SLOT + (SLOT - BAR) / 2, HEIGHT - from);
                 path += &format!("M{left} {bottom}v-{height}h{BAR}v{height}z");
             }
             *below += value;
@@ -163,7 +171,7 @@ fn path(values: &[Option<u64>], top: impl Fn(u64) -> u64) -> (String, String) {
     let (mut path, mut dots, mut is_drawing) = (String::new(), String::new(), false);
     for (day, value) in (0_u64..).zip(values) {
         if let Some(value) = value {
-            let place = format!("{} {}", day * DAY + DAY / 2, top(*value));
+            let place = format!("{} {}", day * SLOT + SLOT / 2, top(*value));
             path += &format!("{}{place}", if is_drawing { "L" } else { "M" });
             dots += &format!("M{place}h0");
         }

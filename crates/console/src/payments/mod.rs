@@ -12,7 +12,7 @@ use crate::lists::day_of;
 
 pub(super) mod access;
 mod asked;
-mod chart;
+pub(super) mod chart;
 pub(super) mod corridors;
 mod figures;
 mod ledger;
@@ -102,7 +102,7 @@ pub(super) fn day(visit: &Visit, name: &'static str) -> Result<Option<Timestamp>
 }
 
 /// A ratio such as `12.5 %`, rounded down; "–" of zero.
-fn share(part: u64, whole: u64) -> String {
+pub(super) fn share(part: u64, whole: u64) -> String {
     match (u128::from(part) * 1_000).checked_div(u128::from(whole)) {
         Some(permille) => format!("{}.{} %", permille / 10, permille % 10),
         None => "–".to_owned(),

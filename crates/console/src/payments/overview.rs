@@ -17,7 +17,8 @@ use engine::office::{Backlog, COUNTED_MAX};
 use engine::payments::AuditFilter;
 
 use super::chart::{
-    COLOURS, Chart, Level, Series, axis_end, axis_labels, line, lines, rate_labels, spark, stacked,
+    COLOURS, Chart, Level, Series, axis_end, axis_labels, line, lines, rate_labels, some, spark,
+    stacked,
 };
 use super::figures::{Corridor, CorridorDays, Durations, Figures};
 use super::{share, took};
@@ -249,12 +250,6 @@ fn short_day(at: Timestamp) -> String {
     words.rsplit_once(' ').map_or(words.clone(), |(day, _)| day.to_owned())
 }
 
-/// Some days for an axis, evenly spaced.
-fn some(days: &[String]) -> Vec<String> {
-    let last = days.len().saturating_sub(1);
-    (0..=4).filter_map(|part| days.get(last * part / 4).cloned()).collect()
-}
-
 /// The greatest corridors, and all others together.
 fn corridor_series(corridors: &[CorridorDays]) -> Vec<Series> {
     let mut all: Vec<&CorridorDays> = corridors.iter().filter(|it| it.charges() > 0).collect();
@@ -295,12 +290,13 @@ fn volume_chart(corridors: &[CorridorDays], days: &[String]) -> Chart {
     Chart {
         id: "volume",
         title: "Volume by corridor",
+        per: "by day",
         unit: "stablecoin a day",
         legend: COLOURS.into_iter().zip(series.iter().map(|it| it.name.clone())).collect(),
         y: axis_labels(end, COIN),
         x: some(days),
         shapes: stacked(&series, end),
-        days: days.iter().enumerate().map(text).collect(),
+        slots: days.iter().enumerate().map(text).collect(),
         table: Table::new("Volume by day", &head, rows),
     }
 }
@@ -357,6 +353,7 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
     Some(Chart {
         id: "times",
         title: "Time to settle",
+        per: "by day",
         unit: unit_name,
         legend: COLOURS
             .into_iter()
@@ -365,7 +362,7 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
         y: axis_labels(end, unit),
         x: some(days),
         shapes: lines(&values, end),
-        days: days.iter().enumerate().map(text).collect(),
+        slots: days.iter().enumerate().map(text).collect(),
         table: Table::new("Time to settle by day", &head, rows),
     })
 }
@@ -391,12 +388,13 @@ fn success_chart(all: &[Figures], days: &[String]) -> Chart {
     Chart {
         id: "success",
         title: "Success rate",
+        per: "by day",
         unit: "percent of the payments that ended",
         legend: vec![(COLOURS[1], "All corridors".to_owned())],
         y: rate_labels(floor),
         x: some(days),
         shapes,
-        days: days.iter().enumerate().map(text).collect(),
+        slots: days.iter().enumerate().map(text).collect(),
         table: Table::new("Success rate by day", &["Day", "Ended", "Paid", "Success"], rows),
     }
 }

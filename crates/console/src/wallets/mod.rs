@@ -23,6 +23,7 @@ use crate::view::{Section, coins, coins_text};
 pub(super) mod access;
 mod alerts;
 mod delivery;
+mod delivery_chart;
 pub(super) mod deposit;
 mod deposit_list;
 pub(super) mod evidence;

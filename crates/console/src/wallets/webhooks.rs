@@ -109,12 +109,12 @@ pub(super) async fn list(visit: Visit) -> Answer {
         table: Some(with_columns(&visit, &path, &FILTERS, table)),
         ..Section::default()
     };
-    let sections = vec![
+    let mut sections = vec![
         super::receiver::section(&visit).await?,
         super::waiting_words(&visit, "webhook").await?,
-        deliveries,
-        super::receiver::control(&visit).await?,
     ];
+    sections.extend(super::delivery_chart::section(&visit, &undelivered).await?);
+    sections.extend([deliveries, super::receiver::control(&visit).await?]);
     page(&visit, "Webhooks", sections)
 }
 

@@ -20,9 +20,9 @@ use store::{Store, StoreError};
 
 pub use crate::payments::{Caller, Reply};
 pub use store::{
-    DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf, KeysetFrom, KeysetPage, KeysetWanted,
-    Listed, Mark, Page, Permits, Sheet, Tenant, Transaction, TransactionKind, UntoldEvent,
-    WalletFilter, Wanted, Webhook,
+    DELIVERIES_COUNTED_MAX, DeliveredEvent, DeliveryCount, DeliveryFilter, DeliveryRecord,
+    EventsOf, KeysetFrom, KeysetPage, KeysetWanted, Listed, Mark, Page, Permits, Sheet, Tenant,
+    Transaction, TransactionKind, UntoldEvent, WalletFilter, Wanted, Webhook,
 };
 
 use crate::batcher::Engine;

@@ -5,7 +5,7 @@
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
 use domain::event::EventKind;
 use domain::ids::{EventId, TenantId};
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use domain::wallet_event::{Aggregate, WalletEventEntry, WalletEventKind};
 
 use super::events::EventRecord;
@@ -88,7 +88,47 @@ static OLDEST_PENDING: Stmt = Stmt::written(
     "SELECT MIN(d.created_at) FROM delivery d WHERE d.state <> 'delivered' AND d.state = 'pending'",
 );
 
+static OLDEST_PENDING_OF: Stmt = Stmt::written(
+    "delivery.oldest_pending_of",
+    "SELECT MIN(d.created_at) FROM delivery d WHERE d.tenant = $1 AND d.state <> 'delivered' AND d.state = 'pending'",
+);
+
+/// Counts of deliveries since $2 by periods of $3, among the latest $4 events.
+macro_rules! by_period {
+    ($name:literal, $latest:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT (x.created_at - $2) / $3, x.state, CASE WHEN x.attempts > 1 THEN 1 ELSE 0 END, COUNT(*) FROM (",
+                $latest,
+                ") x GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+            ),
+        )
+    };
+}
+static BY_PERIOD: [Stmt; 2] = [
+    by_period!(
+        "delivery.by_period",
+        "SELECT d.created_at AS created_at, d.state AS state, d.attempts AS attempts FROM \
+         (SELECT e.tenant AS tenant, e.id AS id FROM wallet_event e WHERE e.tenant = $1 \
+         ORDER BY e.seq DESC LIMIT $4) n \
+         JOIN delivery d ON d.tenant = n.tenant AND d.event = n.id WHERE d.created_at >= $2"
+    ),
+    by_period!(
+        "delivery.of_payments_by_period",
+        "SELECT d.created_at AS created_at, d.state AS state, d.attempts AS attempts FROM delivery d \
+         WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at >= $2 \
+         ORDER BY d.created_at DESC LIMIT $4"
+    ),
+];
+
+/// Events of each service that are read to count deliveries by period.
+pub const DELIVERIES_COUNTED_MAX: usize = 5_000;
+
 pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &BY_PERIOD[0],
+    &BY_PERIOD[1],
+    &OLDEST_PENDING_OF,
     &BY_EVENT,
     &STREAM,
     &UNDELIVERED,
@@ -102,6 +142,17 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &FAILING,
     &OLDEST_PENDING,
 ];
+
+/// Deliveries that were added in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryCount {
+    /// Number of the period, from 0.
+    pub period: u64,
+    pub state: DeliveryState,
+    /// Whether there was more than one attempt.
+    pub is_retried: bool,
+    pub count: u64,
+}
 
 /// A delivery with its event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -329,6 +380,36 @@ impl Store {
     /// How many of a tenant's pending events were attempted before and are retried.
     pub async fn failing_deliveries(&self, tenant: TenantId) -> Result<u64, StoreError> {
         self.only(&FAILING, tenant).await
+    }
+
+    /// A tenant's deliveries of both services since `start` by periods of this length, state and
+    /// retry. Among the latest [`DELIVERIES_COUNTED_MAX`] events of each service.
+    pub async fn deliveries_by_period(
+        &self,
+        tenant: TenantId,
+        start: Timestamp,
+        period: Span,
+    ) -> Result<Vec<DeliveryCount>, StoreError> {
+        let mut found = Vec::new();
+        for stmt in &BY_PERIOD {
+            let params = (tenant, start, period.0, most(DELIVERIES_COUNTED_MAX));
+            let rows: Vec<(u64, DeliveryState, u64, u64)> = self.many(stmt, params).await?;
+            found.extend(rows.into_iter().map(|(period, state, retried, count)| DeliveryCount {
+                period,
+                state,
+                is_retried: retried > 0,
+                count,
+            }));
+        }
+        Ok(found)
+    }
+
+    /// When the oldest pending delivery of a tenant was created.
+    pub async fn oldest_pending_delivery_of(
+        &self,
+        tenant: TenantId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.one(&OLDEST_PENDING_OF, tenant).await?.flatten())
     }
 
     /// When the oldest pending delivery of all tenants was created.

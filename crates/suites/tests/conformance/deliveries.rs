@@ -293,6 +293,29 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     let payment = world.payment(tenant, None).await;
     let paid = crate::payment_deliveries::delivered(&world, &payment, &[1], DeliveryState::Pending);
     let paid = paid.await.remove(0);
+    let counted = async |tenant, start| {
+        let found = store.deliveries_by_period(tenant, start, Span::mins(1)).await.expect("read");
+        found.iter().map(|it| (it.period, it.state, it.is_retried, it.count)).collect::<Vec<_>>()
+    };
+    let start = first[0].created_at;
+    let minute_of = |delivery: &Delivery| {
+        u64::try_from((delivery.created_at - start).0 / Span::mins(1).0).expect("later")
+    };
+    let of_payments = (minute_of(&paid), DeliveryState::Pending, false, 1);
+    assert_eq!(
+        counted(tenant, start).await,
+        [
+            (0, DeliveryState::Dead, true, 1),
+            (0, DeliveryState::Delivered, true, 1),
+            (0, DeliveryState::Pending, true, 1),
+            (minute_of(&second[0]), DeliveryState::Disabled, true, 1),
+            of_payments,
+        ]
+    );
+    assert_eq!(counted(tenant, paid.created_at + Span::secs(1)).await, []);
+    assert_eq!(counted(foreign, start).await, []);
+    assert_eq!(store.oldest_pending_delivery_of(tenant).await, Ok(Some(start)));
+    assert_eq!(store.oldest_pending_delivery_of(foreign).await, Ok(None));
     let wanted = [(tenant, dead.event), (foreign, delivered.event), (tenant, paid.event)];
     let together = store.deliveries_of(&wanted).await.expect("read");
     assert_eq!(

@@ -45,7 +45,9 @@ async fn block(bank: &WalletBank, customer: &str) -> String {
 async fn a_delivery_shows_every_try_and_is_sent_again(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Operator]).await;
-    assert!(officer.get("/webhooks").await.page().contains("No deliveries yet."));
+    let page = officer.get("/webhooks").await.page();
+    assert!(page.contains("No deliveries yet.") && page.contains("Last 24 hours"), "{page}");
+    assert!(!page.contains("<svg viewBox=\"0 0 2400 1000\""), "nothing to draw: {page}");
     let wallet = block(&bank, "delivery").await;
     let event = delivered(&bank, 1).await;
     let listed = officer.get("/webhooks?status=delivered&event=wallet.blocked").await.page();
@@ -55,6 +57,15 @@ async fn a_delivery_shows_every_try_and_is_sent_again(on: On) {
         officer.get("/webhooks?until=2020-01-01").await.page().contains("No deliveries match.")
     );
     officer.get("/webhooks?from=yesterday").await.refused(422);
+    // The same numbers as figures, bars and a table.
+    for shown in [
+        "<h3>At the first attempt</h3><p class=\"big\">100.0 %</p>",
+        "aria-label=\"Deliveries by hour, events an hour (UTC)\"",
+        "<caption class=\"unseen\">Deliveries by hour</caption>",
+        "\nAt the first attempt: 1</title>",
+    ] {
+        assert!(listed.contains(shown), "{shown}: {listed}");
+    }
     let narrow = officer.get("/webhooks?status=delivered&hide=3").await.page();
     assert!(!narrow.contains("<th scope=\"col\">Attempts"), "{narrow}");
     let file = "/webhooks/deliveries/export.csv?status=delivered&#38;hide=3\">Download as CSV";
