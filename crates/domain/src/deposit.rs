@@ -248,6 +248,9 @@ pub struct Deposit {
     pub riders: Vec<DepositId>,
     /// Transaction that moved it to the wallet.
     pub release_tx: Option<TxHash>,
+    /// Fee that the token's contract deducted from its newest release, in minor units: booked as
+    /// long as the deposit's amount is in the wallet.
+    pub release_fee: i64,
     /// Time at which it reached the wallet.
     pub completed_at: Option<Timestamp>,
     /// Reason of its failure or rejection.

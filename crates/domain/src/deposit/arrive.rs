@@ -80,6 +80,7 @@ impl Found {
             release: None,
             riders: Vec::new(),
             release_tx: None,
+            release_fee: 0,
             completed_at: None,
             failure: None,
             refund: None,
@@ -172,7 +173,8 @@ impl Case {
     }
 
     /// Moves its amount to suspense, also if the wallet has reserved or spent it: what the wallet lacks
-    /// stays a claim on it. Returns whether it lacks any.
+    /// stays a claim on it. Returns whether it lacks any. The fee of its release, which never arrived,
+    /// comes from outside again.
     fn suspend(&mut self, spendable: Money, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> bool {
         self.deposit.back_to = Some(self.deposit.state);
         let lent = self.deposit.lend(spendable, cx);

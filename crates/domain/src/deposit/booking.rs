@@ -58,9 +58,10 @@ impl Deposit {
         self.end_hold(TransferKind::VoidPending, "deposit.void", cx)
     }
 
-    /// Lends the wallet what it lacks to give the amount back: `spendable` is less than that.
+    /// Lends the wallet what it lacks to give back what arrived: `spendable` is less than that.
     pub(super) fn lend(&self, spendable: Money, cx: &mut Cx<'_>) -> Option<Transfer> {
-        let lacks = self.minor.saturating_sub(spendable.minor.max(0));
+        let arrived = self.minor.saturating_sub(self.release_fee);
+        let lacks = arrived.saturating_sub(spendable.minor.max(0));
         if self.pot != Pot::Wallet || lacks <= 0 {
             return None;
         }
@@ -74,11 +75,26 @@ impl Deposit {
         })
     }
 
-    /// Books the fee that the token contract deducted on the way to the wallet.
-    pub(super) fn fee(&self, minor: i64, cx: &mut Cx<'_>) -> Transfer {
-        let (id, pots) = (cx.transfer_id(), (Pot::Wallet, Pot::Nowhere));
-        let whole = self.transfer(id, pots, TransferKind::Posted, "deposit.fee", cx);
-        Transfer { amount: Money::new(minor, self.coin.currency()), ..whole }
+    /// Books the fee that the token contract deducted on the way to the wallet, less what is booked
+    /// of it; what is booked beyond it comes back.
+    pub(super) fn fee(&self, fee: i64, booked: i64, cx: &mut Cx<'_>) -> Option<Transfer> {
+        let minor = fee.saturating_sub(booked);
+        let (pots, reason) = match minor {
+            0 => return None,
+            1.. => ((Pot::Wallet, Pot::Nowhere), "deposit.fee"),
+            _ => ((Pot::Nowhere, Pot::Wallet), "deposit.fee_reversal"),
+        };
+        let whole = self.transfer(cx.transfer_id(), pots, TransferKind::Posted, reason, cx);
+        Some(Transfer { amount: Money::new(minor.saturating_abs(), self.coin.currency()), ..whole })
+    }
+
+    /// Books the fee of a release that was executed again, in place of the one that is booked. The
+    /// wallet may have spent what a higher fee takes from it.
+    pub(super) fn other_fee(&self, fee: i64, booked: i64, cx: &mut Cx<'_>) -> Option<Transfer> {
+        let transfer = self.fee(fee, booked, cx)?;
+        let shortfall = AccountCode::Shortfall(self.wallet, self.coin);
+        let debit = if fee > booked { shortfall } else { transfer.debit };
+        Some(Transfer { debit, ..transfer })
     }
 
     fn end_hold(

@@ -118,6 +118,7 @@ impl Case {
     /// Changes the state, with its effects on books and job.
     pub(super) fn enter(&mut self, to: DepositState, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let deposit = &mut self.deposit;
+        let was_in_wallet = deposit.pot == Pot::Wallet;
         if to == DepositState::Completed {
             effects.transfers.extend(deposit.post_hold(cx));
         } else if to != DepositState::Approved {
@@ -141,7 +142,13 @@ impl Case {
                 if deposit.pot == Pot::Nowhere { "deposit.credit" } else { "deposit.resume" },
             ),
         };
+        if was_in_wallet && pot != Pot::Wallet {
+            effects.transfers.extend(deposit.fee(0, deposit.release_fee, cx));
+        }
         effects.transfers.extend(deposit.move_to(pot, reason, cx));
+        if !was_in_wallet && pot == Pot::Wallet {
+            effects.transfers.extend(deposit.fee(deposit.release_fee, 0, cx));
+        }
         if to == DepositState::Approved && deposit.pot == Pot::Escrow && deposit.hold.is_none() {
             effects.transfers.push(deposit.reserve(cx));
         }

@@ -173,8 +173,14 @@ impl Case {
     /// Like [`Case::released`], for one of the deposits that the release moved.
     pub(super) fn one_released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
+        let booked = std::mem::replace(&mut self.deposit.release_fee, fee);
         let Some(state) = self.next(Trigger::ReleaseDone) else {
-            if self.deposit.state != DepositState::Completed {
+            if self.deposit.state == DepositState::Completed {
+                // A reorganisation undid it, and it was executed again.
+                effects.transfers.extend(self.deposit.other_fee(fee, booked, cx));
+                self.deposit.version += i64::from(fee != booked);
+            } else {
+                self.deposit.release_fee = booked;
                 let state = state_phrase(self.deposit.state.name());
                 let what = format!("the deposit, which {state}, was released on the chain");
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
@@ -183,7 +189,6 @@ impl Case {
         };
         self.enter(state, &mut effects, cx);
         if fee > 0 {
-            effects.transfers.push(self.deposit.fee(fee, cx));
             let (kept, coin) = (coin_amount::show(fee), self.deposit.coin.currency().code());
             let what =
                 format!("the {coin} contract deducts a fee: {kept} of a release did not arrive");
@@ -208,15 +213,20 @@ impl Case {
     }
 
     /// The release of another deposit, which is no longer in the chain, moved its amount to the
-    /// wallet in `tx`: that counts as its release. `None` means that it is not about to be
-    /// released.
-    pub fn released_before(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> Option<WalletEffects> {
+    /// wallet in `tx`, less a `fee`: that counts as its release. `None` means that it is not about to
+    /// be released.
+    pub fn released_before(
+        &mut self,
+        tx: TxHash,
+        fee: i64,
+        cx: &mut Cx<'_>,
+    ) -> Option<WalletEffects> {
         if self.deposit.state != DepositState::Approved || self.deposit.place.is_none() {
             return None;
         }
         let mut effects = WalletEffects::default();
         self.withdraw_release(&mut effects, cx);
-        effects.merge(self.released(tx, 0, cx));
+        effects.merge(self.released(tx, fee, cx));
         let what =
             format!("released by {tx}, which belonged to another deposit before a reorganisation");
         self.alert(AlertKind::DeepReorg, what, &mut effects);

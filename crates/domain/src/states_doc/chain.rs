@@ -28,7 +28,10 @@ counts, never before; `transfer.complete` at the first `completed`; `transaction
 - **Reserved or spent.** A `completed` deposit becomes `suspended` with its whole amount also if the wallet has reserved or
   spent the tokens. What the wallet lacks is booked to its `shortfall` account and covered, in the same commit, by whatever
   becomes available in the wallet: an order that ends without its debit, the returned deposit, another deposit. Until then
-  nothing is available, and debits of the wallet's orders wait for the deposit for up to two hours.
+  nothing is available, and debits of the wallet's orders wait for the deposit for up to two hours from their first attempt
+  that lacks the tokens.
+- **Token fee.** What the token's contract deducts from a release is booked as long as the deposit is in the wallet
+  (`deposit.fee`), and reversed when a reorganization takes it back (`deposit.fee_reversal`): it never was the wallet's.
 - **Back to `completed`** only if its release is still part of the chain; otherwise it becomes `approved` and is released
   again.
 - **Dropped from the chain** is decided 128 blocks after the deposit left the chain, and not before the outcome of its

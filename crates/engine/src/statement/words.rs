@@ -42,6 +42,9 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "deposit.reserve" => "Incoming transfer on its way to the wallet",
         "deposit.release" | "deposit.clear" => "Incoming transfer, credited to the wallet",
         "deposit.fee" => "Token contract's fee on an incoming transfer",
+        "deposit.fee_reversal" => {
+            "Token contract's fee reversed: the transfer is no longer on the chain"
+        }
         "deposit.refund" => "Incoming transfer refunded",
         "deposit.suspend" | "deposit.late" | "deposit.unseen" | "deposit.dropped" => {
             "Incoming transfer reversed: no longer on the chain"

@@ -523,16 +523,17 @@ impl Workers {
             let logs = self.store.vault_logs(deposit.chain, deposit.to).await?;
             let is_free =
                 |tx| !all.iter().any(|it| it.place.is_some() && it.release_tx == Some(tx));
-            let left = |tx| {
-                logs.iter()
-                    .any(|log| (log.tx, log.coin, log.minor) == (tx, deposit.coin, -deposit.minor))
+            // A fee is a transfer of its own.
+            let left = |tx, minor: i64| {
+                logs.iter().any(|log| (log.tx, log.coin, log.minor) == (tx, deposit.coin, -minor))
             };
             let is_it = |it: &&Deposit| {
                 let same = (it.to, it.coin, it.minor) == (deposit.to, deposit.coin, deposit.minor);
                 same && it.id != deposit.id && it.place.is_none()
             };
             let released = |it: &Deposit| {
-                let tx = it.release_tx.filter(|tx| is_free(*tx) && left(*tx))?;
+                let arrived = it.minor - it.release_fee;
+                let tx = it.release_tx.filter(|tx| is_free(*tx) && left(*tx, arrived))?;
                 Some((DepositRef::of(it, None), tx))
             };
             Ok::<_, store::StoreError>(all.iter().filter(is_it).find_map(released))

@@ -137,6 +137,7 @@ pub(crate) fn deposit(state: DepositState) -> Deposit {
         riders: Vec::new(),
         release: None,
         release_tx: None,
+        release_fee: 0,
         completed_at: None,
         failure: None,
         refund: None,

@@ -61,6 +61,7 @@ record! {
         release: Option<IntentId>,
         #[serde(default)] riders: Vec<DepositId>,
         release_tx: Option<TxHash>,
+        #[serde(default)] release_fee: i64,
         completed_at: Option<Timestamp>,
         failure: Option<FailureReason>,
         refund: Option<Refund>,

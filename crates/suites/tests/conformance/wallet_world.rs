@@ -206,6 +206,7 @@ pub fn deposit(
         release: None,
         riders: Vec::new(),
         release_tx: None,
+        release_fee: 0,
         completed_at: None,
         failure: None,
         refund: None,

@@ -269,6 +269,85 @@ fn a_spent_deposit_that_is_dropped_leaves_a_shortfall_and_is_reported() {
     assert_eq!((world.holds(Pot::Suspense), of_wallet(&world)), (0, (0, 0, -MINOR)));
 }
 
+/// `fee` of its release was deducted by the token's contract.
+fn released_less(world: &mut World, fee: i64) {
+    let release = world.case.deposit.release;
+    let now = world.now;
+    let intent = world.case.intent(release).expect("a release");
+    (intent.state, intent.tx) = (IntentState::Assigned, None);
+    assert!(intent.done(now), "it was in progress");
+    world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
+}
+
+/// What has left the books as a fee, of one deposit that is in them.
+fn fees(world: &World) -> i64 {
+    let external = world.case.deposit.account(Pot::Nowhere);
+    world.books.account(&external).balance().minor + MINOR
+}
+
+#[test]
+fn the_fee_of_a_release_is_booked_as_long_as_its_deposit_is_in_the_wallet() {
+    const FEE: i64 = 25_000;
+    for is_released_again in [false, true] {
+        for fee in [0, FEE, 3 * FEE] {
+            let mut world = World::for_request();
+            world.approved();
+            released_less(&mut world, FEE);
+            assert_eq!(of_wallet(&world), (MINOR - FEE, MINOR - FEE, 0));
+            world.lost_from(100);
+            assert_eq!(world.holds(Pot::Suspense), MINOR);
+            assert_eq!(of_wallet(&world), (0, 0, 0), "the fee is not a claim on the wallet");
+            if is_released_again {
+                let (now, release) = (world.now, world.case.deposit.release);
+                world.case.intent(release).expect("a release").undone(now);
+            }
+            world.seen_in(103);
+            world.counted();
+            let arrived = if is_released_again {
+                assert_eq!((world.holds(Pot::Escrow), of_wallet(&world)), (MINOR, (0, 0, 0)));
+                released_less(&mut world, fee);
+                MINOR - fee
+            } else {
+                MINOR - FEE
+            };
+            assert_eq!(of_wallet(&world), (arrived, arrived, 0));
+            assert_eq!(fees(&world), MINOR - arrived, "once");
+            world.lost_from(103);
+            dropped(&mut world);
+            assert_eq!(world.state(), DepositState::Failed);
+            assert!(world.books.show().is_empty(), "{:?}", world.books.show());
+        }
+    }
+}
+
+#[test]
+fn what_a_wallet_has_spent_of_a_deposit_with_a_fee_is_lent_without_the_fee() {
+    const FEE: i64 = 25_000;
+    let mut world = World::for_request();
+    world.approved();
+    released_less(&mut world, FEE);
+    let hold = order(&mut world, TransferKind::Pending, MINOR - FEE, None);
+    order(&mut world, TransferKind::PostPending, MINOR - FEE, Some(hold));
+    world.lost_from(100);
+    assert_eq!(of_wallet(&world), (0, 0, FEE - MINOR));
+}
+
+#[test]
+fn the_fee_of_a_release_that_was_executed_again_replaces_the_first() {
+    const FEE: i64 = 25_000;
+    for (fee, wallet, lacks) in [(0, MINOR, 0), (FEE, MINOR - FEE, 0), (FEE + 1, MINOR - FEE, -1)] {
+        let mut world = World::for_request();
+        world.approved();
+        released_less(&mut world, FEE);
+        let (now, release) = (world.now, world.case.deposit.release);
+        world.case.intent(release).expect("a release").undone(now);
+        released_less(&mut world, fee);
+        let shown = of_wallet(&world);
+        assert_eq!((world.state(), shown.0, shown.2), (DepositState::Completed, wallet, lacks));
+        assert_eq!(fees(&world), fee);
+    }
+}
+
 #[test]
 fn a_deposit_that_stays_away_fails_as_dropped_and_leaves_the_books() {
     let mut world = World::for_request();

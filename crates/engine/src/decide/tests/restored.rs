@@ -6,10 +6,12 @@ use domain::chain_tx::{ChainTx, Intent, IntentState, Mined, Place, TxAttempt, Tx
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState, Pot, Watched};
 use domain::ids::{ChainTxId, DepositId, IntentId};
+use domain::ledger::{Account, AccountCode};
 use domain::payment_request::SenderDetails;
 
 use super::*;
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
+use crate::command::deposits::DepositRef;
 
 const OLD: IntentId = IntentId(Uuid::from_u128(0x11));
 const LATER: IntentId = IntentId(Uuid::from_u128(0x12));
@@ -325,4 +327,65 @@ fn a_release_that_is_not_its_deposits_or_lost_its_dust_is_not_broadcast_again() 
         assert_eq!(matches!(found, Outcome::Done), outcome, "{found:?}");
         assert_eq!(matches!(found, Outcome::CalledOff), !outcome, "{found:?}");
     }
+}
+
+/// The release of a deposit that is gone was paid by a later one, less the token's fee: so was the later
+/// one's, and the wallet owes nothing.
+#[test]
+fn a_release_that_a_later_deposit_paid_takes_its_fee_along() {
+    const FEE: i64 = 25_000;
+    let wallet = wallet();
+    let gone = Deposit {
+        place: None,
+        lost_at: Some(3),
+        release_tx: Some(TxHash([8; 32])),
+        release_fee: FEE,
+        ..deposit(&wallet, 20, MINOR, OLD)
+    };
+    let later = Deposit {
+        state: DepositState::Approved,
+        pot: Pot::Suspense,
+        completed_at: None,
+        ..deposit(&wallet, 21, MINOR, LATER)
+    };
+    let mut ws = WorkingSet::new(NOW + Span::hours(1));
+    let [has, lacks, suspense] = [
+        AccountCode::Wallet(wallet.id, StableCoin::Usdc),
+        AccountCode::Shortfall(wallet.id, StableCoin::Usdc),
+        AccountCode::Suspense(StableCoin::Usdc),
+    ];
+    for (code, minor) in [(&has, MINOR - FEE), (&suspense, MINOR)] {
+        let account = Account { credits_posted: minor, ..Account::empty(TENANT, code.clone()) };
+        ws.accounts.load((TENANT, code.clone()), account);
+    }
+    let intent = release(LATER, &later, &[], IntentState::Waiting);
+    let job = domain::job::Job {
+        tenant: TENANT,
+        subject: LATER.0,
+        kind: domain::job::JobKind::SendIntent,
+        run_at: NOW,
+        fence: 1,
+        leased_until: Some(NOW + Span::hours(2)),
+        tries: 0,
+    };
+    ws.jobs.load((TENANT, LATER.0), Some(job));
+    let lost = DepositRef::of(&gone, None);
+    let tx = TxHash([8; 32]);
+    let action = ChainAction::ReleasedBefore { intent: IntentKey::of(&intent), fence: 1, lost, tx };
+    let of_gone = release(OLD, &gone, &[], IntentState::Done);
+    for intent in [intent, of_gone] {
+        ws.intents.load((TENANT, intent.id), intent);
+    }
+    ws.wallets.load((TENANT, wallet.id), wallet);
+    let ids = [gone.id, later.id];
+    for deposit in [gone, later] {
+        ws.deposits.load((TENANT, deposit.id), deposit);
+    }
+    let outcome = decided(&mut ws, Action::Chain(action));
+    assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+    let [gone, later] = ids.map(|id| ws.deposits.get(&(TENANT, id)).expect("loaded"));
+    assert_eq!((gone.state, later.state), (DepositState::Failed, DepositState::Completed));
+    assert_eq!((later.release_tx, later.release_fee), (Some(tx), FEE));
+    let minor = |code| ws.account(TENANT, code).balance().minor;
+    assert_eq!([minor(&has), minor(&lacks), minor(&suspense)], [MINOR - FEE, 0, 0]);
 }
