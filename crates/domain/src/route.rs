@@ -1,6 +1,7 @@
 //! Selection of a payment's rail: by country, amount, bank, available data, hours, health and
 //! price.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
@@ -277,7 +278,8 @@ pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
     lacks
 }
 
-/// The cheapest rail that is unsuitable only because of a sender limit, with that limit.
+/// The rail with the highest limit among those that are unsuitable only because of a sender limit,
+/// with that limit. Of equal ones, a daily limit allows more than a monthly one.
 pub fn exhausted<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -286,7 +288,14 @@ pub fn exhausted<'a>(
         Some(Unfit::SenderLimit(exceeded)) => Some((rail, exceeded)),
         _ => None,
     };
-    corridors.rails_of(wanted.country).filter_map(of).min_by_key(|(rail, _)| rail.cost_minor)
+    let highest = |(rail, exceeded): &(&RailConfig, Exceeded)| {
+        let (most, is_daily) = match exceeded {
+            Exceeded::Daily(most) => (most.minor, true),
+            Exceeded::Monthly(most) => (most.minor, false),
+        };
+        (most, is_daily, Reverse(rail.cost_minor))
+    };
+    corridors.rails_of(wanted.country).filter_map(of).max_by_key(highest)
 }
 
 /// End of the tolerance for an outcome that has been unclear since `since`; of two days if the rail

@@ -355,8 +355,10 @@ fn the_limit_that_leaves_no_rail_is_named() {
     config.rails.pop();
     let none = BTreeSet::new();
     for (before, amount, rail, exceeded) in [
-        (spent(100, (0, 250)), 1, "daily", Exceeded::Daily(pkr(100))),
+        (spent(100, (100, 100)), 1, "daily", Exceeded::Daily(pkr(100))),
         (spent(0, (0, 0)), 101, "daily", Exceeded::Daily(pkr(100))),
+        // The highest limit, whatever the price.
+        (spent(100, (0, 250)), 1, "monthly", Exceeded::Monthly(pkr(250))),
     ] {
         let wanted = Wanted { spent: Some(&before), ..wanted(amount) };
         assert_eq!(choose(&config, &wanted, &none, &none, monday()), Choice::Never);
@@ -369,6 +371,17 @@ fn the_limit_that_leaves_no_rail_is_named() {
             .collect();
         assert!(why.iter().all(|why| matches!(why, Some(Unfit::SenderLimit(_)))), "{why:?}");
     }
+    for (limits, rail) in [([100, 300], "monthly"), ([300, 100], "daily"), ([300, 300], "daily")] {
+        for (rail, most) in config.rails.iter_mut().zip(limits) {
+            let limits = rail.sender_limits.as_mut().expect("limited");
+            limits.daily_max = Some(pkr(most));
+        }
+        let wanted = Wanted { spent: Some(&Spendings::new()), ..wanted(301) };
+        let named = exhausted(&config, &wanted).map(|(rail, _)| rail.id.to_string());
+        assert_eq!(named.as_deref(), Some(rail), "{limits:?}");
+    }
+    let mut config = limiting();
+    config.rails.pop();
     let room = spent(0, (0, 0));
     assert!(exhausted(&config, &Wanted { spent: Some(&room), ..wanted(100) }).is_none());
     // An amount that no rail accepts is unrelated to its sender.
