@@ -2,7 +2,8 @@
 //! read completely; on any failure the old one stays and ages. It makes no decision: it returns a
 //! score and whether that score may clear a party.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::iter;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,7 +11,9 @@ use domain::chain::Address;
 use domain::ports::{AddressScreen, Answer, NameScreen};
 use domain::screening::{self, ListedEntry, MATCHES_NAMED, Party, REVIEW_FROM, Screened};
 use domain::time::{Span, Timestamp};
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
@@ -280,29 +283,49 @@ impl ListBook {
         Ok(ListBook { sources, settings, in_force: RwLock::new(Arc::new(in_force)) })
     }
 
-    /// Reads every source again. A failed source keeps its old list and its old load time.
+    /// Reads every source again, and puts each list in force as soon as it is read: a server that hangs
+    /// delays no other list. A failed source keeps its old list and its old load time.
     pub async fn refresh(&self, client: &dyn Transport, now: Timestamp) -> ListRefresh {
-        let mut loaded = self.in_force().loaded.clone();
-        let reading = self.sources.iter().zip(&loaded).map(|(source, slot)| {
-            read_and_keep(source, &self.settings, client, slot.as_ref(), now)
-        });
-        let mut outcomes = Vec::with_capacity(self.sources.len());
-        for (outcome, slot) in join_all(reading).await.into_iter().zip(&mut loaded) {
-            outcomes.push(outcome.map(|list| {
-                let version = list.version();
-                *slot = Some(Loaded { list: Arc::new(list), read_at: now, is_copy: false });
-                version
-            }));
-        }
-        if outcomes.iter().any(Result::is_ok) {
-            match self.index(loaded).await {
-                Ok(next) => {
-                    *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next)
-                }
-                Err(error) => outcomes.push(Err(error)),
+        let before = self.in_force().loaded.clone();
+        let mut loaded = before.clone();
+        let mut reading: FuturesUnordered<_> = self
+            .sources
+            .iter()
+            .zip(&before)
+            .enumerate()
+            .map(|(at, (source, slot))| {
+                let read = read_and_keep(source, &self.settings, client, slot.as_ref(), now);
+                read.map(move |outcome| (at, outcome))
+            })
+            .collect();
+        let mut outcomes = BTreeMap::new();
+        let mut not_indexed = None;
+        while let Some(first) = reading.next().await {
+            // What is read by now is indexed together.
+            let others = iter::from_fn(|| reading.next().now_or_never().flatten());
+            let mut has_read = false;
+            for (at, outcome) in iter::once(first).chain(others) {
+                let outcome = outcome.map(|list| {
+                    let version = list.version();
+                    if let Some(slot) = loaded.get_mut(at) {
+                        *slot = Some(Loaded { list: Arc::new(list), read_at: now, is_copy: false });
+                    }
+                    version
+                });
+                has_read |= outcome.is_ok();
+                outcomes.insert(at, outcome);
+            }
+            if has_read {
+                not_indexed = self.put_in_force(loaded.clone()).await.err();
             }
         }
-        ListRefresh { outcomes }
+        ListRefresh { outcomes: outcomes.into_values().chain(not_indexed.map(Err)).collect() }
+    }
+
+    async fn put_in_force(&self, loaded: Vec<Option<Loaded>>) -> Result<(), RefreshError> {
+        let next = self.index(loaded).await?;
+        *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        Ok(())
     }
 
     /// The lists with their index: the one in force if nothing in them has changed.

@@ -10,6 +10,7 @@ use crate::outbound::{self, Client};
 use domain::ports::{Answer, NameScreen as _};
 use domain::screening::{Party, Verdict};
 use domain::time::{Span, Timestamp};
+use testkit::wait;
 
 const NOW: Timestamp = Timestamp(1_795_244_268_123_999);
 const SDN: &str = r#"<?xml version="1.0"?><sdnList xmlns="http://tempuri.org/sdnList.xsd"><publshInformation><Publish_Date>11/20/2026</Publish_Date></publshInformation><sdnEntry><uid>99001</uid><firstName>Zorblax</firstName><lastName>QUIBBLETON</lastName><sdnType>Individual</sdnType></sdnEntry></sdnList>"#;
@@ -347,4 +348,58 @@ async fn the_same_list_from_a_server_with_an_older_file_is_taken() {
     let now = NOW + Span::hours(1);
     assert!(book.refresh(&client(), now).await.is_complete());
     assert_eq!(book.oldest_load(), Some(now));
+}
+
+/// A transport whose answers for one server come when the test allows them.
+struct Hanging {
+    client: Client,
+    hangs: String,
+    released: tokio::sync::Notify,
+}
+
+impl crate::fetch::Transport for Hanging {
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        max_bytes: usize,
+    ) -> Answer<'a, Result<crate::fetch::Served, crate::fetch::FetchError>> {
+        Box::pin(async move {
+            if url.starts_with(&self.hangs) {
+                self.released.notified().await;
+            }
+            crate::fetch::Transport::get(&self.client, url, max_bytes).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_list_whose_server_hangs_delays_no_other() {
+    let name = Arc::new(Mutex::new("Zorblax"));
+    let listing = |name: Arc<Mutex<&'static str>>| {
+        serve(move |_| {
+            let list = SDN.replace("Zorblax", *name.lock().expect("lock"));
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
+        })
+    };
+    let (quick, slow) =
+        (listing(name.clone()).await, listing(Arc::new(Mutex::new("Marlobin"))).await);
+    let sources = [&slow, &quick].map(|url| at(format!("{url}/sdn.xml"))).to_vec();
+    let book = ListBook::load(sources, ListSettings::default(), &client(), NOW).await;
+    let book = book.expect("loaded");
+    *name.lock().expect("lock") = "Quorvex";
+    let hanging = Hanging { client: client(), hangs: slow, released: tokio::sync::Notify::new() };
+    let later = NOW + Span::hours(1);
+    assert_eq!(verdict(&book, "Quorvex Quibbleton", later), Verdict::Clean);
+    let is_in_force = async {
+        let is_found = async || verdict(&book, "Quorvex Quibbleton", later) == Verdict::Hit;
+        let is_read = wait::until_async(wait::AT_MOST, is_found).await;
+        let read: Vec<_> = book.states().into_iter().map(|state| state.read_at).collect();
+        hanging.released.notify_one();
+        (is_read, read)
+    };
+    let (refreshed, (is_read, read)) = tokio::join!(book.refresh(&hanging, later), is_in_force);
+    assert!(is_read);
+    assert_eq!(read, [Some(NOW), Some(later)]);
+    assert!(refreshed.is_complete() && refreshed.outcomes.len() == 2, "{refreshed:?}");
+    assert_eq!(book.oldest_load(), Some(later));
 }
