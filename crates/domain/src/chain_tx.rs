@@ -82,6 +82,9 @@ pub struct Intent {
     pub tries: i32,
     /// The chain's reason for the last failure.
     pub failure: Option<String>,
+    /// Since when it waits for tokens that a reorganisation took from its wallet; `None` if its last
+    /// attempt did not lack them.
+    pub short_since: Option<Timestamp>,
     /// Row version, increased by one with every change.
     pub version: i64,
 }
@@ -113,6 +116,7 @@ impl Intent {
             state_at: now,
             tries: 0,
             failure: None,
+            short_since: None,
             version: 1,
         }
     }

@@ -151,6 +151,14 @@ impl Intent {
         effects
     }
 
+    /// It lacks tokens that may return: waits for them. Returns since when.
+    pub fn lacks_tokens(&mut self, now: Timestamp) -> Timestamp {
+        if self.short_since.is_none() {
+            self.version += 1;
+        }
+        *self.short_since.get_or_insert(now)
+    }
+
     /// It cannot be attempted now: check again at `until`.
     pub fn put_off(&self, until: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();

@@ -80,6 +80,7 @@ pub fn take(
     let mut effects = tx.look_at(now);
     for intent in intents {
         intent.tx = Some(tx.id);
+        intent.short_since = None;
         intent.enter(IntentState::Assigned, now);
         effects.jobs.push((intent.id.0, JobChange::Done));
     }

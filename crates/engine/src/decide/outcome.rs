@@ -273,7 +273,7 @@ pub(super) fn fail(
     if let Subject::Order(of) = &key.subject
         && kind == IntentKind::Debit
         && !at_once
-        && shortfall::is_awaited(ws, tenant, of, intent.state_at, cx)
+        && shortfall::is_awaited(ws, tenant, of, &mut intent, cx)
     {
         return tokens_awaited(ws, of, intent, cx);
     }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use domain::chain_tx::Intent;
 use domain::decision::Cx;
 use domain::ids::TenantId;
 use domain::ledger::{AccountCode, cover_shortfall};
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use store::working_set::WorkingSet;
 
 use crate::command::Refused;
@@ -39,15 +40,19 @@ pub(super) fn cover(ws: &mut WorkingSet, cx: &mut Cx<'_>) -> Result<(), Refused>
     Ok(())
 }
 
-/// Whether the wallet of an order lacks tokens that may yet return, so that its debit, which waits since
-/// `since`, is tried again and does not count as failed.
+/// Whether the wallet of an order lacks tokens that may yet return, so that its debit, which failed, is
+/// tried again and does not count as failed. What it waited for before does not shorten the wait.
 pub(super) fn is_awaited(
     ws: &WorkingSet,
     tenant: TenantId,
     of: &OrderKey,
-    since: Timestamp,
+    debit: &mut Intent,
     cx: &Cx<'_>,
 ) -> bool {
     let lacks = ws.account(tenant, &AccountCode::Shortfall(of.wallet, of.coin));
-    lacks.balance().minor < 0 && cx.now - since < AWAITED
+    if lacks.balance().minor >= 0 {
+        debit.short_since = None;
+        return false;
+    }
+    cx.now - debit.lacks_tokens(cx.now) < AWAITED
 }

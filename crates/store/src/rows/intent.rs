@@ -81,6 +81,7 @@ record! {
         state_at: Timestamp,
         tries: i32,
         failure: Option<String>,
+        #[serde(default)] short_since: Option<Timestamp>,
     } => Intent {
         id,
         tenant,
@@ -98,6 +99,7 @@ record! {
         state_at,
         tries,
         failure,
+        short_since,
         version,
     }
 }

@@ -394,6 +394,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     (full.wallet, full.request, full.coin) =
         (full.wallet, Some(PaymentRequestId(Uuid::new_v4())), None);
     full.riders = vec![deposit.id];
+    full.short_since = Some(full.created_at);
     (full.unchecked, full.tries, full.failure, full.version) =
         (true, 3, Some("reverted".to_owned()), 2);
     let mut need = tenant_need(tenant);

@@ -291,6 +291,7 @@ pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Int
         state_at: now,
         tries: 0,
         failure: None,
+        short_since: None,
         version: 1,
     }
 }

@@ -45,20 +45,25 @@ fn pending(lacks: i64, now: Timestamp) -> (WorkingSet, ExchangeOrder, IntentKey)
     ] {
         ws.accounts.load((TENANT, account.code.clone()), account);
     }
+    lease(&mut ws);
+    ws.intents.load((TENANT, DEBIT), intent);
+    ws.exchanges.load((TENANT, order.id), order.clone());
+    ws.wallets.load((TENANT, wallet.id), wallet);
+    (ws, order, key)
+}
+
+/// A worker holds the job of the debit.
+fn lease(ws: &mut WorkingSet) {
     let job = Job {
         tenant: TENANT,
         subject: DEBIT.0,
         kind: JobKind::SendIntent,
         run_at: NOW,
         fence: 1,
-        leased_until: Some(now + Span::hours(2)),
+        leased_until: Some(ws.now + Span::hours(2)),
         tries: 0,
     };
-    ws.jobs.load((TENANT, DEBIT.0), Some(job));
-    ws.intents.load((TENANT, DEBIT), intent);
-    ws.exchanges.load((TENANT, order.id), order.clone());
-    ws.wallets.load((TENANT, wallet.id), wallet);
-    (ws, order, key)
+    ws.jobs.put((TENANT, DEBIT.0), Some(job));
 }
 
 fn codes(order: &ExchangeOrder) -> [AccountCode; 3] {
@@ -95,6 +100,37 @@ fn what_is_beyond_the_balance_remains_a_shortfall() {
     assert_eq!(shown(&ws, &order), [0, 0, -500_000]);
 }
 
+/// The debit fails in a simulation; returns how often that counted.
+fn fails(ws: &mut WorkingSet, key: &IntentKey, at_once: bool) -> i32 {
+    lease(ws);
+    let (why, reason) = ("holds less".to_owned(), FailureReason::OnChainRevert);
+    let fails = ChainAction::Fails { intent: key.clone(), fence: 1, why, reason, at_once };
+    let outcome = decided(ws, Action::Chain(fails));
+    assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+    ws.intents.get(&(TENANT, DEBIT)).expect("loaded").tries
+}
+
+#[test]
+fn what_a_debit_waited_for_before_does_not_shorten_the_wait_for_its_tokens() {
+    // A paused controller kept it for hours.
+    let start = NOW + Span::hours(5);
+    let (mut ws, order, key) = pending(1_000_000, start);
+    let mut waited = Vec::new();
+    for minutes in [0, 60, 119, 120, 121] {
+        ws.now = start + Span::mins(minutes);
+        waited.push(fails(&mut ws, &key, false));
+    }
+    assert_eq!(waited, [0, 0, 0, 1, 2], "two hours from its first attempt that lacked them");
+    // They returned, and are gone again.
+    let shortfall = codes(&order)[1].clone();
+    let none = Account::empty(TENANT, shortfall.clone());
+    ws.accounts.load((TENANT, shortfall.clone()), none.clone());
+    assert_eq!(fails(&mut ws, &key, false), 3);
+    let again = Account { debits_posted: 1, ..none };
+    ws.accounts.load((TENANT, shortfall), again);
+    assert_eq!(fails(&mut ws, &key, false), 3);
+}
+
 #[test]
 fn a_debit_waits_for_tokens_that_may_return_and_fails_without_them() {
     for (lacks, waited, is_counted) in [
@@ -104,10 +140,10 @@ fn a_debit_waits_for_tokens_that_may_return_and_fails_without_them() {
         (0, Span::mins(1), true),
     ] {
         let (mut ws, order, key) = pending(lacks, NOW + waited);
-        let (why, reason) = ("holds less".to_owned(), FailureReason::OnChainRevert);
-        let fails = ChainAction::Fails { intent: key, fence: 1, why, reason, at_once: false };
-        let outcome = decided(&mut ws, Action::Chain(fails));
-        assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+        let mut debit = ws.intents.get(&(TENANT, DEBIT)).expect("loaded").clone();
+        debit.lacks_tokens(NOW);
+        ws.intents.load((TENANT, DEBIT), debit);
+        fails(&mut ws, &key, false);
         let intent = ws.intents.get(&(TENANT, DEBIT)).expect("loaded");
         assert_eq!((intent.state, intent.tries), (IntentState::Waiting, i32::from(is_counted)));
         let job = ws.jobs.get(&(TENANT, DEBIT.0)).and_then(Option::as_ref).expect("a job");
