@@ -340,6 +340,13 @@ impl ExchangeOrder {
         matches!(self.state, ExchangeState::Settled) && self.came_back && self.give_back.is_none()
     }
 
+    /// Whether its debit has to be executed unconditionally if a reorganisation undid it: its payout
+    /// may have left, and its tokens are not to return.
+    pub const fn owes_debit(&self) -> bool {
+        matches!(self.state, ExchangeState::Paying | ExchangeState::Settled)
+            && self.give_back.is_none()
+    }
+
     /// Whether its tokens are on their way back to the wallet, and booked as such.
     pub fn awaits_return(&self) -> bool {
         let is_recredited = self.recredit == Some(Recredit::UnderWay);

@@ -48,7 +48,8 @@ const INTENT: &str = "
 One on-chain action, executed at most once: the controller refuses its id a second time. Starts as `waiting`. Only an intent
 assigned to a transaction can become `done`, or one whose earlier transaction a reorganisation restored: releases of its deposit
 that were requested since are then withdrawn or called off. A failed simulation counts as an attempt. An intent is given up after five
-attempts, except the return of a debit and the deployment of the controller, which are retried until they succeed: every five
+attempts, except the return of a debit, the deployment of the controller, and what a reorganization undid after others relied
+on it (a debit whose payout may have left, a release or refund), which are retried until they succeed: every five
 attempts raise an alert about the order or the tenant. A paused token is awaited for at most a day. *alarm* means that an
 alert is raised.
 
@@ -87,7 +88,8 @@ Starts as `pending`. **409** is CONFLICT with the current status.
 - **Unresolved.** While the outcome of a payout is unknown the order stays `paying`; inquiries continue, and no other rail is
   used. Two users can record the outcome.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
-  and its tokens are booked back to the wallet; in later states an alert is raised.
+  and its tokens are booked back to the wallet. The debit of a `paying` or `settled` order is retried until it succeeds, as its
+  payout may have left: every five attempts raise an alert. In `returning` an alert is raised.
 - **Returned.** A payout that is returned after `settled` leaves the order unchanged: its amount is in suspense
   (`payout_suspense`) until an operator returns the tokens. Two users can record the return. What the bank deducted from it is
   booked as rail cost (`rail.charges`).

@@ -5,7 +5,7 @@ use domain::chain::{IntentKind, Plan, TxHash};
 use domain::chain_tx::{Intent, IntentState, Patience};
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
-use domain::exchange::{ExchangeState, OrderCase};
+use domain::exchange::{ExchangeOrder, ExchangeState, OrderCase};
 use domain::ids::{IntentId, TenantId};
 use domain::names::{state_phrase, words};
 use domain::sponsor;
@@ -280,8 +280,15 @@ pub(super) fn fail(
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
     // A release is not owed as long as its deposit is out of the chain.
     let is_there = |case: &Case| kind != IntentKind::Release || case.deposit.place.is_some();
-    let owed = matches!(&key.subject, Subject::Deposit(of)
-        if deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case)));
+    let owed = match &key.subject {
+        Subject::Deposit(of) => {
+            deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case))
+        }
+        Subject::Order(of) if kind == IntentKind::Debit => {
+            ws.exchanges.get(&(tenant, of.order)).is_some_and(ExchangeOrder::owes_debit)
+        }
+        _ => false,
+    };
     // A sender who waits is better served by another way to pay.
     let at_once = at_once || kind == IntentKind::SponsoredTransfer;
     let futile = match &key.subject {

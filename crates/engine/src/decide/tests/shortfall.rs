@@ -1,7 +1,7 @@
 //! Tokens of an order that a reorganization took from its wallet.
 
 use domain::chain::{Movement, Plan, Word};
-use domain::chain_tx::{Intent, IntentState};
+use domain::chain_tx::{Intent, IntentState, TRIES_MAX};
 use domain::ids::IntentId;
 use domain::job::{Job, JobKind};
 use domain::ledger::{Account, AccountCode};
@@ -129,6 +129,43 @@ fn what_a_debit_waited_for_before_does_not_shorten_the_wait_for_its_tokens() {
     let again = Account { debits_posted: 1, ..none };
     ws.accounts.load((TENANT, shortfall), again);
     assert_eq!(fails(&mut ws, &key, false), 3);
+}
+
+#[test]
+fn the_undone_debit_of_an_order_that_may_be_paid_is_retried_until_it_succeeds() {
+    use ExchangeState::{Debited, Paying, Settled};
+    let give_back = Some(IntentId(Uuid::from_u128(6)));
+    for (state, give_back, is_owed) in [
+        (Debited, None, false),
+        (Paying, None, true),
+        (Settled, None, true),
+        (Settled, give_back, false),
+    ] {
+        for at_once in [false, true] {
+            let (mut ws, order, key) = pending(0, NOW + Span::hours(5));
+            let order = ExchangeOrder { state, give_back, ..order };
+            let key = IntentKey { subject: Subject::Order(OrderKey::of(&order)), ..key };
+            ws.exchanges.load((TENANT, order.id), order.clone());
+            if let Some(id) = give_back {
+                let word = Word([5; 32]);
+                let plan = Plan::ReturnDebit { debit: word, intent: word };
+                let intent = Intent::new(id, TENANT, order.chain, order.id.0, plan, NOW);
+                ws.intents.load((TENANT, id), intent);
+            }
+            for _ in 0..TRIES_MAX {
+                let known = ws.intents.get(&(TENANT, DEBIT)).expect("loaded");
+                if known.state == IntentState::Waiting {
+                    fails(&mut ws, &key, at_once);
+                }
+            }
+            let intent = ws.intents.get(&(TENANT, DEBIT)).expect("loaded");
+            let expected = if is_owed { IntentState::Waiting } else { IntentState::Failed };
+            assert_eq!(intent.state, expected, "{state:?}, {at_once}");
+            let raised = ws.alerts.added().iter().chain(ws.alerts.draft());
+            let alerts = raised.filter(|((_, it), _)| it.subject == order.id.0).count();
+            assert_eq!(alerts, 1, "{state:?}, {at_once}");
+        }
+    }
 }
 
 #[test]
