@@ -71,8 +71,18 @@ pub async fn end_others(
     let is_ended = |it: &Alert| {
         it.kind == kind && it.what.starts_with(beginning) && !standing.contains(&it.what)
     };
-    for (tenant, alert) in everywhere(store, kind, beginning).await {
-        end_about(store, (tenant, alert.subject), is_ended).await;
+    end_where(store, is_ended).await;
+}
+
+/// Closes the alerts about tenants themselves, rather than one of their records, whose cause has ended.
+pub async fn end_where(store: &Store, is_over: impl Fn(&Alert) -> bool) {
+    match store.tenants().await {
+        Ok(tenants) => {
+            for tenant in tenants {
+                end_about(store, (tenant.id, tenant.id.0), &is_over).await;
+            }
+        }
+        Err(error) => tracing::warn!(%error, "alert removal failed, tenants could not be read"),
     }
 }
 

@@ -57,9 +57,23 @@ pub(super) struct FileTransport {
     is_remote: bool,
     /// When a server is looked at again after it held nothing new.
     next_poll: Mutex<Option<Instant>>,
-    /// The conditions of the last page.
-    conditions: Mutex<BTreeSet<String>>,
+    conditions: Mutex<Conditions>,
     refusals: Mutex<Refusals>,
+}
+
+/// What operators hear of until it is over, by its cause.
+#[derive(Default)]
+struct Conditions {
+    /// Those of the last page that could be read.
+    page: BTreeSet<String>,
+    /// The fault that only people can mend, until a page can be read.
+    refusal: Option<String>,
+}
+
+impl Conditions {
+    fn all(&self) -> BTreeSet<String> {
+        self.page.iter().chain(&self.refusal).cloned().collect()
+    }
 }
 
 /// When refusals were reported.
@@ -245,7 +259,7 @@ impl FileTransport {
                 tokio::time::sleep_until(next.min(deadline)).await;
                 if next > deadline {
                     return Ok(Reports {
-                        conditions: self.conditions().clone(),
+                        conditions: self.conditions().all(),
                         ..Reports::default()
                     });
                 }
@@ -260,7 +274,8 @@ impl FileTransport {
                 Ok(page) => page,
                 Err(error) => return self.reported(&error).ok_or_else(|| error.to_string()),
             };
-            let before = std::mem::replace(&mut *self.conditions(), page.conditions.clone());
+            let now = Conditions { page: page.conditions.clone(), refusal: None };
+            let before = std::mem::replace(&mut *self.conditions(), now).all();
             let has_new = page.conditions != before || page.cursor.is_some() || !page.is_empty();
             let (is_empty, now) = (!has_new, Instant::now());
             let next = now + self.poll;
@@ -286,20 +301,22 @@ impl FileTransport {
             .map_err(|error| error.to_string())
     }
 
-    fn conditions(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    fn conditions(&self) -> MutexGuard<'_, Conditions> {
         self.conditions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A fault that only people can mend as a condition, unless it is one already.
+    /// A fault that only people can mend as a condition beside those of the last page, unless it is one
+    /// already.
     fn reported(&self, error: &InboxError) -> Option<Reports> {
         let refusal = error.refusal()?;
         let mut conditions = self.conditions();
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if conditions.contains(&refusal) || !refusals.may_differ(Instant::now()) {
+        let is_known = conditions.refusal.as_ref() == Some(&refusal);
+        if is_known || !refusals.may_differ(Instant::now()) {
             return None;
         }
-        *conditions = BTreeSet::from([refusal]);
-        Some(Reports { conditions: conditions.clone(), ..Reports::default() })
+        conditions.refusal = Some(refusal);
+        Some(Reports { conditions: conditions.all(), ..Reports::default() })
     }
 }
 

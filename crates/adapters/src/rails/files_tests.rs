@@ -490,6 +490,8 @@ struct Failing(Local, std::sync::atomic::AtomicBool);
 /// Files that cannot be moved.
 const HELD: &str = "-held.xml";
 const LOCKED: &str = "locked.xml";
+/// Files at which the server refuses the login.
+const REFUSED: &str = "refused.xml";
 
 impl Place for Failing {
     fn list(&self, dir: &Path) -> std::io::Result<Vec<crate::place::Entry>> {
@@ -500,6 +502,12 @@ impl Place for Failing {
         match self.1.load(std::sync::atomic::Ordering::Relaxed) {
             true if path.to_string_lossy().ends_with(LOCKED) => {
                 Err(std::io::ErrorKind::PermissionDenied.into())
+            }
+            true if path.to_string_lossy().ends_with(REFUSED) => {
+                let (server, user) = ("bank".to_owned(), "us".to_owned());
+                let methods = "password".to_owned();
+                let refusal = crate::sftp::Refusal::Login { server, user, methods };
+                Err(std::io::Error::other(refusal))
             }
             true => Err(std::io::Error::other("the connection is gone")),
             false => self.0.read(path, limit),
@@ -777,6 +785,41 @@ async fn a_long_name_that_is_archived_already_gets_a_shorter_one() {
         drop(rail.collect(cursor.as_deref()).await.expect("readable"));
     }
     assert_eq!(names(&dir.path().join("in/archive")).len(), 2);
+}
+
+/// What operators know of the bank's files stays true while its server refuses the login.
+#[tokio::test]
+async fn a_refusal_is_a_condition_beside_those_of_the_files() {
+    let dir = TempDir::new().expect("a directory");
+    let mut rail = rail(dir.path(), Duration::ZERO);
+    let place = Arc::new(Failing(Local, false.into()));
+    let dirs = Parts::of(&Exchange::Directory(dir.path().to_owned())).dirs;
+    let patterns = Patterns::new(&["*.xml".to_owned()]);
+    let times = (Duration::ZERO, FILE_GRACE);
+    rail.inbox = Arc::new(Inbox::new(place.clone(), dirs, patterns, times, None, None));
+    let other = dir.path().join("in/other");
+    fs::create_dir(&other).expect("made");
+    let old = std::time::SystemTime::now() - Duration::from_secs(61);
+    fs::File::open(&other).expect("opened").set_modified(old).expect("set");
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!(conditions(&page).len(), 1, "{page:?}");
+    let of_files = page.conditions;
+    place.1.store(true, std::sync::atomic::Ordering::Relaxed);
+    drop_file(&dir, &format!("1-{REFUSED}"), &report(1));
+    drop(rail.collect(None).await);
+    let page = rail.collect(None).await.expect("a condition");
+    assert!(page.conditions.is_superset(&of_files), "{page:?}");
+    let [refusal] = page.conditions.difference(&of_files).collect::<Vec<_>>()[..] else {
+        panic!("{page:?}")
+    };
+    assert!(refusal.contains("does not accept the login"), "{refusal}");
+    assert!(rail.collect(None).await.is_err(), "it is known");
+    *rail.next_poll.lock().expect("no panic") = Some(Instant::now() + Duration::from_secs(60));
+    assert_eq!(rail.collect(None).await.expect("nothing new").conditions, page.conditions);
+    *rail.next_poll.lock().expect("no panic") = None;
+    place.1.store(false, std::sync::atomic::Ordering::Relaxed);
+    let page = rail.collect(None).await.expect("readable");
+    assert_eq!((attempts(&page), page.conditions), (vec![1], of_files));
 }
 
 /// A server with another host key at each connection.

@@ -22,6 +22,8 @@ use tokio::sync::Mutex;
 
 use crate::place::{Entry, EntryKind, Place};
 use connect::Connection;
+#[cfg(test)]
+pub(crate) use connect::Refusal;
 pub(crate) use connect::refusal;
 use session::{Fault, Session};
 

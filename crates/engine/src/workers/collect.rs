@@ -1,27 +1,24 @@
 //! Fetches the reports that a rail keeps for us. One node at a time per rail; reports are applied
 //! before they are acknowledged to the rail, so a crash fetches them again and nothing is lost.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::ids::{ExchangeId, PaymentId, TenantId};
 use domain::ports::Rail;
-use domain::rail::{
-    self, About, BankReport, RailFault, RailId, RailReport, RailStatus, Reports, Said,
-};
+use domain::rail::{self, About, BankReport, RailFault, RailReport, RailStatus, Reports, Said};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
-use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
 use store::StrayReport;
 
+use super::conditions::{Conditions, unfetched};
 use super::silence::Silence;
 use super::{Stop, Workers};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
 use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
-use crate::{alerts, measure};
+use crate::measure;
 
 /// Retry delay after a rail or the lease acquisition failed.
 const RETRY: Span = Span::secs(2);
@@ -29,8 +26,6 @@ const RETRY: Span = Span::secs(2);
 const STORED_AFTER: Span = Span::millis(500);
 /// Lease renewals per lease.
 const RENEWALS_PER_LEASE: i64 = 4;
-/// How often the alerts of a rail's conditions are repeated: the write may have failed.
-const CONDITIONS_EVERY: Span = Span::hours(1);
 /// Maximum number of reports applied concurrently.
 const APPLIED_AT_ONCE: usize = 256;
 
@@ -86,8 +81,7 @@ struct Place {
     /// When the stored cursor fell behind `cursor`; `None` = it is current.
     behind_since: Option<Timestamp>,
     silence: Silence,
-    /// The conditions whose alerts are open, and when they were written; unknown after a start.
-    conditions: Option<(BTreeSet<String>, Timestamp)>,
+    conditions: Conditions,
 }
 
 pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop: Stop) {
@@ -152,7 +146,7 @@ impl Workers {
     /// Operators learn of a rail whose returns and statements do not arrive.
     async fn heard(&self, rail: &dyn Rail, answered: bool, place: &mut Place) {
         let alert = place.silence.alert(answered, self.clock().now());
-        let what = || format!("the reports of the rail {} cannot be fetched", rail.id());
+        let what = || unfetched(&rail.id().0);
         self.alert_of_rail(alert, what).await;
     }
 
@@ -200,34 +194,6 @@ impl Workers {
             None => self.store_place(rail, place).await,
         };
         if stored { Ok(()) } else { Err(Missed::ByStore) }
-    }
-
-    /// Raises the alerts of a rail's conditions, and ends those of the ones that are over.
-    async fn take_conditions(
-        &self,
-        rail: &RailId,
-        conditions: &BTreeSet<String>,
-        known: &mut Option<(BTreeSet<String>, Timestamp)>,
-    ) {
-        let (kind, now, beginning) =
-            (AlertKind::RailFaults, self.clock().now(), format!("rail {rail}: "));
-        let standing: BTreeSet<String> =
-            conditions.iter().map(|what| format!("{beginning}{what}")).collect();
-        match known.as_ref() {
-            Some((known, at)) if *known == standing && now - *at < CONDITIONS_EVERY => return,
-            Some((known, _)) => {
-                for what in known.difference(&standing) {
-                    alerts::end_everywhere(&self.store, kind, what).await;
-                }
-            }
-            // An earlier process, or another node, may have raised some.
-            None => alerts::end_others(&self.store, kind, &beginning, &standing).await,
-        }
-        for what in &standing {
-            tracing::warn!(%rail, what, "rail needs attention, operator alert raised");
-            alerts::raise_everywhere(&self.store, kind, what).await;
-        }
-        *known = Some((standing, now));
     }
 
     /// Stores the cursor of the applied reports if it has changed.

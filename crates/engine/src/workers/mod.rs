@@ -24,6 +24,7 @@ use crate::world::{WalletWorld, WalletWorlds, World};
 
 mod calls;
 mod collect;
+mod conditions;
 mod deliver;
 pub(crate) mod follow;
 mod inquire;
@@ -344,6 +345,7 @@ impl Workers {
 /// Wakes the workers whose jobs have become due by time or were left by another node. One query
 /// covers all kinds.
 async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
+    workers.end_alerts_of_removed_rails().await;
     while !*stop.borrow() {
         match workers.store.kinds_due(&workers.chains()).await {
             Ok(due) => {

@@ -8,6 +8,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 
 use super::Workers;
+use super::conditions::unpaid;
 use crate::{alerts, measure};
 
 /// How long a rail may fail before operators are alerted, and how often that is repeated: another node
@@ -68,7 +69,7 @@ impl Workers {
             let mut silences = self.silences.lock().unwrap_or_else(PoisonError::into_inner);
             silences.entry(rail.clone()).or_default().alert(failed.is_none(), now)
         };
-        self.alert_of_rail(alert, || format!("payments over the rail {rail} fail")).await;
+        self.alert_of_rail(alert, || unpaid(&rail.0)).await;
     }
 
     /// Raises an alert (`true`) or ends it.

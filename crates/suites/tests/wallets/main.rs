@@ -11,6 +11,7 @@ mod orders;
 mod outside;
 mod pay_page;
 mod provisioning;
+mod rails;
 mod requests;
 mod reviews;
 mod screening;
