@@ -15,7 +15,9 @@
 //! is reported again until the caller confirms that the page is stored. Reports may be delivered twice,
 //! but none is lost. Each page has the conditions that last, as what stays among the bank's files.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod acknowledged;
+
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,10 +28,9 @@ use domain::rail::Reports;
 use tokio::time::Instant;
 
 use super::MAX_CONDITIONS;
-use super::acknowledgements::{Acknowledgements, Awaited, Stated};
+use super::acknowledgements::Acknowledgements;
 use super::names::{another, is_shortened, late_name, own_name};
 use super::pattern::Patterns;
-use super::refusal::{self, Refusal};
 use super::unpack::{MAX_PACKED_BYTES, Part, UnpackError, unpack};
 use crate::pgp::{OpenError, Pgp};
 use crate::place::{Entry, EntryKind, Place};
@@ -275,15 +276,6 @@ impl Inbox {
         Ok(())
     }
 
-    fn note(
-        &self,
-        name: &str,
-        note: impl FnOnce(&Acknowledgements) -> io::Result<()>,
-    ) -> Result<(), InboxError> {
-        let noted = self.acknowledgements.as_deref().map_or(Ok(()), note);
-        noted.map_err(failed("note what is awaited of", name.as_ref()))
-    }
-
     fn list(&self, dir: &Path) -> Result<Vec<Entry>, InboxError> {
         self.place.list(dir).map_err(failed("list", dir))
     }
@@ -392,118 +384,6 @@ impl Inbox {
         renamed.map_err(failed("rename", &from))?;
         tracing::info!(file = %entry.name.to_string_lossy(), now = %name, "a report arrived with a name that sorts before those already read");
         Ok(())
-    }
-
-    /// Takes what the bank states about our files, in `in` and beside them.
-    fn take_acknowledgements(
-        &self,
-        acknowledgements: &Acknowledgements,
-        entries: &mut Vec<Entry>,
-        now: Instant,
-        page: &mut Reports,
-    ) -> Result<(), InboxError> {
-        let Dirs { out, reports, archive, .. } = &self.dirs;
-        let shown = |entry: &Entry| entry.name.to_string_lossy().into_owned();
-        let (mut beside, _) = self.unchanged(out, self.list(out)?, now);
-        beside.retain(|entry| {
-            let name = shown(entry);
-            entry.kind == EntryKind::File && !name.starts_with('.') && acknowledgements.fit(&name)
-        });
-        let all: Vec<(&Path, &Entry)> = entries
-            .iter()
-            .map(|entry| (reports.as_path(), entry))
-            .chain(beside.iter().map(|entry| (out.as_path(), entry)))
-            .collect();
-        let names: Vec<String> = all.iter().map(|(_, entry)| shown(entry)).collect();
-        let stated = acknowledgements.stated(&names, page).map_err(failed("read", archive))?;
-        let mut taken = BTreeSet::new();
-        for Stated { of, positive, negative } in stated {
-            let files =
-                || positive.iter().chain(&negative).filter_map(|at| Some((*at, all.get(*at)?)));
-            taken.extend(files().map(|(at, _)| at));
-            if let Some((_, (dir, entry))) = files().find(|(at, _)| Some(*at) == negative) {
-                let refusal = match positive {
-                    Some(_) => Err("there is a positive one, too".to_owned()),
-                    None => match self.refusal((acknowledgements, &of), dir, entry)? {
-                        Some(refusal) => refusal,
-                        None => continue,
-                    },
-                };
-                let (name, may_grow) = (shown(entry), self.is_young(entry));
-                if !acknowledgements.refuse(&of, &name, refusal, may_grow, page) {
-                    continue;
-                }
-                for (_, (dir, entry)) in files() {
-                    self.move_later(dir, &entry.name, archive);
-                }
-                self.later([Pending::Settle(of.name().to_owned())]);
-                continue;
-            }
-            if !self.all_moved(files().map(|(_, it)| it), archive)? {
-                continue;
-            }
-            acknowledgements.settle(of.name()).map_err(failed("settle", of.name().as_ref()))?;
-        }
-        for (at, (dir, entry)) in all.iter().enumerate() {
-            if *dir == out && !taken.contains(&at) {
-                self.look_at_stranger(out, entry, &shown(entry), page);
-            }
-        }
-        let mut at = 0..;
-        entries.retain(|_| at.next().is_none_or(|at| !taken.contains(&at)));
-        Ok(())
-    }
-
-    /// Moves files away; `false` if one of them is locked, which is looked at again.
-    fn all_moved<'a>(
-        &self,
-        files: impl Iterator<Item = &'a (&'a Path, &'a Entry)>,
-        to: &Path,
-    ) -> Result<bool, InboxError> {
-        for (dir, entry) in files {
-            match self.move_away(dir, &entry.name, to) {
-                Err(error) if error.is_locked() => {
-                    self.look_at_locked(entry, UNMOVED, &error);
-                    return Ok(false);
-                }
-                moved => moved?,
-            }
-        }
-        Ok(true)
-    }
-
-    /// What a negative acknowledgement states; an error if it is not certainly the bank's. `None`: it
-    /// cannot be read yet.
-    fn refusal(
-        &self,
-        (acknowledgements, of): (&Acknowledgements, &Awaited),
-        dir: &Path,
-        entry: &Entry,
-    ) -> Result<Option<Result<Refusal, String>>, InboxError> {
-        if entry.size == Some(0) {
-            self.look_at_empty(entry);
-            return Ok(None);
-        }
-        let content = match self.content(dir, &entry.name, entry.size) {
-            Ok(Some(content)) => content,
-            Ok(None) => return Ok(None),
-            Err(error) if error.is_locked() => {
-                self.look_at_locked(entry, UNREAD, &error);
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-        let content = match &self.pgp {
-            Some(pgp) => pgp.open(&content, MAX_PACKED_BYTES),
-            None => Ok(content),
-        };
-        let content = match content {
-            Ok(content) => content,
-            Err(OpenError::Cut(_)) if self.is_young(entry) => return Ok(None),
-            Err(error) => return Ok(Some(Err(format!("the file {error}")))),
-        };
-        let own_codes = acknowledgements.duplicate_reasons();
-        Ok(refusal::read(content, of.message(), self.is_young(entry), own_codes).map(Ok))
     }
 
     /// Reads a file; `None` if it ends early and `may_grow`: its writer may only pause.
