@@ -47,6 +47,7 @@ mod submit;
 mod sweep;
 mod transmit;
 mod treasury;
+mod unaccepted;
 mod unsent;
 mod watch;
 
@@ -88,6 +89,7 @@ pub struct Workers {
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
+    unaccepted: unaccepted::Unaccepted,
     silences: silence::Silences,
     passing: passing::Passing,
 }
@@ -109,6 +111,7 @@ impl Workers {
             calls,
             usual_fees,
             unsent,
+            unaccepted: unaccepted::Unaccepted::default(),
             silences: silence::Silences::default(),
             passing: passing::Passing::default(),
         })

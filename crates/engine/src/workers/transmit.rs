@@ -36,6 +36,8 @@ use crate::world::{WalletWorld, WalletWorlds};
 const CANCEL_GAS: u64 = 30_000;
 /// What the alert about a rejected broadcast says. It ends once the transaction is mined.
 const REJECTED: &str = "the node rejected a transaction: ";
+/// Beginning of an alert about one that is not accepted. It ends once it is accepted or mined.
+const UNACCEPTED: &str = "no node has accepted a transaction for more than 10 minutes";
 /// A transaction that is not mined is rebroadcast at this interval, and at every pass at first.
 const BROADCAST_AGAIN: Span = Span::secs(15);
 /// A gap below an open transaction is filled after this time, at most this many nonces at once.
@@ -168,6 +170,7 @@ impl Workers {
         failpoint::reach(Failpoint::BeforeBroadcast);
         let told = wallets.chain.broadcast(raw).await;
         failpoint::reach(Failpoint::AfterBroadcast);
+        self.note_acceptance(case, &told).await;
         match told {
             Broadcast::Accepted | Broadcast::AlreadyKnown => {}
             // It, or another of its attempts, is mined: detected in the next pass.
@@ -193,6 +196,29 @@ impl Workers {
             Broadcast::Indeterminate(why) => {
                 tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown")
             }
+        }
+    }
+
+    /// Operators learn of a transaction that no node takes, however often its fees are raised.
+    async fn note_acceptance(&self, case: &Case, told: &Broadcast) {
+        let (tx, now) = (case.tx.id, self.clock().now());
+        let is_unaccepted = match told {
+            Broadcast::Accepted | Broadcast::AlreadyKnown | Broadcast::NonceTooLow => {
+                if self.unaccepted.accepted(tx) {
+                    let is_it = |alert: &Alert| alert.what.contains(UNACCEPTED);
+                    alerts::end_about(&self.store, (case.tx.tenant, tx.0), is_it).await;
+                }
+                false
+            }
+            Broadcast::Underpriced | Broadcast::Indeterminate(_) => {
+                self.unaccepted.refused(tx, now)
+            }
+            // They raise alerts of their own.
+            Broadcast::InsufficientFunds | Broadcast::Refused(_) => false,
+        };
+        if is_unaccepted {
+            let what = format!("{UNACCEPTED}: its fees may be below what they ask");
+            self.alert_about(case, AlertKind::Transaction, what).await;
         }
     }
 
@@ -355,8 +381,12 @@ impl Workers {
             fees,
         };
         if !known {
-            let is_accepted =
-                |alert: &Alert| alert.what.contains(REJECTED) || alert.kind == AlertKind::LowGas;
+            self.unaccepted.accepted(case.tx.id);
+            let is_accepted = |alert: &Alert| {
+                let is_of_broadcast =
+                    [REJECTED, UNACCEPTED].iter().any(|it| alert.what.contains(it));
+                is_of_broadcast || alert.kind == AlertKind::LowGas
+            };
             alerts::end_about(&self.store, (case.tx.tenant, case.tx.id.0), is_accepted).await;
             self.tell_about(case, tell(false, Vec::new())).await;
         }
