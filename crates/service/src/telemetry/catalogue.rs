@@ -281,7 +281,7 @@ pub const METRICS: &[Metric] = &[
         "corridor_job_oldest_seconds",
         Kind::Gauge,
         &[("kind", JOBS)],
-        "Waiting time of the oldest job",
+        "How long the oldest job has been due; one that is put off, as until a rail opens, is not due",
     ),
     // rails
     metric(
