@@ -35,7 +35,32 @@ pub fn object<K: serde::Serialize + Ord>(
     serde_json::to_string(members).map_err(|error| Failure::Usage(format!("request body: {error}")))
 }
 
+/// The values of an array as lines, each with its text unchanged.
+pub fn lines(array: &str) -> Result<Vec<String>, Failure> {
+    // Line breaks stand between values, never within one.
+    let values: Vec<Box<RawValue>> = read(array)?;
+    Ok(values.iter().map(|value| value.get().replace(['\r', '\n'], " ")).collect())
+}
+
 pub fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
     serde_json::from_str(json)
         .map_err(|error| Failure::Unavailable(format!("unexpected answer: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_values_of_an_array_are_lines_with_their_numbers_as_they_were() {
+        for (array, expected) in [
+            ("[]", vec![]),
+            ("[{\"a\":1.10}]", vec!["{\"a\":1.10}"]),
+            ("[ {\"a\":\n1}, 0.30 ]\n", vec!["{\"a\": 1}", "0.30"]),
+            ("[\"a\\nb\"]", vec!["\"a\\nb\""]),
+        ] {
+            assert_eq!(lines(array).expect("an array"), expected, "{array}");
+        }
+        assert!(lines("{}").is_err());
+    }
 }

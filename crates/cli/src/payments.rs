@@ -391,7 +391,7 @@ fn print(body: &str, output: Output) -> Result<(), Failure> {
 
 fn print_list(body: &str, args: &ListArgs, output: Output) -> Result<(), Failure> {
     if output == Output::Json {
-        return output::line(body);
+        return document::lines(body)?.iter().try_for_each(|line| output::line(line));
     }
     let records: Vec<PaymentRecord> = document::read(body)?;
     let rows: Vec<Vec<String>> = records.iter().map(row).collect();

@@ -134,7 +134,7 @@ pub(super) fn print(body: &str, output: Output) -> Result<(), Failure> {
 
 pub(super) fn print_list(body: &str, output: Output) -> Result<(), Failure> {
     if output == Output::Json {
-        return output::line(body);
+        return document::lines(body)?.iter().try_for_each(|line| output::line(line));
     }
     let recalls: Vec<Recall> = document::read(body)?;
     let row = |recall: Recall| {

@@ -82,7 +82,7 @@ fn every_table_fits_80_columns_and_names_a_next_step_where_it_is_empty() {
 #[test]
 fn wide_tables_are_complete_and_columns_are_chosen() {
     let (installation, _sandbox) = lived_in();
-    let list = installation.json(&["payments", "list", "--limit", "5"]).remove(0);
+    let list = installation.json(&["payments", "list", "--limit", "5"]);
     let newest = text(&list[0], "id");
     let wide = installation.ok(&["payments", "list", "--limit", "5", "--wide"]);
     assert!(
@@ -104,7 +104,7 @@ fn wide_tables_are_complete_and_columns_are_chosen() {
 fn six_characters_of_an_id_are_enough() {
     let (installation, sandbox) = lived_in();
     let start = |id: &str| id[..8].to_owned();
-    let list = installation.json(&["payments", "list"]).remove(0);
+    let list = installation.json(&["payments", "list"]);
     let payment = text(&list[3], "id");
     let found = installation.json(&["payments", "get", &start(&payment)]).remove(0);
     assert_eq!(text(&found, "id"), payment);
