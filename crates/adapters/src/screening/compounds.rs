@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain, seen};
-use super::normal::is_known;
+use super::normal::{is_in, is_known};
+use super::trades::TRADES;
 use super::words::{HONORIFICS, PARTICLES};
 
 /// The last parts of such names, as they end one word.
@@ -135,6 +136,7 @@ pub(super) fn apart(text: &str) -> Option<String> {
         let is_other = !word.bytes().all(|letter| letter.is_ascii_alphabetic())
             || lower.starts_with("abd")
             || is_known(&lower)
+            || is_in(TRADES, &lower)
             || ending(&lower).is_some_and(|ending| ending.sure);
         if is_other {
             return (*word).to_owned();

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::forms::{Heard, hear};
 use super::normal::{self, Class, is_in};
+use super::trades::{PLACES, TRADES};
 use super::vocabulary::Vocabulary;
-use super::words::{ENDINGS, HONORIFICS, PARTICLES, PLACES, TITLES_AND_NAMES, TRADES};
+use super::words::{ENDINGS, HONORIFICS, PARTICLES, TITLES_AND_NAMES};
 
 /// Minimum length of a word that is divided.
 const MIN_LETTERS: usize = 7;

@@ -548,6 +548,10 @@ impl Draft {
             return None;
         }
         let Place { list, entry, at, kind } = place;
+        let mut normalised = normalised;
+        if kind == Kind::Person {
+            normalised.without_trades();
+        }
         let id = count(self.names.len());
         self.joined.add(&normalised, id);
         let ends = match (kind, part) {

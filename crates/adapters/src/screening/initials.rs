@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain};
 use super::normal::{Class, canonical, classed, is_in};
-use super::words::{HONORIFICS, PARTICLES, PLACES, TRADES, VARIANTS};
+use super::trades::{PLACES, TRADES};
+use super::words::{HONORIFICS, PARTICLES, VARIANTS};
 
 /// The Latin letters that a word may be abbreviated to: the first one of each spelling of the name
 /// (`Oleksandr` is kept as `alexander`) and of each spelling of its first sound, as bits.
@@ -221,6 +222,12 @@ fn of_two_letters(text: &str) -> Option<String> {
     changed.then(|| read.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Short names that are no initials in capitals.
+const SHORT_NAMES: &[&str] = &[
+    "bui", "cao", "chan", "dang", "dinh", "goh", "ho", "kim", "lam", "lee", "lim", "ly", "mai",
+    "ngo", "ong", "park", "phan", "raza", "tan", "vo", "vu", "wang", "wong", "yang",
+];
+
 /// The letters of a word that may be initials: two to four capitals, and no word that is known.
 fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
     const LETTERS: RangeInclusive<usize> = 2..=4;
@@ -231,6 +238,7 @@ fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
     }
     let plain = plain(bare);
     let is_known = is_in(HONORIFICS, &plain)
+        || is_in(SHORT_NAMES, &plain)
         || canonical(&plain) != plain.as_str()
         || classed(&plain).class != Class::Plain;
     (!is_known).then(|| bare.chars())

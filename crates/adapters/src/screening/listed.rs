@@ -19,6 +19,9 @@ const MIN_ARABIC_LETTERS: usize = 3;
 /// Prefixes that many people share, and that do not stand for a name in short.
 const PREFIXES: [&str; 2] = ["abdul", "muhammad"];
 
+/// Family names that come first where no comma divides the name.
+const VIETNAMESE_FAMILIES: [&str; 7] = ["hoang", "huynh", "le", "nguyen", "pham", "phan", "tran"];
+
 /// A word of a name with its spellings, and its consonant keys in its own script.
 struct Part {
     spellings: Vec<String>,
@@ -165,7 +168,7 @@ fn parts(word: &str, has_latin: bool) -> Vec<Part> {
 }
 
 /// The words that stand for a person's name in short. `LAST, First Middle` has the family name first,
-/// a name without a comma last.
+/// a name without a comma last, unless it is Vietnamese.
 pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
     let places = (0_u32..).zip(&name.words).filter(|(_, word)| word.class.is_significant());
     let mut places: Vec<u32> = places.map(|(place, _)| place).collect();
@@ -184,6 +187,15 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
     if rest.is_empty() {
         // What follows the comma is a title.
         std::mem::swap(&mut family, &mut rest);
+    }
+    let is_vietnamese = |place: u32| {
+        let letters: String = name.words[place as usize].letters.iter().collect();
+        VIETNAMESE_FAMILIES.contains(&letters.as_str())
+    };
+    if family.is_empty() && rest.len() > 2 && is_vietnamese(rest[0]) {
+        // The given name is the last one.
+        family.push(rest[0]);
+        rest.drain(..rest.len() - 1);
     }
     if family.is_empty() {
         family.extend(rest.pop());

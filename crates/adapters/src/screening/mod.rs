@@ -20,6 +20,7 @@ mod joined;
 mod letters;
 mod listed;
 pub mod load;
+mod namesakes;
 mod normal;
 mod people;
 mod proximity;
@@ -27,6 +28,7 @@ mod romanise;
 mod score;
 mod similarity;
 mod ties;
+mod trades;
 mod unlisted;
 mod vocabulary;
 mod words;
@@ -41,6 +43,8 @@ mod families_tests;
 mod kinds_tests;
 #[cfg(test)]
 mod load_tests;
+#[cfg(test)]
+mod namesakes_tests;
 #[cfg(test)]
 mod test_list;
 #[cfg(test)]

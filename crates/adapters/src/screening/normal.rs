@@ -14,6 +14,7 @@ use super::initials;
 use super::joined::MAX_WORDS;
 use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
+use super::trades::TRADES;
 use super::words::{COMMON, HONORIFICS, PARTICLES, TITLES, VARIANTS};
 
 /// Maximum number of words of a name that are compared; the rest of a longer name is ignored.
@@ -73,6 +74,16 @@ pub(super) struct Ends {
 impl Normalised {
     pub(super) fn significant(&self) -> usize {
         self.words.iter().filter(|word| word.class.is_significant()).count()
+    }
+
+    /// Reads the trades among the words as names, which they are in a person's name.
+    pub(super) fn without_trades(&mut self) {
+        let is_trade = |word: &Word| {
+            word.class == Class::Common && is_in(TRADES, &word.letters.iter().collect::<String>())
+        };
+        for word in self.words.iter_mut().filter(|word| is_trade(word)) {
+            word.class = Class::Plain;
+        }
     }
 
     /// The words concatenated, starting with the word at `start` and wrapping around; without
@@ -307,7 +318,7 @@ pub(super) fn classed(word: &str) -> Word {
     let class = match &*letters {
         [single] if single.is_ascii() => Class::Initial,
         _ if is_in(PARTICLES, word) => Class::Particle,
-        _ if is_in(COMMON, word) => Class::Common,
+        _ if is_in(COMMON, word) || is_in(TRADES, word) => Class::Common,
         _ => Class::Plain,
     };
     Word { letters, class, native: Vec::new() }
@@ -384,7 +395,8 @@ mod tests {
 
     #[test]
     fn tables_that_are_searched_are_sorted() {
-        use super::super::words::{JOINERS, PLACES, TITLES_AND_NAMES, TRADES};
+        use super::super::trades::PLACES;
+        use super::super::words::{JOINERS, TITLES_AND_NAMES};
         for table in
             [HONORIFICS, TITLES, TITLES_AND_NAMES, JOINERS, PARTICLES, TRADES, PLACES, COMMON]
         {

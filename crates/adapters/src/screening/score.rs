@@ -17,7 +17,9 @@
 //! - Names are *near-identical* if every word of one that is not very common is paired closely in
 //!   the other: no tie-breaker takes a near-identical match below [`REVIEW_FROM`]. So is the listed
 //!   name in short: its given and family name without the others, or with initials for them. So are
-//!   two names of paired words whose score reaches [`REVIEW_FROM`].
+//!   two names of paired words whose score reaches [`REVIEW_FROM`]. Two well-known names that
+//!   differ by a letter are no close pair, and of two words that are not very common, beside others,
+//!   the given or the family name must not be another.
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
@@ -26,6 +28,7 @@ use super::forms::Heard;
 use super::initials;
 use super::letters::looks;
 use super::listed::consonants_of;
+use super::namesakes;
 use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, sound};
 use super::similarity::jaro_winkler;
 
@@ -52,6 +55,12 @@ const SHORT_WORD_LETTERS: usize = 5;
 const LONG_WORD_LETTERS: usize = 8;
 /// A single word up to this length is too short for a hit even if equal.
 const SHORT_NAME_LETTERS: usize = 4;
+
+/// Fewest letters of a family name that is found by its sound beside a further word.
+const SURE_LETTERS: usize = 4;
+/// With more words that are not very common, a name without its given or family name is near-identical
+/// beside others.
+const FEW_WORDS: usize = 2;
 
 /// How many words of a screened name may be missing in a listed one whose given name and rare family
 /// name it has: with more, ordinary namesakes would go to review.
@@ -237,7 +246,7 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     // cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
     let (cap, common_only) = tally.cap(screened, listed);
-    let near = tally.is_near(&here, &there)
+    let near = tally.is_near(&here, &there, ends)
         || tally.is_short(&here, &there, ends)
         || score >= u32::from(REVIEW_FROM) && tally.is_whole(screened, listed);
     Likeness { score: score.min(100), cap, common_only, near }
@@ -250,6 +259,11 @@ struct Tally {
     /// The used pairs that are close.
     near_screened: u64,
     near_listed: u64,
+    /// Of those, the listed words that are long enough to be more than alike by chance.
+    sure_listed: u64,
+    /// The used pairs of which one is an initial of the other.
+    initial_screened: u64,
+    initial_listed: u64,
     /// Letters of the longest word that both names contain.
     longest_equal: usize,
     doubled: u32,
@@ -259,6 +273,8 @@ struct Tally {
     short_slip: bool,
     /// Whether a pair is merely similar: neither of one sound or look, nor of the same letters.
     inexact: bool,
+    /// Whether a pair is of two well-known names.
+    other: bool,
     initial: bool,
 }
 
@@ -270,9 +286,15 @@ impl Tally {
         }
         self.used_screened |= 1 << i;
         self.used_listed |= 1 << j;
-        if likeness >= NEAR_PAIR {
+        let is_read = a.consonants.is_empty() && b.native.is_empty();
+        let is_inexact = is_read && likeness < 1000 && !is_exact(a, spoken);
+        let are_two = is_inexact && namesakes::are_two(a.letters(), &b.letters);
+        if likeness >= NEAR_PAIR && !are_two {
             self.near_screened |= 1 << i;
             self.near_listed |= 1 << j;
+            if likeness == 1000 || b.letters.len() >= SURE_LETTERS {
+                self.sure_listed |= 1 << j;
+            }
         }
         if likeness == 1000 {
             self.longest_equal = self.longest_equal.max(b.letters.len());
@@ -281,19 +303,23 @@ impl Tally {
         // per cent.
         self.doubled += likeness * (a.class().weight() + b.class.weight());
         self.weakest = Some(self.weakest.map_or(likeness, |known| known.min(likeness)));
-        self.initial |= a.class() == Class::Initial || b.class == Class::Initial;
+        if a.class() == Class::Initial || b.class == Class::Initial {
+            self.initial = true;
+            self.initial_screened |= 1 << i;
+            self.initial_listed |= 1 << j;
+        }
         if let (Some(place), Ok(listed)) = (self.order.get_mut(i), u8::try_from(j)) {
             *place = listed;
         }
-        let is_read = a.consonants.is_empty() && b.native.is_empty();
-        self.inexact |= is_read && likeness < 1000 && !is_exact(a, spoken);
+        self.inexact |= is_inexact;
+        self.other |= are_two;
         self.short_slip |=
             likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
     }
 
     /// Whether one name contains the other: all its words are paired closely, except very common
     /// ones beside two that are not. Very common words alone count only if no word is left over.
-    fn is_near(&self, screened: &[Class], listed: &[Class]) -> bool {
+    fn is_near(&self, screened: &[Class], listed: &[Class], ends: Ends) -> bool {
         let paired = |near: u64, classes: &[Class], class: Class| {
             classes
                 .iter()
@@ -321,13 +347,25 @@ impl Tally {
         // A long name of one word that goes with an article ("The …") is distinctive enough.
         let long =
             there && listed.contains(&Class::Particle) && self.longest_equal >= LONG_WORD_LETTERS;
+        let is_other = plain <= FEW_WORDS && self.is_of_another(screened, ends);
         match (plain, near_words) {
             (_, 0) => false,
             (0, _) => both,
             (_, 1) => both || long,
+            _ if is_other => false,
             (1, _) => there,
             _ => here || there,
         }
+    }
+
+    /// Whether a name has a word of its own, and neither the given nor the family name of the listed
+    /// one in full: others of the family, and others of one given name.
+    fn is_of_another(&self, screened: &[Class], ends: Ends) -> bool {
+        let paired = self.near_screened | self.initial_screened;
+        let is_own =
+            |(at, class): (usize, &Class)| *class != Class::Particle && paired >> at & 1 == 0;
+        let lacks = |bits: u64| bits != 0 && (self.near_listed | self.initial_listed) & bits == 0;
+        screened.iter().enumerate().any(is_own) && (lacks(ends.given) || lacks(ends.family))
     }
 
     /// Whether every word of both names is paired, and enough of them are not very common: what is
@@ -341,6 +379,7 @@ impl Tally {
         let plain = listed.iter().filter(|it| it.spoken.word.class == Class::Plain);
         let has_long = plain.clone().any(|it| it.spoken.word.letters.len() >= LONG_WORD_LETTERS);
         !self.initial
+            && !self.other
             && here.into_iter().all(|word| is_used(self.used_screened, word))
             && there.into_iter().all(|word| is_used(self.used_listed, word))
             && (plain.count() >= 2 || has_long)
@@ -369,7 +408,7 @@ impl Tally {
             && all(&|at, class| class == Class::Particle || is_used(at));
         let further = count(&|at, class| class != Class::Particle && !is_used(at));
         let is_rare = |at: usize, class: Class| {
-            class == Class::Plain && (self.near_listed & ends.family) >> at & 1 == 1
+            class == Class::Plain && (self.sure_listed & ends.family) >> at & 1 == 1
         };
         let rare_family = listed.iter().enumerate().any(|(at, class)| is_rare(at, *class));
         rare && whole && (in_full || initials) || in_full && rare_family && further <= FURTHER_WORDS
