@@ -21,6 +21,7 @@ mod letters;
 mod listed;
 pub mod load;
 mod namesakes;
+mod nicknames;
 mod normal;
 mod people;
 mod proximity;
@@ -45,6 +46,8 @@ mod kinds_tests;
 mod load_tests;
 #[cfg(test)]
 mod namesakes_tests;
+#[cfg(test)]
+mod nicknames_tests;
 #[cfg(test)]
 mod test_list;
 #[cfg(test)]

@@ -12,6 +12,8 @@
 //!   same letters, sound or look, and the given names stand in their order. Initials, an unpaired
 //!   word, two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
 //! - Of two words that end in `uddin` or `ullah`, the letters before it count.
+//! - Two forms of one given name ([`nicknames`]) score [`OTHER_FORM`] beside an equal family name
+//!   that is not very common.
 //! - A word of another script scores by the best of its spellings, or by its consonants
 //!   ([`consonants_likeness`]).
 //! - Names are *near-identical* if every word of one that is not very common is paired closely in
@@ -29,6 +31,7 @@ use super::initials;
 use super::letters::looks;
 use super::listed::consonants_of;
 use super::namesakes;
+use super::nicknames;
 use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, sound};
 use super::similarity::jaro_winkler;
 
@@ -45,6 +48,8 @@ const SAME_LOOKS: u32 = 920;
 const SAME_CONSONANTS: [u32; 3] = [700, 870, 900];
 /// Score of an initial against a word that starts with it in any spelling, per mille.
 const INITIAL: u32 = 750;
+/// Score of two usual forms of one given name beside an equal family name, per mille: never a hit.
+pub(super) const OTHER_FORM: u32 = 880;
 /// Minimum score of every pair of a hit, per mille (one slip in a word of seven letters).
 const HIT_PAIR: u32 = 860;
 /// Minimum score at which a pair is one word with close spellings, per mille.
@@ -140,13 +145,25 @@ pub(super) struct Spoken {
     pub(super) word: Word,
     pub(super) sound: String,
     pub(super) looks: String,
+    /// The given names of which it is a form, see [`nicknames::names`].
+    pub(super) names: &'static [u16],
 }
 
 impl Spoken {
     pub(super) fn of(word: Word) -> Spoken {
         let (sound, looks) = (sound(&word.letters), looks(&word.letters));
-        Spoken { word, sound, looks }
+        let names = nicknames::names(&word.letters);
+        Spoken { word, sound, looks, names }
     }
+}
+
+/// Whether two words are forms of one given name.
+fn is_other_form(a: &Heard, b: &Listed) -> bool {
+    let listed = &b.spoken;
+    let is_form = |it: &Spoken| it.names.iter().any(|name| listed.names.contains(name));
+    a.class().is_significant()
+        && listed.word.class.is_significant()
+        && a.spellings.iter().any(is_form)
 }
 
 /// A listed word: one spelling, and its consonants for names in other scripts.
@@ -227,15 +244,19 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     for (i, a) in screened.iter().enumerate() {
         for (j, b) in listed.iter().enumerate() {
             let likeness = pair_likeness(a, b);
-            if likeness > 0 {
-                pairs.push((likeness, i, j));
+            let is_form = likeness < OTHER_FORM && ends.family >> j & 1 == 0 && is_other_form(a, b);
+            if likeness > 0 || is_form {
+                pairs.push(Pair { likeness, is_form, i, j });
             }
         }
     }
-    pairs.sort_unstable_by_key(|(likeness, i, j)| (std::cmp::Reverse(*likeness), *i, *j));
-    let mut tally = Tally::default();
-    for (likeness, i, j) in pairs {
-        tally.pair(likeness, (i, &screened[i]), (j, &listed[j].spoken));
+    let mut tally = Tally::of(&mut pairs, screened, listed);
+    if tally.forms_listed != 0 && !tally.has_equal_name(listed, ends) {
+        pairs.retain_mut(|pair| {
+            pair.is_form = false;
+            pair.likeness > 0
+        });
+        tally = Tally::of(&mut pairs, screened, listed);
     }
     let (here, there): (Vec<Class>, Vec<Class>) = (
         screened.iter().map(Heard::class).collect(),
@@ -252,6 +273,22 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     Likeness { score: score.min(100), cap, common_only, near }
 }
 
+/// Two words that may be paired.
+#[derive(Clone, Copy)]
+struct Pair {
+    likeness: u32,
+    /// Whether they are forms of one given name, and less alike than [`OTHER_FORM`].
+    is_form: bool,
+    i: usize,
+    j: usize,
+}
+
+impl Pair {
+    fn score(&self) -> u32 {
+        if self.is_form { OTHER_FORM } else { self.likeness }
+    }
+}
+
 #[derive(Default)]
 struct Tally {
     used_screened: u64,
@@ -261,6 +298,9 @@ struct Tally {
     near_listed: u64,
     /// Of those, the listed words that are long enough to be more than alike by chance.
     sure_listed: u64,
+    /// The used pairs of the same letters, sound or look, and those of forms of one given name.
+    exact_listed: u64,
+    forms_listed: u64,
     /// The used pairs of which one is an initial of the other.
     initial_screened: u64,
     initial_listed: u64,
@@ -279,7 +319,18 @@ struct Tally {
 }
 
 impl Tally {
-    fn pair(&mut self, likeness: u32, (i, a): (usize, &Heard), (j, spoken): (usize, &Spoken)) {
+    /// Pairs the words, the most similar first.
+    fn of(pairs: &mut [Pair], screened: &[Heard], listed: &[&Listed]) -> Tally {
+        pairs.sort_unstable_by_key(|pair| (std::cmp::Reverse(pair.score()), pair.i, pair.j));
+        let mut tally = Tally::default();
+        for pair in pairs.iter() {
+            tally.pair(pair, &screened[pair.i], &listed[pair.j].spoken);
+        }
+        tally
+    }
+
+    fn pair(&mut self, pair: &Pair, a: &Heard, spoken: &Spoken) {
+        let (likeness, i, j) = (pair.score(), pair.i, pair.j);
         let b = &spoken.word;
         if self.used_screened >> i & 1 == 1 || self.used_listed >> j & 1 == 1 {
             return;
@@ -288,7 +339,12 @@ impl Tally {
         self.used_listed |= 1 << j;
         let is_read = a.consonants.is_empty() && b.native.is_empty();
         let is_inexact = is_read && likeness < 1000 && !is_exact(a, spoken);
-        let are_two = is_inexact && namesakes::are_two(a.letters(), &b.letters);
+        let are_two = is_inexact && !pair.is_form && namesakes::are_two(a.letters(), &b.letters);
+        if pair.is_form {
+            self.forms_listed |= 1 << j;
+        } else if !is_inexact {
+            self.exact_listed |= 1 << j;
+        }
         if likeness >= NEAR_PAIR && !are_two {
             self.near_screened |= 1 << i;
             self.near_listed |= 1 << j;
@@ -315,6 +371,16 @@ impl Tally {
         self.other |= are_two;
         self.short_slip |=
             likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
+    }
+
+    /// Whether the names have a family name in common that is not very common; where the list does
+    /// not mark it, any such word.
+    fn has_equal_name(&self, listed: &[&Listed], ends: Ends) -> bool {
+        let family = if ends.family == 0 { u64::MAX } else { ends.family };
+        let is_equal = |at: usize, word: &Word| {
+            word.class == Class::Plain && (self.exact_listed & family) >> at & 1 == 1
+        };
+        listed.iter().enumerate().any(|(at, it)| is_equal(at, &it.spoken.word))
     }
 
     /// Whether one name contains the other: all its words are paired closely, except very common

@@ -8,6 +8,7 @@ use super::consonants;
 use super::forms::Heard;
 use super::index::count;
 use super::letters;
+use super::nicknames;
 use super::normal::{Class, Word, sound};
 use super::score::{self, Listed, Spoken};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch};
@@ -180,6 +181,11 @@ impl Vocabulary {
     pub(super) fn alike(&self, heard: &Heard, mut found: impl FnMut(u32, u32)) {
         for spelling in &heard.spellings {
             self.alike_spelling(spelling, &mut found);
+            let forms =
+                nicknames::others(spelling.names).filter(|form| **form != *spelling.word.letters);
+            for id in forms.flat_map(|form| self.spelled(form)) {
+                found(*id, score::OTHER_FORM);
+            }
         }
         for sound in &heard.sounds {
             for id in self.by_sound.get(sound).map_or(&[][..], Vec::as_slice) {
