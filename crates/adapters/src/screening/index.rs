@@ -23,6 +23,7 @@ use super::joined::{Joined, JoinedNames};
 use super::letters;
 use super::listed;
 use super::normal::{self, Class, Ends, Normalised, Titles, Word};
+use super::people;
 use super::score::{self, Likeness, Listed};
 use super::ties;
 use super::vocabulary::Vocabulary;
@@ -223,6 +224,15 @@ impl SanctionLists {
                 }
             }
         };
+        for name in self.family_members(party.name) {
+            let likeness = Likeness {
+                score: u32::from(REVIEW_FROM),
+                cap: u32::from(HIT_FROM) - 1,
+                common_only: false,
+                near: true,
+            };
+            keep(self.finish(likeness, name, party), name);
+        }
         let mut search = Search::default();
         for form in forms::of(party.name) {
             let cap = if form.is_part { u32::from(HIT_FROM) - 1 } else { u32::MAX };
@@ -255,6 +265,25 @@ impl SanctionLists {
         let mut matches: Vec<Match<'_>> = best.into_iter().filter_map(found).collect();
         matches.sort_by_key(|found| Reverse(found.score));
         Compared { matches, words: search.compared }
+    }
+
+    /// The listed people of a family (`X family`, `Heirs of X`) whose name is not very common.
+    fn family_members(&self, written: &str) -> Vec<u32> {
+        let Some(family) = people::family(&letters::seen(written)) else { return Vec::new() };
+        let heard = forms::hear(&family);
+        let [heard] = &heard[..] else { return Vec::new() };
+        let is_family = |name: u32, word: u32| {
+            let ends = self.names[name as usize].ends;
+            let mut places = self.words_of(name).iter().enumerate();
+            places.any(|(at, own)| *own == word && ends.family >> at & 1 == 1)
+        };
+        let words = self.vocabulary.of_one_sound(heard);
+        let words = words.filter(|word| self.vocabulary.class(*word) == Class::Plain);
+        let names = words.flat_map(|word| {
+            let names = self.vocabulary.postings(word).iter().copied();
+            names.filter(move |name| is_family(*name, word))
+        });
+        names.collect()
     }
 
     fn entry(&self, list: u32, entry: u32) -> Option<(&List, &ListEntry)> {

@@ -130,8 +130,8 @@ pub(super) fn abbreviation(seen: &str) -> Option<String> {
     joined.then(|| words.join(" "))
 }
 
-/// The text with the letters of each abbreviation of three or more, which have dots, as one word:
-/// `Z.K.V. Exchange` is `ZKV Exchange`; `None` if it has none.
+/// The text with the letters of each abbreviation of three or more, or of a title, which have dots, as
+/// one word: `Z.K.V. Exchange` is `ZKV Exchange`; `None` if it has none.
 pub(super) fn dotted(text: &str) -> Option<String> {
     const MIN_LETTERS: usize = 3;
     let mut changed = false;
@@ -139,6 +139,9 @@ pub(super) fn dotted(text: &str) -> Option<String> {
         let letters: Vec<&str> = word.trim_end_matches(['.', ',']).split('.').collect();
         let is_short = letters.len() >= MIN_LETTERS
             && letters.iter().all(|it| it.len() == 1 && it.chars().all(char::is_alphabetic));
+        // `B.Sc.`
+        let is_short =
+            is_short || letters.len() > 1 && is_in(HONORIFICS, &plain(&letters.concat()));
         changed |= is_short;
         if is_short { letters.concat() } else { word.to_owned() }
     });

@@ -9,7 +9,7 @@ use super::entry::{Kind, ListEntry};
 use super::letters::{self, is_of_word, plain};
 use super::normal::{self, ARTICLE, Class, Ends, Normalised, Titles};
 use super::words::SHORT_FORMS;
-use super::{consonants, romanise};
+use super::{consonants, nicknames, romanise};
 
 /// Maximum number of readings of a name: of each word the spellings of one system.
 const READINGS_MAX: usize = 4;
@@ -168,7 +168,7 @@ fn parts(word: &str, has_latin: bool) -> Vec<Part> {
 }
 
 /// The words that stand for a person's name in short. `LAST, First Middle` has the family name first,
-/// a name without a comma last, unless it is Vietnamese.
+/// a name without a comma last (of three words or more, the last two), unless it is Vietnamese.
 pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
     let places = (0_u32..).zip(&name.words).filter(|(_, word)| word.class.is_significant());
     let mut places: Vec<u32> = places.map(|(place, _)| place).collect();
@@ -192,6 +192,10 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
         let letters: String = name.words[place as usize].letters.iter().collect();
         VIETNAMESE_FAMILIES.contains(&letters.as_str())
     };
+    let is_prefix = |place: &&u32| {
+        let letters: String = name.words[**place as usize].letters.iter().collect();
+        PREFIXES.contains(&letters.as_str())
+    };
     if family.is_empty() && rest.len() > 2 && is_vietnamese(rest[0]) {
         // The given name is the last one.
         family.push(rest[0]);
@@ -199,11 +203,13 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
     }
     if family.is_empty() {
         family.extend(rest.pop());
+        if let [before @ .., place] = &rest[..]
+            && before.iter().any(|place| !is_prefix(&place))
+            && is_first_family(&name.words[*place as usize])
+        {
+            family.extend(rest.pop());
+        }
     }
-    let is_prefix = |place: &&u32| {
-        let letters: String = name.words[**place as usize].letters.iter().collect();
-        PREFIXES.contains(&letters.as_str())
-    };
     let given = rest.iter().find(|place| !is_prefix(place)).or(rest.first());
     let before = |place: &&u32| given.is_some_and(|given| *place <= given);
     Ends {
@@ -211,6 +217,19 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
         first: rest.iter().take_while(before).fold(0, |bits, place| bits | 1_u64 << *place),
         family: family.iter().fold(0, |bits, place| bits | 1_u64 << *place),
     }
+}
+
+/// Whether a word before the last one may be the first of two family names: `Maduro` of `Nicolas Maduro
+/// Moros`, not a further given name or a patronymic.
+fn is_first_family(word: &normal::Word) -> bool {
+    const MIN_LETTERS: usize = 5;
+    const PATRONYMICS: [&str; 8] = ["vich", "vych", "vna", "ivna", "uly", "ula", "qizi", "ogly"];
+    let letters: String = word.letters.iter().collect();
+    word.class == Class::Plain
+        && word.letters.len() >= MIN_LETTERS
+        && nicknames::names(&word.letters).is_empty()
+        && !normal::is_known(&letters)
+        && !PATRONYMICS.iter().any(|ending| letters.ends_with(ending))
 }
 
 /// The name without `Muhammad`, which many people leave out; `None` if it has none, or one word is

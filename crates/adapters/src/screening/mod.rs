@@ -39,6 +39,8 @@ mod copy_tests;
 #[cfg(test)]
 mod disguise_tests;
 #[cfg(test)]
+mod ends_tests;
+#[cfg(test)]
 mod families_tests;
 #[cfg(test)]
 mod kinds_tests;

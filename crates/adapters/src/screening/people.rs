@@ -4,7 +4,7 @@
 
 use super::letters::{is_of_word, plain};
 use super::normal::is_in;
-use super::words::{JOINERS, PARTICLES};
+use super::words::{HONORIFICS, JOINERS, PARTICLES};
 
 /// What divides two people. Dashes do so between spaces.
 const SIGNS: [char; 8] = ['&', '/', ';', '+', ',', ':', '|', '\\'];
@@ -22,6 +22,39 @@ pub(super) fn names(text: &str) -> Vec<String> {
         names.extend(is_name(&words).then(|| words.join(" ")));
     }
     names
+}
+
+/// The family name in `X family`, `Heirs of X` or `X Estate`; `None` if the text has other names.
+pub(super) fn family(text: &str) -> Option<String> {
+    const KIN: [&str; 14] = [
+        "erben",
+        "estate",
+        "famiglia",
+        "familia",
+        "familie",
+        "families",
+        "famille",
+        "family",
+        "heirs",
+        "herederos",
+        "heritiers",
+        "relatives",
+        "succession",
+        "sucesion",
+    ];
+    const MIN_LETTERS: usize = 5;
+    let words: Vec<String> = text
+        .split(|letter| !is_of_word(letter))
+        .map(plain)
+        .filter(|word| !word.is_empty() && !is_in(PARTICLES, word))
+        .collect();
+    let (kin, names): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| KIN.contains(&word.as_str()));
+    let names: Vec<&String> = names.into_iter().filter(|word| !is_in(HONORIFICS, word)).collect();
+    match names[..] {
+        [name] if !kin.is_empty() && name.chars().count() >= MIN_LETTERS => Some(name.clone()),
+        _ => None,
+    }
 }
 
 fn is_name(words: &[&str]) -> bool {
@@ -109,6 +142,23 @@ fn enclosed(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_family_is_named_by_one_word() {
+        for (written, name) in [
+            ("Petrovnik family", Some("petrovnik")),
+            ("The Petrovnik Family", Some("petrovnik")),
+            ("Heirs of Petrovnik", Some("petrovnik")),
+            ("Estate of the late Petrovnik", Some("petrovnik")),
+            ("Familia Petrovnik", Some("petrovnik")),
+            ("Anna Petrovnik family", None),
+            ("Family", None),
+            ("Khan family", None),
+            ("Petrovnik", None),
+        ] {
+            assert_eq!(family(written).as_deref(), name, "{written}");
+        }
+    }
 
     #[test]
     fn a_field_of_several_people_is_divided() {
