@@ -17,6 +17,7 @@ use super::normal::{
 use super::people;
 use super::romanise;
 use super::score::Spoken;
+use super::trades;
 use super::words::{HONORIFICS, SHORT_FORMS, TITLES, TITLES_AND_NAMES};
 
 /// Minimum number of consecutive single letters that count as a letter-spaced word.
@@ -258,13 +259,14 @@ pub(super) fn of(written: &str) -> Vec<Form> {
                 compounds::apart(text),
                 initials::abbreviation(text),
                 initials::dotted(text),
+                trades::in_full(text),
             ]
         })
         .flatten()
         .collect();
     let mut hearing = Hearing::default();
-    let businesses: Vec<String> = texts.iter().filter_map(|it| initials::business(it)).collect();
     texts.extend(further);
+    let businesses: Vec<String> = texts.iter().filter_map(|it| initials::business(it)).collect();
     let mut forms: Vec<Form> = Vec::new();
     let mut keep = |form: Form| {
         if !form.words.is_empty() && !forms.contains(&form) {

@@ -26,6 +26,7 @@ use super::normal::{self, Class, Ends, Normalised, Titles, Word};
 use super::people;
 use super::score::{self, Likeness, Listed};
 use super::ties;
+use super::trades;
 use super::vocabulary::Vocabulary;
 use domain::screening::{HIT_FROM, Party, REVIEW_FROM};
 
@@ -244,7 +245,7 @@ impl SanctionLists {
                 keep(self.score(&form.words, candidate, party), candidate);
             }
             for found in self.joined_candidates(&form) {
-                keep(self.score_joined(found, party), found.name);
+                keep(self.score_joined(&form.words, found, party), found.name);
             }
             for (words, candidate) in self.regrouped(&form.words) {
                 if !search.may_compare(words.len()) {
@@ -420,7 +421,7 @@ impl SanctionLists {
     }
 
     /// A name with the same letters but other gaps.
-    fn score_joined(&self, found: Joined, party: &Party<'_>) -> u32 {
+    fn score_joined(&self, screened: &[Heard], found: Joined, party: &Party<'_>) -> u32 {
         let Joined { name, score, within, short } = found;
         let words = || {
             self.words_of(name)
@@ -442,7 +443,10 @@ impl SanctionLists {
             return 0;
         }
         // A hit is the whole name and nothing else.
-        let is_part = common_only || short || within > 0;
+        let listed: Vec<&Listed> =
+            self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize]).collect();
+        let is_part =
+            common_only || short || within > 0 || score::have_other_trades(screened, &listed);
         let cap = if is_part { u32::from(HIT_FROM) - 1 } else { 100 };
         self.finish(Likeness { score, cap, common_only, near: true }, name, party)
     }
@@ -519,6 +523,11 @@ impl Draft {
                 }
             }
             if let Some(in_full) = listed::in_full(&listed.text) {
+                self.add_written(place, &in_full);
+            }
+            if let Some(in_full) =
+                trades::in_full(&listed.text).filter(|_| entry.kind == Kind::Organisation)
+            {
                 self.add_written(place, &in_full);
             }
             if let Some(apart) = compounds::apart(&listed.text) {
@@ -642,7 +651,7 @@ impl SanctionLists {
             let by_words =
                 (0..count(self.names.len())).map(|name| self.score(&form.words, name, party)).max();
             let joined = self.joined_candidates(&form).into_iter();
-            let joined = joined.map(|found| self.score_joined(found, party));
+            let joined = joined.map(|found| self.score_joined(&form.words, found, party));
             let regrouped = self.regrouped(&form.words).into_iter();
             let regrouped =
                 regrouped.map(|(words, name)| self.score_regrouped(&words, name, party));

@@ -35,6 +35,8 @@ mod vocabulary;
 mod words;
 
 #[cfg(test)]
+mod businesses_tests;
+#[cfg(test)]
 mod copy_tests;
 #[cfg(test)]
 mod disguise_tests;

@@ -10,7 +10,7 @@
 //!   whole weight.
 //! - A *hit* (95 and more) is the whole name of a strong entry: every word is paired with one of the
 //!   same letters, sound or look, and the given names stand in their order. Initials, an unpaired
-//!   word, two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
+//!   word, another trade, two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
 //! - Of two words that end in `uddin` or `ullah`, the letters before it count.
 //! - Two forms of one given name ([`nicknames`]) score [`OTHER_FORM`] beside an equal family name
 //!   that is not very common.
@@ -23,6 +23,8 @@
 //!   differ by a letter are no close pair, and of two words that are not very common, beside others,
 //!   the given or the family name must not be another.
 
+use std::collections::BTreeSet;
+
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
 use super::compounds;
@@ -34,6 +36,7 @@ use super::namesakes;
 use super::nicknames;
 use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, sound};
 use super::similarity::jaro_winkler;
+use super::trades::LIGHT_TRADES;
 
 /// Jaro–Winkler similarity, per mille, below which two words count as different.
 pub(super) const WORD_FLOOR: u32 = 800;
@@ -519,13 +522,32 @@ impl Tally {
                 return (review, false);
             }
         }
-        let is_other = left_out || self.initial || self.short_slip || self.inexact;
+        let is_other = left_out
+            || self.initial
+            || self.short_slip
+            || self.inexact
+            || have_other_trades(screened, listed);
         if is_other || weakest < HIT_PAIR || !self.is_in_order(listed) {
             return (review, false);
         }
         let common = here.iter().all(|it| it.0 != Class::Plain);
         if common { (review, true) } else { (100, false) }
     }
+}
+
+/// Whether one name has a trade that the other has not (`Golden Star Group` for `Golden Star Trading`).
+pub(super) fn have_other_trades(screened: &[Heard], listed: &[&Listed]) -> bool {
+    fn trades<'a>(words: impl Iterator<Item = &'a [char]>) -> BTreeSet<&'static str> {
+        let trades = words.filter_map(|letters| {
+            let same = |trade: &&&str| trade.chars().eq(letters.iter().copied());
+            LIGHT_TRADES.iter().find(same).copied()
+        });
+        trades.collect()
+    }
+    let here =
+        trades(screened.iter().filter(|it| it.class() == Class::Particle).map(Heard::letters));
+    let there = listed.iter().map(|it| &it.spoken.word).filter(|it| it.class == Class::Particle);
+    here != trades(there.map(|word| &*word.letters))
 }
 
 /// Whether two words have one sound, one look, or the same letters in another order.
