@@ -25,6 +25,7 @@ use super::listed;
 use super::normal::{self, Class, Ends, Normalised, Titles, Word};
 use super::people;
 use super::score::{self, Likeness, Listed};
+use super::syllables;
 use super::ties;
 use super::trades;
 use super::vocabulary::Vocabulary;
@@ -42,6 +43,9 @@ const MIN_PART_LETTERS: usize = 3;
 /// with another: a field of many names has many forms, each of which matches many entries. An
 /// ordinary name needs a hundredth of it.
 pub(super) const COMPARED_WORDS_MAX: usize = 40_000;
+
+/// Score of a name that is found by the text as a whole.
+const BY_TEXT: u32 = 88;
 
 /// The matches of a party.
 #[derive(Debug)]
@@ -104,6 +108,8 @@ pub struct SanctionLists {
     name_words: Vec<u32>,
     vocabulary: Vocabulary,
     joined: JoinedNames,
+    /// The names with each key of [`syllables::keys`].
+    by_syllables: HashMap<String, Vec<u32>>,
     addresses: HashMap<String, (u32, u32)>,
 }
 
@@ -171,9 +177,18 @@ impl SanctionLists {
         }
         let ranges: Vec<Range<u32>> = draft.names.iter().map(|name| name.words.clone()).collect();
         let vocabulary = Vocabulary::build(draft.words, &ranges, &mut draft.name_words);
-        let Draft { names, name_words, mut joined, .. } = draft;
+        let Draft { names, name_words, mut joined, by_syllables, .. } = draft;
         joined.sort();
-        SanctionLists { lists, version, names, name_words, vocabulary, joined, addresses }
+        SanctionLists {
+            lists,
+            version,
+            names,
+            name_words,
+            vocabulary,
+            joined,
+            by_syllables,
+            addresses,
+        }
     }
 
     /// The lists' names with publication date and hash; stored with every decision.
@@ -225,13 +240,9 @@ impl SanctionLists {
                 }
             }
         };
-        for name in self.family_members(party.name) {
-            let likeness = Likeness {
-                score: u32::from(REVIEW_FROM),
-                cap: u32::from(HIT_FROM) - 1,
-                common_only: false,
-                near: true,
-            };
+        for (name, near) in self.by_text(party.name) {
+            let (score, cap) = (BY_TEXT, u32::from(HIT_FROM) - 1);
+            let likeness = Likeness { score, cap, common_only: false, near };
             keep(self.finish(likeness, name, party), name);
         }
         let mut search = Search::default();
@@ -268,9 +279,20 @@ impl SanctionLists {
         Compared { matches, words: search.compared }
     }
 
+    /// The names that are found by the text as a whole, and whether they are near-identical: those of a
+    /// family, and those of the same syllables.
+    fn by_text(&self, written: &str) -> Vec<(u32, bool)> {
+        let seen = letters::seen(written);
+        let keys = syllables::keys(&seen);
+        let names = keys.iter().filter_map(|key| self.by_syllables.get(key)).flatten();
+        let names = names.map(|name| (*name, false));
+        let family = self.family_members(&seen).into_iter().map(|name| (name, true));
+        names.chain(family).collect()
+    }
+
     /// The listed people of a family (`X family`, `Heirs of X`) whose name is not very common.
-    fn family_members(&self, written: &str) -> Vec<u32> {
-        let Some(family) = people::family(&letters::seen(written)) else { return Vec::new() };
+    fn family_members(&self, seen: &str) -> Vec<u32> {
+        let Some(family) = people::family(seen) else { return Vec::new() };
         let heard = forms::hear(&family);
         let [heard] = &heard[..] else { return Vec::new() };
         let is_family = |name: u32, word: u32| {
@@ -507,6 +529,7 @@ struct Draft {
     words: Vec<Word>,
     known: HashMap<Word, u32>,
     joined: JoinedNames,
+    by_syllables: HashMap<String, Vec<u32>>,
 }
 
 impl Draft {
@@ -520,6 +543,11 @@ impl Draft {
                 }
                 if let Some(letters) = normal::turned_letters(&listed.text) {
                     self.joined.add_turned(letters, id);
+                }
+                if entry.kind == Kind::Person {
+                    for key in syllables::keys(&letters::seen(&listed.text)) {
+                        self.by_syllables.entry(key).or_default().push(id);
+                    }
                 }
             }
             if let Some(in_full) = listed::in_full(&listed.text) {

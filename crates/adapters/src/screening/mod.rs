@@ -28,6 +28,7 @@ mod proximity;
 mod romanise;
 mod score;
 mod similarity;
+mod syllables;
 mod ties;
 mod trades;
 mod unlisted;
@@ -52,6 +53,8 @@ mod load_tests;
 mod namesakes_tests;
 #[cfg(test)]
 mod nicknames_tests;
+#[cfg(test)]
+mod syllables_tests;
 #[cfg(test)]
 mod test_list;
 #[cfg(test)]
