@@ -8,8 +8,9 @@ use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain, seen};
 use super::normal::{is_in, is_known};
+use super::titles::HONORIFICS;
 use super::trades::TRADES;
-use super::words::{HONORIFICS, PARTICLES};
+use super::words::PARTICLES;
 
 /// The last parts of such names, as they end one word.
 const DIN: &str = "uddin";

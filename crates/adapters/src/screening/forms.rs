@@ -17,8 +17,9 @@ use super::normal::{
 use super::people;
 use super::romanise;
 use super::score::Spoken;
+use super::titles::{HONORIFICS, TITLES, TITLES_AND_NAMES};
 use super::trades;
-use super::words::{HONORIFICS, SHORT_FORMS, TITLES, TITLES_AND_NAMES};
+use super::words::SHORT_FORMS;
 
 /// Minimum number of consecutive single letters that count as a letter-spaced word.
 const SPACED_MIN_LETTERS: usize = 3;

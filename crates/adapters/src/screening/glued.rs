@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::forms::{Heard, hear};
 use super::normal::{self, Class, is_in};
+use super::titles::{HONORIFICS, TITLES_AND_NAMES};
 use super::trades::{PLACES, TRADES};
 use super::vocabulary::Vocabulary;
-use super::words::{ENDINGS, HONORIFICS, PARTICLES, TITLES_AND_NAMES};
+use super::words::{ENDINGS, PARTICLES};
 
 /// Minimum length of a word that is divided.
 const MIN_LETTERS: usize = 7;

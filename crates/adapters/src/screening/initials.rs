@@ -9,8 +9,9 @@ use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain};
 use super::normal::{Class, canonical, classed, is_in};
+use super::titles::HONORIFICS;
 use super::trades::{PLACES, TRADES};
-use super::words::{HONORIFICS, PARTICLES, VARIANTS};
+use super::words::{PARTICLES, VARIANTS};
 
 /// The Latin letters that a word may be abbreviated to: the first one of each spelling of the name
 /// (`Oleksandr` is kept as `alexander`) and of each spelling of its first sound, as bits.

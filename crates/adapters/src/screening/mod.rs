@@ -30,6 +30,7 @@ mod score;
 mod similarity;
 mod syllables;
 mod ties;
+mod titles;
 mod trades;
 mod unlisted;
 mod vocabulary;

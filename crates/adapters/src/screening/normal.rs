@@ -14,8 +14,9 @@ use super::initials;
 use super::joined::MAX_WORDS;
 use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
+use super::titles::{HONORIFICS, TITLES};
 use super::trades::TRADES;
-use super::words::{COMMON, HONORIFICS, PARTICLES, TITLES, VARIANTS};
+use super::words::{COMMON, PARTICLES, VARIANTS};
 
 /// Maximum number of words of a name that are compared; the rest of a longer name is ignored.
 pub(super) const MAX_NAME_WORDS: usize = 32;
@@ -395,8 +396,8 @@ mod tests {
 
     #[test]
     fn tables_that_are_searched_are_sorted() {
+        use super::super::titles::{JOINERS, TITLES_AND_NAMES};
         use super::super::trades::PLACES;
-        use super::super::words::{JOINERS, TITLES_AND_NAMES};
         for table in
             [HONORIFICS, TITLES, TITLES_AND_NAMES, JOINERS, PARTICLES, TRADES, PLACES, COMMON]
         {

@@ -4,7 +4,8 @@
 
 use super::letters::{is_of_word, plain};
 use super::normal::is_in;
-use super::words::{HONORIFICS, JOINERS, PARTICLES};
+use super::titles::{HONORIFICS, JOINERS};
+use super::words::PARTICLES;
 
 /// What divides two people. Dashes do so between spaces.
 const SIGNS: [char; 8] = ['&', '/', ';', '+', ',', ':', '|', '\\'];

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::letters::{is_of_word, plain};
 use super::normal::is_in;
-use super::words::HONORIFICS;
+use super::titles::HONORIFICS;
 
 /// `data/family_names.txt` says what is in it.
 const FAMILIES: &str = include_str!("../../data/family_names.txt");
