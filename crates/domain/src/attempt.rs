@@ -456,9 +456,13 @@ impl Attempt {
         self.state = state;
         self.state_at = now;
         self.source = Some(report.source.clone());
-        // The deciding code stands for all.
-        let mut codes = report.reason.iter().chain(&report.further_reasons);
-        let decides = codes.find(|code| rail::is_duplicate(code, None));
+        // The deciding code stands for all; where the text decides, one that leaves it to the text.
+        let codes = report.reason.iter().chain(&report.further_reasons);
+        let is_by_text = report.status == RailStatus::Rejected && report.proves_possession(rail);
+        let decides = codes
+            .clone()
+            .find(|code| rail::is_duplicate(code, None))
+            .or_else(|| codes.clone().find(|code| is_by_text && rail::is_narrative(code)));
         self.reason = decides.or(report.reason.as_ref()).cloned();
         self.info.clone_from(&report.info);
         self.bank_reference = report.bank_reference.clone().or(self.bank_reference.take());

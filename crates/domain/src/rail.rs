@@ -18,7 +18,10 @@ use crate::time::Timestamp;
 
 mod possession;
 
-pub use possession::{DUPLICATE_REASONS, is_duplicate, mentions_possession, proves_possession};
+pub use possession::{
+    DUPLICATE_REASONS, NARRATIVE, is_duplicate, is_narrative, mentions_possession,
+    proves_possession, states_reason,
+};
 
 /// The id of a rail in the configuration (`pak-raast`).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@ use domain::characters::one_line;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
-use domain::rail::RailStatus;
+use domain::rail::{self, RailStatus};
 use domain::rail_ids;
 use domain::time::Timestamp;
 
@@ -118,14 +118,21 @@ pub(super) fn free_text(text: &str) -> Option<String> {
     Some(clean(text.trim(), MAX_INFO_CHARS)).filter(|text| !text.is_empty())
 }
 
-/// All codes and texts of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`).
+/// All codes and texts of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`). A code of the bank's own
+/// that equals one of ISO's need not mean the same: the text counts, too.
 pub(super) fn reasons<'a>(
     elements: impl Iterator<Item = &'a Element>,
 ) -> (Vec<String>, Option<String>) {
     let (mut codes, mut words) = (Vec::new(), String::new());
     for element in elements {
-        let said = element.text_at(&["Rsn", "Cd"]).or_else(|| element.text_at(&["Rsn", "Prtry"]));
-        codes.extend(said.filter(|_| codes.len() < MAX_REASONS).map(reference));
+        let code = element.text_at(&["Rsn", "Cd"]);
+        let own = element.text_at(&["Rsn", "Prtry"]).filter(|_| code.is_none());
+        let beside = own.filter(|own| rail::states_reason(own)).map(|_| rail::NARRATIVE);
+        for said in code.or(own).into_iter().chain(beside) {
+            if codes.len() < MAX_REASONS {
+                codes.push(reference(said));
+            }
+        }
         for info in element.all("AddtlInf").filter(|info| !info.text.is_empty()) {
             if words.len() <= MAX_INFO_CHARS {
                 words.push_str(if words.is_empty() { "" } else { " " });

@@ -1108,6 +1108,38 @@ fn a_duplicate_is_one_wherever_it_is_stated() {
     assert_eq!((first.status, first.reason), (RailStatus::Settled, None), "others' reasons");
 }
 
+/// A bank's own code that equals one of ISO's need not mean the same.
+#[test]
+fn a_code_of_the_banks_own_leaves_the_reason_to_the_text() {
+    let about = |place: &str, code: &str, text: &str| {
+        let reason = format!(
+            "<StsRsnInf><Rsn><{place}>{code}</{place}></Rsn><AddtlInf>{text}</AddtlInf></StsRsnInf>"
+        );
+        let ids = format!("<OrgnlInstrId>{SIMPLE}</OrgnlInstrId>");
+        one(&pain002(&format!("{ids}<TxSts>RJCT</TxSts>{reason}"))).said
+    };
+    let first = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
+    let proves = |said: &domain::rail::Said| said.of(first).proves_possession(None);
+    for (place, code, is_open) in [
+        ("Prtry", "E001", true),
+        ("Prtry", "0094", true),
+        ("Prtry", "U05", true),
+        ("Prtry", "AC01", true),
+        ("Prtry", "TM01", true),
+        ("Cd", "9999", true),
+        ("Cd", "NARR", true),
+        ("Cd", "AC01", false),
+        ("Cd", "TM01", false),
+    ] {
+        for text in ["already credited", "Already processed", "transaction already exists"] {
+            let said = about(place, code, text);
+            assert_eq!(proves(&said), is_open, "{place} {code} {text}");
+            assert_eq!(said.reasons.first().map(String::as_str), Some(code), "it stays the first");
+        }
+        assert!(!proves(&about(place, code, "no such account")), "{place} {code}");
+    }
+}
+
 /// A status about a cancellation or an inquiry is not one about its payment, however the bank writes
 /// the name of the message.
 #[test]

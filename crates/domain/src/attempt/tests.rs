@@ -384,7 +384,21 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     };
     let unknown = Heard::Moves(Indeterminate, Trigger::RailUnknown, None);
     let refused = Heard::Moves(Refused, Trigger::Refused, None);
-    let duplicates: [(&[&str], Option<&str>); 30] = [
+    let duplicates: [(&[&str], Option<&str>); 42] = [
+        // A bank's own codes may have four characters, as ISO's have.
+        (&["E001"], Some("already credited")),
+        (&["0094"], Some("already credited")),
+        (&["1234"], Some("Payment already processed")),
+        (&["DUP1"], Some("already processed")),
+        (&["T123"], Some("transaction already exists")),
+        (&["9999"], Some("already credited")),
+        (&["XX99", "E001"], Some("already credited")),
+        (&["0000"], Some("Approved")),
+        (&["PAID"], None),
+        // One that only looks like one of ISO's.
+        (&["AC99"], Some("already credited")),
+        (&["AC01", "NARR"], Some("already credited")),
+        (&["AC01", "narr"], Some("Transaction successful")),
         (&["00"], Some("Approved")),
         (&["000"], None),
         (&["NARR"], Some("Credit posted manually by branch")),
@@ -419,7 +433,11 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     for (codes, info) in duplicates {
         assert_eq!(heard(codes, info), unknown, "{codes:?} {info:?}");
     }
-    let refusals: [(&[&str], Option<&str>); 13] = [
+    let refusals: [(&[&str], Option<&str>); 17] = [
+        (&["E001"], Some("account does not exist")),
+        (&["9999"], None),
+        (&["AC04", "NARR"], Some("account closed")),
+        (&["TM01"], Some("received after cut-off")),
         (&["0"], Some("beneficiary refuses")),
         (&["AC04", "000"], None),
         (&["005"], Some("do not honour")),
@@ -436,6 +454,25 @@ fn a_duplicate_in_a_banks_own_words_is_never_a_refusal() {
     ];
     for (codes, info) in refusals {
         assert_eq!(heard(codes, info), refused, "{codes:?} {info:?}");
+    }
+    // A code that would have the payment sent over another rail proves nothing beside these words.
+    for (code, info) in [
+        ("TM01", "already processed"),
+        ("AB08", "Credit posted"),
+        (" TM01", "Timeout, outcome unknown"),
+    ] {
+        let mut case = Case::sending();
+        case.rail.retryable_reasons = ["AB08", "TM01"].map(str::to_owned).into();
+        let report = RailReport {
+            reason: Some(code.to_owned()),
+            info: Some(info.to_owned()),
+            ..say(RailStatus::Rejected)
+        };
+        assert_eq!(case.attempt.hear(&report, Some(&case.rail)), unknown, "{code} {info}");
+        let later = RailReport { info: Some("cut-off".to_owned()), ..report.clone() };
+        assert_eq!(case.attempt.hear(&later, Some(&case.rail)), refused, "{code}");
+        case.attempt.note(Indeterminate, &report, Some(&case.rail), crate::time::Timestamp(1));
+        assert!(case.attempt.is_at_the_bank(Some(&case.rail)), "{code} {info}");
     }
     // Why a submission was unclear is not the bank's text.
     let mut case = Case::sending();
