@@ -278,6 +278,7 @@ async fn reports_with_short_ids_are_matched() {
         amount: one.amount,
         reference: None,
         sent: vec![SentIn { message: message.clone(), position: at + 1 }],
+        recalls: Vec::new(),
     };
     let candidates = Candidates::new(batch.iter().enumerate().map(sent).collect());
     assert_eq!(rail.submit(&batch).await.iter().map(word).collect::<Vec<_>>(), ["taken"; 3]);

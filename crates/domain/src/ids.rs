@@ -82,6 +82,13 @@ impl PaymentId {
     }
 }
 
+impl RecallId {
+    /// The id as that of the recall's message, and as ISO 20022's CxlId: 32 characters, no hyphens.
+    pub fn message_id(self) -> String {
+        self.0.simple().to_string()
+    }
+}
+
 impl AttemptId {
     /// The id as ISO 20022's InstrId: 32 characters, no hyphens.
     pub fn instruction_id(self) -> String {

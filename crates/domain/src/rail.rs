@@ -173,6 +173,26 @@ impl RailStatus {
     }
 }
 
+/// Follows the code of a status about a message that may have been an inquiry or a recall.
+pub const CARRIED_NO_PAYMENT: &str = " of a message that carried no payment";
+
+impl RailStatus {
+    /// The same status, reported about a recall's own message: it is about the recall, and never about
+    /// the payment.
+    fn of_recall(self) -> RailStatus {
+        match self {
+            RailStatus::Rejected => RailStatus::Recall(RecallAnswer::Refused),
+            RailStatus::Unrecognised(what) => match what.strip_suffix(CARRIED_NO_PAYMENT) {
+                Some("RJCT") => RailStatus::Recall(RecallAnswer::Refused),
+                Some(_) => RailStatus::Recall(RecallAnswer::Pending),
+                None => RailStatus::Unrecognised(what),
+            },
+            answer @ RailStatus::Recall(_) => answer,
+            _ => RailStatus::Recall(RecallAnswer::Pending),
+        }
+    }
+}
+
 /// As operators read it.
 impl fmt::Display for RailStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -265,6 +285,9 @@ impl From<RailStatus> for Finding {
     }
 }
 
+/// Messages that state statuses and book nothing.
+const STATUS_REPORTS: [&str; 2] = ["pain.002", "pacs.002"];
+
 /// The contents of a bank's report, before it is matched to an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
@@ -314,6 +337,21 @@ impl Said {
             && self.status != RailStatus::Returned
             && self.other_amounts.contains(&payout);
         if is_same { Some(payout) } else { self.amount_in(Some(payout.currency)) }
+    }
+
+    /// Whether a message that states statuses contains it, and not one that books money.
+    fn is_of_status_report(&self) -> bool {
+        let message = self.source.split(' ').next();
+        message.is_some_and(|message| STATUS_REPORTS.contains(&message))
+    }
+
+    /// The report for a candidate that these ids name. A status report that names a recall's message as
+    /// the original one is about the recall, whatever name the bank gives that message.
+    fn about(&self, it: &Candidate, ids: &ReportIds) -> RailReport {
+        let report = self.of(it.attempt);
+        let is_of_recall = self.is_of_status_report() && it.is_recalled_by(ids);
+        let status = if is_of_recall { report.status.of_recall() } else { report.status };
+        RailReport { status, ..report }
     }
 
     /// The report for an attempt.
@@ -406,7 +444,7 @@ impl BankReport {
                 if rest.is_empty() && listed.iter().any(|it| !it.may_be_rest) {
                     return Err(Unmatched::Excluded);
                 }
-                return Ok(rest.into_iter().map(|it| (it, self.said.of(it.attempt))).collect());
+                return Ok(rest.into_iter().map(|it| (it, self.said.about(it, of))).collect());
             }
             About::Batch { of, count } => match amount {
                 Some(booked) => candidates.booked(of, booked, charges, *count)?,
@@ -415,7 +453,10 @@ impl BankReport {
         };
         let is_single = matches!(self.about, About::One(_)) && booked.len() == 1;
         let report = |(it, share): (&'a Candidate, Option<Money>)| {
-            let mut report = self.said.of(it.attempt);
+            let mut report = match &self.about {
+                About::One(ids) => self.said.about(it, ids),
+                _ => self.said.of(it.attempt),
+            };
             if is_single {
                 report.amount = self.said.amount_for(it.amount);
             } else {

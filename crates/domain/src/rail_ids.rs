@@ -102,6 +102,8 @@ pub struct Candidate {
     pub reference: Option<String>,
     /// The messages that carried it; several if it was sent again.
     pub sent: Vec<SentIn>,
+    /// Ids of the messages that recall it.
+    pub recalls: Vec<String>,
 }
 
 impl Candidate {
@@ -116,7 +118,17 @@ impl Candidate {
             amount: attempt.amount,
             reference: attempt.bank_reference.clone(),
             sent: Vec::new(),
+            recalls: Vec::new(),
         }
+    }
+
+    /// Whether a report names the message of one of its recalls as the original one.
+    pub(crate) fn is_recalled_by(&self, ids: &ReportIds) -> bool {
+        ids.messages().any(|id| self.is_recall(id))
+    }
+
+    fn is_recall(&self, id: &str) -> bool {
+        self.recalls.iter().any(|recall| is_same(id, recall))
     }
 
     fn place_in(&self, message: &str) -> Option<usize> {

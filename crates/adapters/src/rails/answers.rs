@@ -133,6 +133,7 @@ fn candidate(
         amount,
         reference: None,
         sent: Vec::new(),
+        recalls: Vec::new(),
     }
 }
 

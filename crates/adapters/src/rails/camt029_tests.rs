@@ -1,7 +1,13 @@
 //! Answers to recalls in the forms in which banks send them: by transaction, block, group or case,
 //! in old and new versions, in an envelope and in national namespaces.
 
+use domain::attempt::AttemptState;
+use domain::currency::Currency;
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
 use domain::rail::RecallAnswer::{Accepted, Pending, Refused};
+use domain::rail_ids::{Candidate, Candidates, SentIn};
+use uuid::Uuid;
 
 use super::super::reports;
 use super::*;
@@ -162,6 +168,75 @@ fn a_status_report_about_the_recall_is_not_one_about_the_payment() {
         );
         for text in [customer, bank] {
             assert_eq!(read_one(&text).said.status, status, "{text}");
+        }
+    }
+}
+
+/// Whatever name the bank gives the recall's message, and however it shortens its id.
+#[test]
+fn a_status_of_the_recalls_own_message_never_pays_or_ends_the_payment() {
+    let recall = "5f0c1d2e3a4b4c5d8e9f0a1b2c3d4e5f";
+    let attempt = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
+    let candidate = Candidate {
+        tenant: TenantId(Uuid::nil()),
+        payment: PaymentId(attempt.0),
+        attempt,
+        number: 1,
+        state: AttemptState::Accepted,
+        amount: Money::new(37_912, Currency::Pkr),
+        reference: None,
+        sent: vec![SentIn { message: "0123456789abcdef01234567-1".to_owned(), position: 1 }],
+        recalls: vec![recall.to_owned()],
+    };
+    let ours = Candidates::new(vec![candidate]);
+    let heard = |root: &str, id: &str, name: &str, tx: &str| {
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!("<OrgnlMsgNmId>{name}</OrgnlMsgNmId>")
+        };
+        let original = format!("<OrgnlMsgId>{id}</OrgnlMsgId>{name}");
+        let listed = |inside: &str| {
+            format!("<TxInfAndSts>{inside}<OrgnlInstrId>{SIMPLE}</OrgnlInstrId>{tx}</TxInfAndSts>")
+        };
+        let body = match root {
+            "pacs.002.001.10 of a transaction" => {
+                listed(&format!("<OrgnlGrpInf>{original}</OrgnlGrpInf>"))
+            }
+            _ => format!("<OrgnlGrpInfAndSts>{original}</OrgnlGrpInfAndSts>{}", listed("")),
+        };
+        let (version, root) = match root.split_once(".002") {
+            Some(("pain", _)) => ("pain.002.001.10", "CstmrPmtStsRpt"),
+            _ => ("pacs.002.001.10", "FIToFIPmtStsRpt"),
+        };
+        let text = format!(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:{version}\"><{root}>{body}</{root}></Document>"
+        );
+        let found = read_one(&text).of_attempts(&ours).expect("matched");
+        found.into_iter().map(|(_, report)| report.status).collect::<Vec<_>>()
+    };
+    for root in ["pain.002.001.10", "pacs.002.001.10", "pacs.002.001.10 of a transaction"] {
+        for name in ["", "pain.001.001.09", "pacs.008.001.08", "camt.056.001.08", "NOTPROVIDED"] {
+            for id in [recall, &recall.to_uppercase(), &recall[..16], &recall[..30]] {
+                for (code, answer) in [
+                    ("ACSC", Pending),
+                    ("ACCC", Pending),
+                    ("ACSP", Pending),
+                    ("RCVD", Pending),
+                    ("CANC", Pending),
+                    ("UNKN", Pending),
+                    ("RJCT", Refused),
+                ] {
+                    let tx = format!("<TxSts>{code}</TxSts>");
+                    let expected = vec![RailStatus::Recall(answer)];
+                    assert_eq!(heard(root, id, name, &tx), expected, "{root} {name} {id} {code}");
+                }
+            }
+        }
+        // Of the message that carried the payment, and of one of another party's.
+        for id in ["0123456789abcdef01234567-1", "BANK-17"] {
+            let paid = heard(root, id, "pain.001.001.09", "<TxSts>ACSC</TxSts>");
+            assert_eq!(paid, [RailStatus::Settled], "{root} {id}");
         }
     }
 }

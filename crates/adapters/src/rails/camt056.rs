@@ -19,7 +19,7 @@ const NAME_MAX_CHARS: usize = 140;
 /// The recall of one attempt. The same recall gives the same bytes, ids included.
 pub(super) fn write(ours: &OurSide, recall: &RecallRequest) -> Message {
     let ids = ours.profile.ids;
-    let id = ids.write(&recall.recall.0.simple().to_string());
+    let id = ids.write(&recall.recall.message_id());
     let case = ids.write(&recall.attempt.instruction_id());
     let created_at = recall.created_at.to_string();
     let namespace = format!("{NAMESPACE}{}", recall.format);

@@ -182,7 +182,7 @@ impl Subject {
             (Subject::Recall, unknown @ RailStatus::Unrecognised(_)) => unknown,
             (Subject::Recall, _) => RailStatus::Recall(RecallAnswer::Pending),
             (Subject::Unnamed, RailStatus::Rejected | RailStatus::Cancelled) => {
-                RailStatus::Unrecognised(format!("{code} of a message that carried no payment"))
+                RailStatus::Unrecognised(format!("{code}{}", rail::CARRIED_NO_PAYMENT))
             }
             (_, RailStatus::Rejected) if reasons.iter().any(|it| it == NEVER_RECEIVED) => {
                 RailStatus::Unknown

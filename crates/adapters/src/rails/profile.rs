@@ -337,6 +337,7 @@ mod tests {
                 amount: Money::new(1, domain::currency::Currency::Pkr),
                 reference: None,
                 sent: vec![SentIn { message: written.clone(), position: 1 }],
+                recalls: Vec::new(),
             };
             let candidates = Candidates::new(vec![candidate]);
             for ids in [

@@ -85,6 +85,7 @@ fn ours() -> Candidates {
             amount: pkr(minor),
             reference: None,
             sent: vec![SentIn { message: MESSAGE.to_owned(), position }],
+            recalls: Vec::new(),
         }
     };
     Candidates::new(vec![

@@ -32,6 +32,7 @@ fn candidate(payment: u128, number: i32, sent: &[(&str, usize)]) -> Candidate {
                 position: *position,
             })
             .collect(),
+        recalls: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use domain::attempt::Attempt;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::rail::RailId;
 use domain::rail_ids::{self, Candidate, Candidates, ReportIds, SentIn};
+use domain::recall::Recall;
 use uuid::Uuid as Id;
 
 use crate::driver::Step;
@@ -43,6 +44,11 @@ static BY_REFERENCE: Stmt = Stmt::by_keys(
      AND a.bank_reference = k.reference",
 );
 
+static RECALLS: Stmt = Stmt::by_keys(
+    "rail.recalls_of",
+    &[("payment", Uuid), ("tenant", Uuid)],
+    "SELECT {{recall r}} FROM {{keys}} JOIN recall r ON r.payment = k.payment AND r.tenant = k.tenant",
+);
 static MESSAGE: Stmt = Stmt::written(
     "rail.message_of",
     "SELECT r.message FROM rail_id r WHERE r.attempt = $1 AND r.rail = $2 AND r.message IS NOT NULL \
@@ -50,7 +56,7 @@ static MESSAGE: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE, &MESSAGE];
+    &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE, &RECALLS, &MESSAGE];
 
 /// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
@@ -116,7 +122,7 @@ impl Store {
         let mut found: BTreeMap<AttemptId, Candidate> = BTreeMap::new();
         type Sent = (RailId, i64, AttemptId, Option<String>, usize, Attempt);
         let sent: Vec<Sent> =
-            self.many_by(&BY_HEAD, heads.into_iter().map(|head| (rail, head))).await?;
+            self.many_by(&BY_HEAD, heads.iter().map(|head| (rail, *head))).await?;
         for (_, _, _, message, position, attempt) in sent {
             let candidate = found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
             candidate.sent.extend(message.map(|message| SentIn { message, position }));
@@ -133,7 +139,36 @@ impl Store {
         for attempt in self.by_reference(rail, &references).await? {
             found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
         }
+        self.add_recalls(heads, &mut found).await?;
         Ok(Candidates::new(found.into_values().collect()))
+    }
+
+    /// Adds the recalls that the ids may name: those with an id that is none of the attempts' own.
+    async fn add_recalls(
+        &self,
+        mut heads: BTreeSet<i64>,
+        found: &mut BTreeMap<AttemptId, Candidate>,
+    ) -> Result<(), StoreError> {
+        for it in found.values() {
+            let own = [it.attempt.instruction_id(), it.payment.end_to_end_id()];
+            let messages = it.sent.iter().map(|sent| &sent.message);
+            for id in own.iter().chain(messages) {
+                if let Some(head) = rail_ids::head(id) {
+                    heads.remove(&head);
+                }
+            }
+        }
+        if heads.is_empty() || found.is_empty() {
+            return Ok(());
+        }
+        let payments: BTreeSet<(PaymentId, TenantId)> =
+            found.values().map(|it| (it.payment, it.tenant)).collect();
+        for recall in self.many_by::<Recall>(&RECALLS, payments.into_iter()).await? {
+            if let Some(it) = found.get_mut(&recall.attempt) {
+                it.recalls.push(recall.id.message_id());
+            }
+        }
+        Ok(())
     }
 
     async fn by_reference(

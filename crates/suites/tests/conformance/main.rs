@@ -201,6 +201,7 @@ conformance! {
     recalls:
         a_recall_lives_through_all_its_rows
         the_message_of_an_attempt_is_found
+        a_recall_is_known_by_its_message
         a_payment_has_one_open_recall
         what_is_written_to_a_bank_is_sealed_and_the_tenants_own;
     statements:

@@ -8,7 +8,8 @@ use domain::ids::{RecallId, TenantId};
 use domain::money::Money;
 use domain::payment::Payment;
 use domain::policy::{RailConfig, RailKind};
-use domain::rail::RailId;
+use domain::rail::{About, BankReport, RailId, RailStatus, RecallAnswer, Said};
+use domain::rail_ids::ReportIds;
 use domain::rail_text::CharacterSet;
 use domain::recall::{self, NewRecall, Recall, RecallReason, RecallState};
 use domain::time::Span;
@@ -152,6 +153,49 @@ pub async fn the_message_of_an_attempt_is_found(world: World) {
     let found = world.store.message_of(attempt, &raast).await;
     assert_eq!(found, Ok(Some(message.to_owned())));
     assert_eq!(world.store.message_of(attempt, &RailId::new("pak-ibft")).await, Ok(None));
+}
+
+pub async fn a_recall_is_known_by_its_message(world: World) {
+    let payment = sent(&world).await;
+    let (attempt, raast) = (payment.attempt.expect("begun"), RailId::new("pak-raast"));
+    let attempts = vec![(attempt, payment.id)];
+    let message =
+        SentMessage { rail: &raast, id: Some("0123456789abcdef01234567-1".into()), attempts };
+    world.store.keep_sent(&[message]).await.expect("kept");
+    let recall = requested(&world, &payment).await;
+    let about = |message: String| {
+        let ids = ReportIds { message: Some(message), ..ReportIds::of_attempt(attempt) };
+        let said = Said { source: "pain.002 B-1".to_owned(), ..said(RailStatus::Settled) };
+        (ids.clone(), BankReport { about: About::One(ids), said })
+    };
+    for (message, status) in [
+        (recall.id.message_id(), RailStatus::Recall(RecallAnswer::Pending)),
+        (recall.id.message_id()[..20].to_owned(), RailStatus::Recall(RecallAnswer::Pending)),
+        ("0123456789abcdef01234567-1".to_owned(), RailStatus::Settled),
+        ("BANK-1".to_owned(), RailStatus::Settled),
+    ] {
+        let (ids, report) = about(message);
+        let found = world.store.rail_candidates(&raast, std::iter::once(&ids)).await.expect("read");
+        let heard = report.of_attempts(&found).expect("matched");
+        let heard: Vec<_> =
+            heard.into_iter().map(|(it, report)| (it.attempt, report.status)).collect();
+        assert_eq!(heard, [(attempt, status)], "{ids:?}");
+    }
+}
+
+fn said(status: RailStatus) -> Said {
+    Said {
+        status,
+        reasons: Vec::new(),
+        info: None,
+        bank_reference: None,
+        return_id: None,
+        account: None,
+        amount: None,
+        other_amounts: Vec::new(),
+        charges: None,
+        source: String::new(),
+    }
 }
 
 pub async fn a_payment_has_one_open_recall(world: World) {

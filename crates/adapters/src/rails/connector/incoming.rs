@@ -159,6 +159,7 @@ impl Asked {
             amount: Money::new(0, Currency::Usd),
             reference: None,
             sent: Vec::new(),
+            recalls: Vec::new(),
         }
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn recall(set: CharacterSet, recall: &RecallRequest) -> Value {
 }
 
 pub(super) fn recall_id(recall: &RecallRequest) -> String {
-    recall.recall.0.simple().to_string()
+    recall.recall.message_id()
 }
 
 /// The body of `POST /account-checks`.
