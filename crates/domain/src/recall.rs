@@ -14,8 +14,8 @@ use crate::payment::cancel::cancel;
 use crate::payment::report::inquiry_delay;
 use crate::payment::{Discrepancy, Effects, Payment, PaymentState};
 use crate::policy::{Corridors, RailConfig};
-use crate::rail::{RailId, RailReport, RailStatus, RecallAnswer, Submission};
-use crate::time::Timestamp;
+use crate::rail::{RailId, RailReport, RailStatus, RecallAnswer, STATED, Submission};
+use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind};
 
 mod states;
@@ -23,6 +23,9 @@ mod states;
 mod tests;
 
 pub use states::{RecallState, RecallStep, RecallTrigger};
+
+/// How long a recall may fail to leave before operators are alerted; from then on a user may close it.
+const UNSENT_MAX: Span = Span::days(1);
 
 /// Maximum length of a recall's explanation: Max105Text of `AddtlInf`.
 pub const RECALL_TEXT_MAX_CHARS: usize = 105;
@@ -75,7 +78,7 @@ pub struct Recall {
     pub reason: RecallReason,
     /// Explanation that the bank is given, at most [`RECALL_TEXT_MAX_CHARS`] characters.
     pub text: Option<String>,
-    /// Time at which the message left; `None` before.
+    /// Time at which the message left; `None` before. The time for an answer begins then.
     pub sent_at: Option<Timestamp>,
     /// The bank's reason code.
     pub bank_reason: Option<String>,
@@ -205,6 +208,25 @@ impl Recall {
         self.alert("has not been answered in time; ask the bank, then close it")
     }
 
+    /// Without the bank's own words, which may name people.
+    fn unsent(&self, why: &str) -> Alert {
+        let why = why.split(STATED).next().unwrap_or_default().trim_end_matches([';', ' ']);
+        self.alert(&format!(
+            "cannot be transmitted: {why}; the bank may not know of it. It is sent again until it leaves or is closed"
+        ))
+    }
+
+    /// Whether it has failed to leave for so long that operators were alerted.
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        self.state == RecallState::Requested && now - self.created_at >= UNSENT_MAX
+    }
+
+    /// Whether a user may close it now: one that is about to be answered, or to leave, is waited for.
+    pub fn is_closable(&self, now: Timestamp) -> bool {
+        let is_in_time = self.state == RecallState::Requested && !self.is_overdue(now);
+        !is_in_time && self.state.on(RecallTrigger::Closed) != RecallStep::Contradicts
+    }
+
     fn unpaid(&self) -> Alert {
         self.alert("was accepted, but the money has not come back; ask the bank")
     }
@@ -239,6 +261,9 @@ impl Recall {
                 return effects;
             }
             RecallStep::To(state) => {
+                let unsent =
+                    self.bank_text.as_ref().filter(|_| self.state == RecallState::Requested);
+                let unsent = unsent.map(|why| self.unsent(why));
                 (self.state, self.state_at) = (state, cx.now);
                 let is_there = matches!(
                     trigger,
@@ -253,6 +278,7 @@ impl Recall {
                     self.bank_text = None;
                 }
                 effects.closed = vec![self.unanswered(), self.unpaid()];
+                effects.closed.extend(unsent);
                 effects.job = Some(match state {
                     RecallState::Requested => JobChange::Set(JobKind::Recall, cx.now),
                     RecallState::Sent => self.wait(corridors.recall_answer_window, cx),
@@ -297,35 +323,24 @@ impl Recall {
         match answer {
             Submission::Reported(said) => match said.status {
                 RailStatus::Recall(answer) => self.answered(payment, answer, said, corridors, cx),
-                _ => {
-                    self.again(payment, "the answer is not about the recall", tries, corridors, cx)
-                }
+                _ => self.again("the answer is not about the recall", tries, cx),
             },
             Submission::Taken => self.take(payment, RecallTrigger::Sent, None, corridors, cx),
-            Submission::NotSent(why) | Submission::Indeterminate(why) => {
-                self.again(payment, why, tries, corridors, cx)
-            }
+            Submission::NotSent(why) | Submission::Indeterminate(why) => self.again(why, tries, cx),
         }
     }
 
-    /// Sends the message again later, within the time for an answer.
-    fn again(
-        &mut self,
-        payment: &mut Payment,
-        why: &str,
-        tries: i32,
-        corridors: &Corridors,
-        cx: &Cx<'_>,
-    ) -> RecallEffects {
+    /// Sends the message again later, until it leaves: the time for an answer begins then. Operators
+    /// learn of one that does not leave.
+    fn again(&mut self, why: &str, tries: i32, cx: &Cx<'_>) -> RecallEffects {
         if self.state != RecallState::Requested {
             return RecallEffects::default();
         }
-        self.bank_text = Some(why.to_owned());
-        if cx.now >= self.created_at + corridors.recall_answer_window {
-            return self.take(payment, RecallTrigger::TimePassed, None, corridors, cx);
-        }
+        let before = self.bank_text.replace(why.to_owned()).map(|why| self.unsent(&why));
         let job = Some(JobChange::Set(JobKind::Recall, cx.now + inquiry_delay(tries)));
-        RecallEffects { job, ..RecallEffects::default() }
+        let alert = self.is_overdue(cx.now).then(|| self.unsent(why));
+        let closed = before.filter(|before| Some(before) != alert.as_ref()).into_iter().collect();
+        RecallEffects { job, alert, closed, ..RecallEffects::default() }
     }
 
     /// The bank's answer.
@@ -387,9 +402,9 @@ impl Recall {
         corridors: &Corridors,
         cx: &Cx<'_>,
     ) -> Result<RecallEffects, RecallRefusal> {
-        match self.state.on(RecallTrigger::Closed) {
-            RecallStep::Contradicts => Err(RecallRefusal::NotClosable(self.state)),
-            _ => Ok(self.take(payment, RecallTrigger::Closed, None, corridors, cx)),
+        match self.is_closable(cx.now) {
+            false => Err(RecallRefusal::NotClosable(self.state)),
+            true => Ok(self.take(payment, RecallTrigger::Closed, None, corridors, cx)),
         }
     }
 

@@ -54,8 +54,9 @@ const RECALL: &str = "
 A recall asks the bank to return a payment that was sent to it. It never changes the payment or the ledger: an accepted one
 is a promise, and the payment becomes `reversed` when the rail reports it as cancelled or returned. A payment has at most one
 recall that is not `refused`, `returned` or `closed`. A user may close it where the table shows `closed`; where it shows
-**review** for that trigger, nothing is filed, because the request itself is refused. An accepted recall without the money,
-and one without an answer, raise an alert after the configured time.
+**review** for that trigger, nothing is filed, because the request itself is refused, as it is for a `requested` one on its first
+day. One that cannot be transmitted stays `requested`, is sent again, and raises an alert after a day. An accepted recall without
+the money, and one that was sent and not answered, raise an alert after the configured time.
 
 ";
 

@@ -4,8 +4,7 @@
 use domain::attempt::Attempt;
 use domain::ids::PaymentId;
 use domain::payment::{Payment, PaymentState};
-use domain::recall::RecallTrigger;
-use domain::recall::{RECALL_TEXT_MAX_CHARS, Recall, RecallReason, RecallState, RecallStep};
+use domain::recall::{RECALL_TEXT_MAX_CHARS, Recall, RecallReason, RecallState};
 use engine::office::{self, Case};
 
 use crate::parts::Table;
@@ -190,7 +189,7 @@ pub(super) async fn ask_to_recall(visit: Visit) -> Answer {
     let case = case(&visit).await?;
     let payment = &case.record.payment;
     if let Some(recall) = open(&case) {
-        let closable = recall.state.on(RecallTrigger::Closed) != RecallStep::Contradicts;
+        let closable = recall.is_closable(visit.console().now());
         let to = visit.href(&format!("/payments/{}/recall/close", payment.id));
         let form = closable.then(|| {
             FormView::new("close", "", to, "Close the recall")

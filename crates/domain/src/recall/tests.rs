@@ -64,7 +64,7 @@ fn the_matrix_is_this() {
         assert_eq!(to(state, T::Refused).is_some(), waits, "{state:?}");
         assert_eq!(to(state, T::Returned), state.is_open().then_some(S::Returned), "{state:?}");
         assert_eq!(to(state, T::Unpaid), state.is_open().then_some(S::Closed), "{state:?}");
-        let closable = [S::Accepted, S::Unanswered].contains(&state);
+        let closable = [S::Requested, S::Accepted, S::Unanswered].contains(&state);
         assert_eq!(to(state, T::Closed), closable.then_some(S::Closed), "{state:?}");
         assert_eq!(S::parse(state.name()), Some(state));
     }
@@ -205,21 +205,56 @@ fn silence_and_a_broken_promise_raise_alerts_and_a_user_may_close_them() {
     assert!(asked(&mut case, Some(&recall)).is_ok(), "another may follow");
 }
 
+/// realworld, kind D: the bank cannot answer what it has not got.
 #[test]
-fn a_message_that_did_not_leave_is_sent_again_until_the_time_is_over() {
-    let (mut case, mut recall) = recalled(&[RailStatus::Settled]);
+fn a_message_that_does_not_leave_is_sent_again_and_operators_learn_why() {
+    use Submission::{Indeterminate, NotSent};
     let rules = corridors(vec![]);
-    let lost = Submission::Indeterminate("timeout".into());
-    let submit = |case: &mut Case, recall: &mut Recall, tries| {
-        case.run(|payment, _, cx| recall.submitted(payment, &lost, tries, &rules, cx))
-    };
-    let again = submit(&mut case, &mut recall, 1);
-    assert_eq!(again.job, Some(JobChange::Set(JobKind::Recall, case.now + Span::secs(15))));
-    assert_eq!((recall.state, recall.sent_at), (RecallState::Requested, None));
-    assert_eq!(due(&mut case, &mut recall), RecallEffects::default(), "it is sent, not due");
-    case.pass(rules.recall_answer_window);
-    let over = submit(&mut case, &mut recall, 9);
-    assert_eq!((recall.state, over.alert.is_some()), (RecallState::Unanswered, true));
+    let stated = NotSent(format!("the connector did not send it; {STATED}Asha Khan"));
+    for (lost, why) in [
+        (Indeterminate("HTTP 501".into()), "HTTP 501; the"),
+        (Indeterminate("timeout".into()), "timeout; the"),
+        (NotSent("the rail no longer takes recalls".into()), "no longer takes recalls; the"),
+        (stated, "the connector did not send it; the"),
+    ] {
+        let (mut case, mut recall) = recalled(&[RailStatus::Settled]);
+        let submit = |case: &mut Case, recall: &mut Recall, answer: &Submission, tries| {
+            case.run(|payment, _, cx| recall.submitted(payment, answer, tries, &rules, cx))
+        };
+        let again = submit(&mut case, &mut recall, &lost, 1);
+        assert_eq!(again.job, Some(JobChange::Set(JobKind::Recall, case.now + Span::secs(15))));
+        assert_eq!(
+            (recall.state, recall.sent_at, again.alert),
+            (RecallState::Requested, None, None)
+        );
+        assert_eq!(due(&mut case, &mut recall), RecallEffects::default(), "it is sent, not due");
+        assert!(!recall.is_closable(case.now), "it may leave at any moment");
+        // Two months on it is still being sent, and the alert is open.
+        let mut open = Vec::new();
+        for days in [1, 14, 45] {
+            case.pass(Span::days(days));
+            let late = submit(&mut case, &mut recall, &lost, 9);
+            assert_eq!(late.job, Some(JobChange::Set(JobKind::Recall, case.now + Span::mins(15))));
+            assert_eq!((recall.state, recall.sent_at), (RecallState::Requested, None));
+            let alert = late.alert.expect("an alert");
+            assert!(alert.what.contains(why) && !alert.what.contains("Asha"), "{}", alert.what);
+            assert!(!late.closed.contains(&alert));
+            open = vec![alert];
+        }
+        // Another cause replaces it, and its leaving ends it.
+        let other = submit(&mut case, &mut recall, &Indeterminate("HTTP 503".into()), 9);
+        assert_eq!(other.closed, open);
+        let open = other.alert.expect("an alert");
+        let mut closed = recall.clone();
+        let by_user = case.run(|payment, _, cx| closed.close(payment, &rules, cx)).expect("closes");
+        assert!(by_user.closed.contains(&open) && by_user.job == Some(JobChange::Done));
+        let left = submit(&mut case, &mut recall, &Submission::Taken, 9);
+        assert!(left.closed.contains(&open));
+        assert_eq!((recall.state, recall.sent_at), (RecallState::Sent, Some(case.now)));
+        assert_eq!(recall.bank_text, None, "Corridor's words are not the bank's");
+        let until = case.now + rules.recall_answer_window;
+        assert_eq!(left.job, Some(JobChange::Set(JobKind::Recall, until)), "from when it left");
+    }
 }
 
 #[test]
