@@ -323,11 +323,43 @@ impl Recall {
         match answer {
             Submission::Reported(said) => match said.status {
                 RailStatus::Recall(answer) => self.answered(payment, answer, said, corridors, cx),
-                _ => self.again("the answer is not about the recall", tries, cx),
+                _ => self.answered_otherwise(payment, said, corridors, cx),
             },
             Submission::Taken => self.take(payment, RecallTrigger::Sent, None, corridors, cx),
             Submission::NotSent(why) | Submission::Indeterminate(why) => self.again(why, tries, cx),
         }
+    }
+
+    /// The answer to its message is a status of the payment: the bank has the request. Where the payment
+    /// does not follow from the status, a user asks the bank.
+    fn answered_otherwise(
+        &mut self,
+        payment: &mut Payment,
+        said: &RailReport,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> RecallEffects {
+        use PaymentState::{Canceled, Reversed, Succeeded};
+        let mut effects = self.take(payment, RecallTrigger::Sent, None, corridors, cx);
+        let is_known = match said.status {
+            RailStatus::Received | RailStatus::Accepted => true,
+            RailStatus::Settled => payment.standing.state == Succeeded,
+            // Applied as a report of its own.
+            RailStatus::Returned | RailStatus::Cancelled => {
+                matches!(payment.standing.state, Reversed | Canceled)
+            }
+            _ => false,
+        };
+        if !is_known {
+            let (source, status) = (&said.source, &said.status);
+            let what = format!(
+                "{source} reports {status} in reply to recall {}, and not what became of the recall; ask the bank",
+                self.id
+            );
+            let (payment, attempt) = (payment.id, self.attempt);
+            effects.payment.discrepancy = Some(Discrepancy { payment, attempt, what });
+        }
+        effects
     }
 
     /// Sends the message again later, until it leaves: the time for an answer begins then. Operators

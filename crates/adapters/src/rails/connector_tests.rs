@@ -287,7 +287,24 @@ async fn a_recall_is_answered_by_a_recalls_status() {
             "Recall(Refused)",
         ),
         (http("202 Accepted", "", ""), "taken"),
-        (http("200 OK", "", r#"{"status":"cancelled"}"#), "?"),
+        // What became of the payment: the request has arrived.
+        (http("200 OK", "", r#"{"status":"cancelled"}"#), "Cancelled"),
+        (http("200 OK", "", r#"{"status":"returned"}"#), "Returned"),
+        (http("200 OK", "", r#"{"status":"rejected"}"#), "Rejected"),
+        (http("200 OK", "", r#"{"status":"paid"}"#), "Settled"),
+        (http("200 OK", "", r#"{"status":"done"}"#), "?"),
+        (http("200 OK", "", r#"{"status":"not_found"}"#), "?"),
+        (http("200 OK", "", r#"{"status":"not_sent"}"#), "not sent"),
+        (http("501 Not Implemented", "", ""), "?"),
+        (http("404 Not Found", "", ""), "?"),
+        (
+            http(
+                "200 OK",
+                "",
+                r#"{"status":"returned","uetr":"00000000-0000-0000-0000-000000000002"}"#,
+            ),
+            "?",
+        ),
     ] {
         let bank = Bank::answering(answer).await;
         assert_eq!(word(&rail(&bank.url).recall(&recall_request()).await), expected);

@@ -257,6 +257,34 @@ fn a_message_that_does_not_leave_is_sent_again_and_operators_learn_why() {
     }
 }
 
+/// A connector, or a bank, may answer a recall with a status of the payment: it has the request.
+#[test]
+fn a_status_of_the_payment_in_reply_to_a_recall_is_never_passed_over() {
+    let rules = corridors(vec![]);
+    let unrecognised = || RailStatus::Unrecognised("cancellation MODI".to_owned());
+    for (before, status, is_filed) in [
+        (&[RailStatus::Settled][..], RailStatus::Settled, false),
+        (&[RailStatus::Accepted], RailStatus::Settled, true),
+        (&[RailStatus::Accepted], RailStatus::Accepted, false),
+        (&[RailStatus::Settled], RailStatus::Received, false),
+        (&[RailStatus::Accepted], RailStatus::Rejected, true),
+        (&[], RailStatus::Rejected, true),
+        (&[RailStatus::Settled], RailStatus::Rejected, true),
+        (&[RailStatus::Settled], RailStatus::Unknown, true),
+        (&[RailStatus::Settled], unrecognised(), true),
+        (&[RailStatus::Settled], RailStatus::Returned, true),
+    ] {
+        let (mut case, mut recall) = recalled(before);
+        let state = case.payment.standing.state;
+        let answer = Submission::Reported(say(status.clone()));
+        let effects = case.run(|payment, _, cx| recall.submitted(payment, &answer, 0, &rules, cx));
+        assert_eq!((recall.state, recall.sent_at), (RecallState::Sent, Some(case.now)), "{status}");
+        assert_eq!(recall.bank_text, None);
+        assert_eq!(effects.payment.discrepancy.is_some(), is_filed, "{before:?} {status}");
+        assert_eq!((effects.payment.transfers, case.payment.standing.state), (vec![], state));
+    }
+}
+
 #[test]
 fn a_contradicting_answer_is_filed_and_changes_nothing() {
     let (mut case, mut recall) = recalled(&[RailStatus::Settled]);

@@ -3,7 +3,7 @@
 use domain::attempt::Attempt;
 use domain::ids::RecallId;
 use domain::job::Job;
-use domain::rail::{RecallRequest, Submission};
+use domain::rail::{RailStatus, RecallRequest, Submission};
 use domain::recall::{Recall, RecallState};
 use futures_util::future::join_all;
 use store::StoreError;
@@ -45,6 +45,13 @@ impl Workers {
                     return tracing::warn!(%error, recall = %id, "attempt read failed, will retry");
                 }
             };
+            // First: a crash in between sends the recall again, and the bank repeats its answer.
+            if let Submission::Reported(said) = &answer
+                && matches!(said.status, RailStatus::Returned | RailStatus::Cancelled)
+            {
+                let report = PaymentAction::Report(said.clone());
+                self.tell(job.tenant, recall.payment, report).await;
+            }
             RecallAction::Submitted { fence, answer: Box::new(answer) }
         } else {
             RecallAction::Due { fence }

@@ -171,7 +171,7 @@ pub(super) enum Request {
     Recall,
 }
 
-/// The answer to a payment or a recall.
+/// The answer to a payment or a recall. A recall may be answered with what became of the payment.
 pub(super) fn submission(bytes: &[u8], request: Request, asked: Asked) -> Submission {
     let body = match ReportBody::parse(bytes) {
         Ok(body) => body,
@@ -185,11 +185,10 @@ pub(super) fn submission(bytes: &[u8], request: Request, asked: Asked) -> Submis
             .denies(asked)
             .map_or_else(Submission::Indeterminate, |()| Submission::NotSent(why));
     }
-    let is_answer = |status: &RailStatus| match (request, status) {
-        (_, RailStatus::Unrecognised(_)) => false,
-        (request, status) => {
-            matches!(status, RailStatus::Recall(_)) == (request == Request::Recall)
-        }
+    let is_answer = |status: &RailStatus| match status {
+        RailStatus::Unrecognised(_) => false,
+        RailStatus::Recall(_) => request == Request::Recall,
+        _ => true,
     };
     match body.about(asked) {
         Ok(report) if is_answer(&report.status) => Submission::Reported(report),

@@ -408,6 +408,9 @@ impl Probe {
             format: "connector".to_owned(),
         };
         match self.rail.recall(&request).await {
+            Submission::Reported(report) if !matches!(report.status, RailStatus::Recall(_)) => {
+                warned(format!("its answer has the status of a payment: {}", report.status))
+            }
             Submission::Reported(_) | Submission::Taken => Ok(()),
             Submission::Indeterminate(why) | Submission::NotSent(why) => {
                 warned(format!("{why}; leave recalls = \"\" if the bank takes none"))
