@@ -465,7 +465,12 @@ impl Attempt {
             .or_else(|| codes.clone().find(|code| is_by_text && rail::is_narrative(code)));
         self.reason = decides.or(report.reason.as_ref()).cloned();
         self.info.clone_from(&report.info);
-        self.bank_reference = report.bank_reference.clone().or(self.bank_reference.take());
+        // That of a return names the return, not the payout.
+        let (known, reported) = (self.bank_reference.take(), report.bank_reference.clone());
+        self.bank_reference = match report.status {
+            RailStatus::Returned => known.or(reported),
+            _ => reported.or(known),
+        };
     }
 
     /// Books the bank's fee, which has left our account there.

@@ -242,6 +242,31 @@ fn a_second_booking_of_a_payout_is_seen() {
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
 }
 
+/// The API calls it the bank's reference of the payment: the return has another one.
+#[test]
+fn a_return_does_not_replace_the_payouts_reference() {
+    use crate::test_values::{Case, say};
+    let report = |status: RailStatus, source: &str, reference: Option<&str>| RailReport {
+        source: source.to_owned(),
+        bank_reference: reference.map(str::to_owned),
+        ..say(status)
+    };
+    for (debit, credit, expected) in [
+        (Some("D1"), Some("C1"), Some("D1")),
+        (Some("D1"), None, Some("D1")),
+        (None, Some("C1"), Some("C1")),
+        (None, None, None),
+    ] {
+        for (paid, back) in [("camt.054 1", "camt.054 2"), ("callback 1", "callback 2")] {
+            let mut case = Case::sending();
+            case.hear(&report(RailStatus::Settled, paid, debit));
+            case.hear(&report(RailStatus::Returned, back, credit));
+            let shown = case.payment.standing.bank_reference.as_deref();
+            assert_eq!((case.attempt.bank_reference.as_deref(), shown), (expected, expected));
+        }
+    }
+}
+
 /// realworld, kind B: a refusal of one copy of a message proves nothing about another.
 #[test]
 fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
