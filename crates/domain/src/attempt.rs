@@ -96,20 +96,8 @@ pub struct Recorded<'a> {
     pub people: Option<(&'a str, &'a str)>,
 }
 
-/// A booking of a payout, or of its return, in a notification or report of an account (`camt.054`,
-/// `camt.052`); or a return with an id of its own (`pacs.004`).
-fn booking_of(report: &RailReport) -> Option<String> {
-    let message = report.source.split(' ').next()?;
-    let kind = match report.status {
-        RailStatus::Settled => message.to_owned(),
-        RailStatus::Returned => format!("{message}-return"),
-        _ => return None,
-    };
-    let of_account = report.bank_reference.as_ref().filter(|_| message.starts_with("camt.05"));
-    let reference = report.return_id.as_ref().or(of_account)?.split_whitespace();
-    Some([kind.as_str()].into_iter().chain(reference).collect::<Vec<_>>().join(" "))
-}
-
+/// First words of the sources of a connector's reports (`callback MSG-1`, `connector answer`).
+const CONNECTOR: [&str; 2] = ["callback", "connector"];
 /// The known booking in messages of the kind that reports this one.
 fn of_its_kind<'a>(known: &'a str, booking: &str) -> Option<&'a str> {
     let kind = booking.split(' ').next();
@@ -315,10 +303,32 @@ impl Attempt {
         }
     }
 
+    /// A booking of a payout, or of its return: in a notification or report of an account (`camt.054`,
+    /// `camt.052`), in a connector's report, whichever way it came, or a return with an id of its own
+    /// (`pacs.004`). A connector may name the payout by its reference where it reports the return.
+    fn booking_of(&self, report: &RailReport) -> Option<String> {
+        let first = report.source.split(' ').next()?;
+        let is_connectors = CONNECTOR.contains(&first);
+        let message = if is_connectors { "connector" } else { first };
+        let kind = match report.status {
+            RailStatus::Settled => message.to_owned(),
+            RailStatus::Returned => format!("{message}-return"),
+            _ => return None,
+        };
+        let has_bookings = is_connectors || message.starts_with("camt.05");
+        let booked = report.bank_reference.as_ref().filter(|_| has_bookings);
+        let reference = report.return_id.as_ref().or(booked)?;
+        let names_payout = is_connectors
+            && report.status == RailStatus::Returned
+            && self.bank_reference.as_ref().is_some_and(|own| own.trim() == reference.trim());
+        let reference = Some(reference).filter(|_| !names_payout)?.split_whitespace();
+        Some([kind.as_str()].into_iter().chain(reference).collect::<Vec<_>>().join(" "))
+    }
+
     /// What to say about a report that books the payout a second time: messages of one kind name one
     /// booking by one reference.
     fn booked_again(&self, report: &RailReport) -> Option<String> {
-        let again = booking_of(report)?;
+        let again = self.booking_of(report)?;
         let first = of_its_kind(self.booking.as_ref()?, &again).filter(|first| *first != again)?;
         let source = &report.source;
         let reference = report.return_id.as_ref().or(report.bank_reference.as_ref());
@@ -339,11 +349,16 @@ impl Attempt {
 
     /// Remembers the bank's first booking of the payout in this kind of message.
     pub fn note_booking(&mut self, report: &RailReport) {
-        let Some(booking) = booking_of(report) else { return };
+        if let Some(booking) = self.booking_of(report) {
+            self.note_line(booking);
+        }
+    }
+
+    fn note_line(&mut self, line: String) {
         match &mut self.booking {
-            Some(known) if of_its_kind(known, &booking).is_some() => {}
-            Some(known) => *known = format!("{known}\n{booking}"),
-            None => self.booking = Some(booking),
+            Some(known) if of_its_kind(known, &line).is_some() => {}
+            Some(known) => *known = format!("{known}\n{line}"),
+            None => self.booking = Some(line),
         }
     }
 

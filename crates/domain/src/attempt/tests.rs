@@ -242,6 +242,54 @@ fn a_second_booking_of_a_payout_is_seen() {
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
 }
 
+/// A connector names its bookings by one reference, whichever way its reports come.
+#[test]
+fn a_second_booking_of_a_connector_is_seen() {
+    use crate::test_values::{Case, say};
+    let report = |status: RailStatus, source: &str, reference: Option<&str>| RailReport {
+        source: source.to_owned(),
+        bank_reference: reference.map(str::to_owned),
+        ..say(status)
+    };
+    let (paid, back) = (RailStatus::Settled, RailStatus::Returned);
+    let mut case = Case::sending();
+    case.hear(&report(RailStatus::Accepted, "connector answer", Some("REQ-1")));
+    case.hear(&report(paid.clone(), "callback m1", Some("TRX-A")));
+    let repeated = [
+        ("callback m1", Some("TRX-A")),
+        ("callback m2", Some(" TRX-A")),
+        ("callback m3", None),
+        ("connector answer", Some("TRX-A")),
+        ("connector report 1 before 17", Some("TRX-A")),
+    ];
+    let second = ["callback m4", "connector answer", "connector report 1 before 17"];
+    let check = |case: &Case, status: &RailStatus, first: &str| {
+        for (source, reference) in repeated {
+            let reference = reference.map(|it| it.replace("TRX-A", first));
+            let again = report(status.clone(), source, reference.as_deref());
+            assert_eq!(case.attempt.hear(&again, None), Heard::Known(None), "{again:?}");
+        }
+        for source in second {
+            let again = report(status.clone(), source, Some("OTHER"));
+            let heard = case.attempt.hear(&again, None);
+            assert!(matches!(heard, Heard::Contradicts(_)), "{again:?} {heard:?}");
+        }
+    };
+    check(&case, &paid, "TRX-A");
+    // A return that the connector reports about the payout names the payout.
+    case.hear(&report(back.clone(), "callback m5", Some("TRX-A")));
+    assert_eq!(case.attempt.state, Returned);
+    let own = report(back.clone(), "callback m6", Some("RET-A"));
+    assert_eq!(case.attempt.hear(&own, None), Heard::Known(None));
+    case.hear(&own);
+    check(&case, &back, "RET-A");
+    check(&case, &paid, "TRX-A");
+    let said = "callback m7 books the payout as TRX-C, and it was booked before: connector TRX-A";
+    let after = report(paid, "callback m7", Some("TRX-C"));
+    assert_eq!(case.attempt.hear(&after, None), Heard::Contradicts(said.to_owned()));
+    assert_eq!(case.attempt.bank_reference.as_deref(), Some("TRX-A"));
+}
+
 /// The API calls it the bank's reference of the payment: the return has another one.
 #[test]
 fn a_return_does_not_replace_the_payouts_reference() {
