@@ -75,7 +75,7 @@ pub struct Attempt {
     /// Message that caused the current state.
     pub source: Option<String>,
     /// The bank's first booking of the payout in each kind of message: lines of a kind and a booking
-    /// reference.
+    /// reference; and one of what it deducted from the return.
     pub booking: Option<String>,
     /// Whether its message was sent more than once and the bank has not named one of them a
     /// duplicate: a refusal proves nothing about the others.
@@ -98,6 +98,9 @@ pub struct Recorded<'a> {
 
 /// First words of the sources of a connector's reports (`callback MSG-1`, `connector answer`).
 const CONNECTOR: [&str; 2] = ["callback", "connector"];
+/// Kind of the line that holds what the bank deducted from a return, beside the bookings.
+const RETURN_CHARGES: &str = "return-charges";
+
 /// The known booking in messages of the kind that reports this one.
 fn of_its_kind<'a>(known: &'a str, booking: &str) -> Option<&'a str> {
     let kind = booking.split(' ').next();
@@ -362,19 +365,51 @@ impl Attempt {
         }
     }
 
+    /// What the bank deducted from the return, in minor units, if it is noted.
+    fn return_charges(&self) -> Option<i64> {
+        let line = of_its_kind(self.booking.as_ref()?, RETURN_CHARGES)?;
+        line.split(' ').nth(1)?.parse().ok()
+    }
+
+    /// Compares another report of a return with what is booked of it: `None` if that is not noted.
+    fn compare_return(&self, amount: Money) -> Option<Result<(), String>> {
+        let is_return = |charges: i64| self.amount.minor.checked_sub(charges) == Some(amount.minor);
+        match self.return_charges() {
+            Some(charges) if is_return(charges) => Some(Ok(())),
+            Some(charges) => {
+                let charges = Money::new(charges, self.amount.currency);
+                Some(Err(format!("; charges of {charges} are booked for its return")))
+            }
+            // Charges may be those of the payout, or of both.
+            None => (self.charges > 0 && is_return(self.charges)).then_some(Ok(())),
+        }
+    }
+
     /// Fee that the bank added to a payout or deducted from a return: the difference between the
     /// reported amount and the attempt's, if it equals the reported charges. A bank's is half of the
     /// attempt's amount at most; one that two users established is less than all of it.
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
-        let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else {
-            return Ok(None);
-        };
+        let Some(amount) = report.amount else { return Ok(None) };
         let wrong = |why: &str| {
             Err(format!(
                 "{} reports {amount}, the attempt's amount is {}{why}",
                 report.source, self.amount
             ))
         };
+        let is_return = report.status == RailStatus::Returned;
+        if is_return
+            && self.state == AttemptState::Returned
+            && amount.currency == self.amount.currency
+        {
+            match self.compare_return(amount) {
+                Some(Ok(())) => return Ok(None),
+                Some(Err(why)) => return wrong(&why),
+                None => {}
+            }
+        }
+        if amount == self.amount {
+            return Ok(None);
+        }
         if amount.currency != self.amount.currency {
             return wrong("");
         }
@@ -488,8 +523,17 @@ impl Attempt {
         };
     }
 
-    /// Books the bank's fee, which has left our account there.
-    pub fn book_charges(&mut self, charge: Money, cx: &mut Cx<'_>) -> Transfer {
+    /// Books the bank's fee, which has left our account there, as a report of its payout or of the return
+    /// states it.
+    pub fn book_charges(
+        &mut self,
+        charge: Money,
+        report: &RailReport,
+        cx: &mut Cx<'_>,
+    ) -> Transfer {
+        if report.status == RailStatus::Returned {
+            self.note_line(format!("{RETURN_CHARGES} {}", charge.minor));
+        }
         self.charges = self.charges.saturating_add(charge.minor);
         let id = cx.transfer_id();
         Transfer {

@@ -315,6 +315,56 @@ fn a_return_does_not_replace_the_payouts_reference() {
     }
 }
 
+/// Several messages report one return: its charges are those of the first.
+#[test]
+fn a_return_is_compared_with_what_is_booked_of_it() {
+    use crate::currency::Currency;
+    use crate::test_values::{Case, say};
+    let pkr = |minor| Some(Money::new(minor, Currency::Pkr));
+    let own = Case::sending().attempt.amount.minor;
+    let report = |status: RailStatus, less: i64, charges: i64| RailReport {
+        amount: pkr(if status == RailStatus::Returned { own - less } else { own + less }),
+        charges: pkr(charges).filter(|charges| charges.minor > 0),
+        ..say(status)
+    };
+    let back = |less, charges| report(RailStatus::Returned, less, charges);
+    // Of a payout with and without charges of its own; a bank's report, or what two users recorded.
+    for (of_payout, recorded) in [(0, false), (300, false), (0, true), (300, true)] {
+        let returned = |less: i64| {
+            let mut case = Case::sending();
+            case.hear(&report(RailStatus::Settled, of_payout, of_payout));
+            let found = Finding { charges: less, ..Finding::from(RailStatus::Returned) };
+            let recorded = recorded.then(|| case.attempt.report_of(&found, "letter"));
+            let effects = case.hear(&recorded.unwrap_or_else(|| back(less, less)));
+            assert_eq!((case.attempt.state, case.attempt.charges), (Returned, of_payout + less));
+            let booked = effects.transfers.iter().filter(|it| it.reason == "rail.charges");
+            assert_eq!(booked.count(), usize::from(less > 0));
+            case
+        };
+        let case = returned(1_000);
+        for same in [back(1_000, 0), back(1_000, 1_000), say(RailStatus::Returned)] {
+            assert_eq!(case.attempt.hear(&same, None), Heard::Known(None), "{of_payout} {same:?}");
+        }
+        for other in [back(0, 0), back(999, 0), back(999, 999), back(2_000, 2_000), back(1_300, 0)]
+        {
+            let heard = case.attempt.hear(&other, None);
+            assert!(matches!(heard, Heard::Contradicts(_)), "{of_payout} {other:?} {heard:?}");
+        }
+        // Of a return in full, whatever the payout cost.
+        let case = returned(0);
+        assert_eq!(case.attempt.hear(&back(0, 0), None), Heard::Known(None), "{of_payout}");
+        let less = case.attempt.hear(&back(1_000, 0), None);
+        assert!(matches!(less, Heard::Contradicts(_)), "{less:?}");
+    }
+    let mut case = Case::sending();
+    case.hear(&report(RailStatus::Settled, 0, 0));
+    let found = Finding { charges: 1_000, ..Finding::from(RailStatus::Returned) };
+    case.hear(&case.attempt.report_of(&found, "letter"));
+    let full = RailReport { source: "camt.054 N-9".to_owned(), ..back(0, 0) };
+    let Heard::Contradicts(what) = case.attempt.hear(&full, None) else { panic!("silent") };
+    assert!(what.contains("; charges of 10.00 PKR are booked for its return"), "{what}");
+}
+
 /// realworld, kind B: a refusal of one copy of a message proves nothing about another.
 #[test]
 fn a_refusal_of_a_repetition_is_none_of_the_first_message() {

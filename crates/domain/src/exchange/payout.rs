@@ -163,7 +163,9 @@ impl OrderCase {
             }
             Heard::Known(charge) => {
                 self.known(attempt, report, &mut effects);
-                effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+                effects
+                    .transfers
+                    .extend(charge.map(|charge| attempt.book_charges(charge, report, cx)));
             }
             Heard::Moves(state, trigger, charge) => {
                 let step = order_trigger(self.order.state, trigger);
@@ -180,7 +182,9 @@ impl OrderCase {
                 }
                 attempt.note(state, report, rail, cx.now);
                 let mut effects = self.moved(attempt, trigger, rail, cx);
-                effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+                effects
+                    .transfers
+                    .extend(charge.map(|charge| attempt.book_charges(charge, report, cx)));
                 return effects;
             }
         }

@@ -88,7 +88,7 @@ pub fn apply(
         }
         Heard::Known(charge) => {
             let mut effects = known(payment, attempt, report);
-            effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+            effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, report, cx)));
             effects
         }
         Heard::Moves(state, trigger, charge) => {
@@ -103,7 +103,7 @@ pub fn apply(
             }
             attempt.note(state, report, rail, cx.now);
             let mut effects = moved(payment, attempt, trigger, rail, cx);
-            effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, cx)));
+            effects.transfers.extend(charge.map(|charge| attempt.book_charges(charge, report, cx)));
             effects
         }
     }
