@@ -5,6 +5,8 @@ use crate::attempt::Attempt;
 
 /// The client's message.
 pub const CANCELLED: &str = "cancelled before it was sent";
+/// The client's message if a bank had received it.
+pub const CANCELLED_AFTER_REFUSAL: &str = "cancelled after the bank rejected it";
 
 /// Why a payment cannot be cancelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +36,9 @@ pub fn cancel(
             if payment.review == ReviewState::Waiting {
                 payment.review = ReviewState::NotNeeded;
             }
-            let msg = Some(CANCELLED.to_owned());
+            let was_refused = last.is_some_and(|attempt| !attempt.was_not_sent());
+            let msg = if was_refused { CANCELLED_AFTER_REFUSAL } else { CANCELLED };
+            let msg = Some(msg.to_owned());
             Ok(Some(report::step(payment, Trigger::Withdrawn, msg, last, cx)))
         }
         PaymentState::Queued => Err(CancelRefusal::Sent),

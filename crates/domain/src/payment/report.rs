@@ -94,11 +94,21 @@ pub fn apply(
         Heard::Moves(state, trigger, charge) => {
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
-                let now = payment.standing.state.name();
-                let what = format!(
-                    "{} reports {} for a payment in state {now}",
-                    report.source, report.status
-                );
+                let (source, status) = (&report.source, &report.status);
+                let what = match (trigger, payment.settled_at) {
+                    (Trigger::ReturnedLate, Some(settled)) => {
+                        let (days, window) =
+                            (whole_days(cx.now - settled), whole_days(return_window));
+                        format!(
+                            "{source} reports {status} {days} days after the payment was paid, and returns are processed for \
+                             {window} days: it is too late"
+                        )
+                    }
+                    _ => {
+                        let now = payment.standing.state.name();
+                        format!("{source} reports {status} for a payment in state {now}")
+                    }
+                };
                 return discrepancy(payment, attempt, what);
             }
             attempt.note(state, report, rail, cx.now);
@@ -119,6 +129,10 @@ fn in_time(payment: &Payment, trigger: Trigger, window: Span, now: Timestamp) ->
         (Trigger::Returned, Some(settled)) if now - settled > window => Trigger::ReturnedLate,
         _ => trigger,
     }
+}
+
+const fn whole_days(span: Span) -> i64 {
+    span.0 / Span::days(1).0
 }
 
 fn discrepancy(payment: &Payment, attempt: &Attempt, what: String) -> Effects {

@@ -49,6 +49,15 @@ pub fn why(case: &Case, now: Timestamp) -> String {
             Some(settled) => {
                 ended(&format!("It was paid on {} and came back", shown(settled)), payment)
             }
+            None if let Some(refused) =
+                last.filter(|it| it.state.is_refused() && !it.was_not_sent()) =>
+            {
+                format!(
+                    "{} rejected it ({}), it was cancelled then, and nothing was paid.",
+                    refused.rail,
+                    refused.reason.as_deref().unwrap_or("no reason given")
+                )
+            }
             None if last.is_none_or(|attempt| attempt.state.is_refused()) => {
                 "It was cancelled before any rail had it, and nothing was paid.".to_owned()
             }

@@ -4,7 +4,7 @@ use crate::attempt::AttemptState;
 use crate::decision::{Cx, JobChange};
 use crate::event::EventKind;
 use crate::ledger::TransferKind;
-use crate::payment::cancel::{CANCELLED, CancelRefusal, cancel};
+use crate::payment::cancel::{CANCELLED, CANCELLED_AFTER_REFUSAL, CancelRefusal, cancel};
 use crate::payment::{PaymentState, ReviewState};
 use crate::rail::RailStatus;
 use crate::test_values::{Case, Ids, accepted, monday, say};
@@ -30,10 +30,16 @@ fn a_queued_payment_is_cancelled_once_and_its_hold_released() {
 
 #[test]
 fn a_refused_attempt_does_not_prevent_it() {
+    let mut unsent = Case::sending();
+    let _ = unsent.attempt.not_sent("connection refused", unsent.now);
+    let done = unsent.run(|payment, attempt, cx| cancel(payment, Some(attempt), cx));
+    assert!(matches!(done, Ok(Some(_))), "{done:?}");
+    assert_eq!(unsent.payment.standing.msg.as_deref(), Some(CANCELLED));
     let mut case = Case::sending();
     case.attempt.state = AttemptState::Refused;
     let effects = case.run(|payment, attempt, cx| cancel(payment, Some(attempt), cx));
     assert!(matches!(effects, Ok(Some(_))), "{effects:?}");
+    assert_eq!(case.payment.standing.msg.as_deref(), Some(CANCELLED_AFTER_REFUSAL));
     // A late report about the refused attempt is filed, and no more.
     let late = case.hear(&say(RailStatus::Settled));
     assert!(late.discrepancy.is_some() && late.transfers.is_empty());
