@@ -423,6 +423,23 @@ impl BankReport {
         std::iter::once(own).chain(listed.iter().map(|it| &it.ids))
     }
 
+    /// The attempt whose recall alone is named, by an answer to the recall, a status of its message, or a
+    /// return that it led to: nothing that would pay the payout or end it.
+    fn recalled<'a>(
+        &self,
+        ids: &ReportIds,
+        candidates: &'a Candidates,
+        why: Unmatched,
+    ) -> Result<&'a Candidate, Unmatched> {
+        let said = &self.said;
+        let is_possible = matches!(said.status, RailStatus::Recall(_) | RailStatus::Returned)
+            || said.is_of_status_report();
+        if why != Unmatched::Nothing || !is_possible {
+            return Err(why);
+        }
+        candidates.by_recall(ids)
+    }
+
     /// The resulting reports, one per matched attempt.
     ///
     /// # Errors
@@ -435,11 +452,22 @@ impl BankReport {
         let booked = match &self.about {
             // Only a booking can be about several at once.
             About::One(ids) if self.said.status.is_booking() => {
-                candidates.find_all(ids, amount, charges)?
+                match candidates.find_all(ids, amount, charges) {
+                    Err(why) => vec![(self.recalled(ids, candidates, why)?, amount)],
+                    Ok(found) => found,
+                }
             }
-            About::One(ids) => vec![(candidates.find(ids, amount)?, amount)],
+            About::One(ids) => match candidates.find(ids, amount) {
+                Err(why) => vec![(self.recalled(ids, candidates, why)?, amount)],
+                Ok(found) => vec![(found, amount)],
+            },
             About::Rest { of, listed, stated } => {
-                candidates.check_whole(of, *stated)?;
+                if let Err(why) = candidates.check_whole(of, *stated) {
+                    let it = self.recalled(of, candidates, why)?;
+                    // A recall's message has one transaction.
+                    let rest = Some(it).filter(|_| listed.is_empty());
+                    return Ok(rest.into_iter().map(|it| (it, self.said.about(it, of))).collect());
+                }
                 let rest = candidates.rest_of(of, listed)?;
                 if rest.is_empty() && listed.iter().any(|it| !it.may_be_rest) {
                     return Err(Unmatched::Excluded);

@@ -122,9 +122,9 @@ impl Candidate {
         }
     }
 
-    /// Whether a report names the message of one of its recalls as the original one.
+    /// Whether a report names one of its recalls, as the original message or in place of the payment.
     pub(crate) fn is_recalled_by(&self, ids: &ReportIds) -> bool {
-        ids.messages().any(|id| self.is_recall(id))
+        ids.strong().chain(ids.messages()).any(|id| self.is_recall(id))
     }
 
     fn is_recall(&self, id: &str) -> bool {
@@ -289,7 +289,7 @@ fn shown(id: &str) -> String {
 #[derive(Debug, Default)]
 pub struct Candidates {
     all: Vec<Candidate>,
-    /// By the lookup keys of InstrId, EndToEndId and MsgId.
+    /// By the lookup keys of InstrId, EndToEndId and MsgId, and of the recalls' messages.
     heads: BTreeMap<i64, Vec<usize>>,
     references: BTreeMap<String, Vec<usize>>,
 }
@@ -302,8 +302,9 @@ impl Candidates {
         for (at, it) in all.iter().enumerate() {
             let own = [it.attempt.instruction_id(), it.payment.end_to_end_id()];
             let messages = it.sent.iter().map(|sent| sent.message.clone());
+            let recalls = it.recalls.iter().cloned();
             let named: BTreeSet<i64> =
-                own.into_iter().chain(messages).filter_map(|id| head(&id)).collect();
+                own.into_iter().chain(messages).chain(recalls).filter_map(|id| head(&id)).collect();
             for head in named {
                 heads.entry(head).or_default().push(at);
             }
@@ -363,6 +364,29 @@ impl Candidates {
             }
         }
         self.newest(&left).ok_or(Unmatched::Contradiction)
+    }
+
+    /// The attempt that is recalled by the only message of ours that a report names.
+    ///
+    /// # Errors
+    /// It names none, or several.
+    pub fn by_recall(&self, ids: &ReportIds) -> Result<&Candidate, Unmatched> {
+        // An EndToEndId is the customer's: this one belongs to another customer.
+        if provided(ids.end_to_end.as_ref()).is_some_and(|id| self.recalled_by(id).is_empty()) {
+            return Err(Unmatched::Nothing);
+        }
+        let named: BTreeSet<usize> =
+            ids.strong().chain(ids.messages()).flat_map(|id| self.recalled_by(id)).collect();
+        let mut named = named.into_iter().filter_map(|at| self.all.get(at));
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only),
+            (Some(_), Some(_)) => Err(Unmatched::Contradiction),
+            (None, _) => Err(Unmatched::Nothing),
+        }
+    }
+
+    fn recalled_by(&self, id: &str) -> BTreeSet<usize> {
+        self.fitting(id, |it| it.is_recall(id))
     }
 
     /// The attempts that a report with `amount` is about: one, or those of a whole message, if the

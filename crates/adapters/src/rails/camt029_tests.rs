@@ -6,7 +6,7 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::rail::RecallAnswer::{Accepted, Pending, Refused};
-use domain::rail_ids::{Candidate, Candidates, SentIn};
+use domain::rail_ids::{Candidate, Candidates, SentIn, Unmatched};
 use uuid::Uuid;
 
 use super::super::reports;
@@ -172,12 +172,12 @@ fn a_status_report_about_the_recall_is_not_one_about_the_payment() {
     }
 }
 
-/// Whatever name the bank gives the recall's message, and however it shortens its id.
-#[test]
-fn a_status_of_the_recalls_own_message_never_pays_or_ends_the_payment() {
-    let recall = "5f0c1d2e3a4b4c5d8e9f0a1b2c3d4e5f";
+const RECALL: &str = "5f0c1d2e3a4b4c5d8e9f0a1b2c3d4e5f";
+
+/// An attempt that is being recalled.
+fn recalled_attempt() -> Candidates {
     let attempt = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
-    let candidate = Candidate {
+    Candidates::new(vec![Candidate {
         tenant: TenantId(Uuid::nil()),
         payment: PaymentId(attempt.0),
         attempt,
@@ -186,9 +186,89 @@ fn a_status_of_the_recalls_own_message_never_pays_or_ends_the_payment() {
         amount: Money::new(37_912, Currency::Pkr),
         reference: None,
         sent: vec![SentIn { message: "0123456789abcdef01234567-1".to_owned(), position: 1 }],
-        recalls: vec![recall.to_owned()],
+        recalls: vec![RECALL.to_owned()],
+    }])
+}
+
+/// realworld: any id of ours is a match; that of the recall names its attempt.
+#[test]
+fn an_answer_that_names_the_recall_alone_is_found() {
+    let ours = recalled_attempt();
+    let status_report = |version: &str, root: &str, id: &str, name: &str, code: &str| {
+        format!(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:{version}\"><{root}><OrgnlGrpInfAndSts>\
+             <OrgnlMsgId>{id}</OrgnlMsgId>{name}<GrpSts>{code}</GrpSts></OrgnlGrpInfAndSts></{root}></Document>"
+        )
     };
-    let ours = Candidates::new(vec![candidate]);
+    let named = "<OrgnlMsgNmId>camt.056.001.08</OrgnlMsgNmId>";
+    let pain002 = |id: &str, name: &str, code: &str| {
+        status_report("pain.002.001.10", "CstmrPmtStsRpt", id, name, code)
+    };
+    let pacs002 = |id: &str, name: &str, code: &str| {
+        status_report("pacs.002.001.10", "FIToFIPmtStsRpt", id, name, code)
+    };
+    let by_case = |id: &str, conf: &str| {
+        format!("<Sts><Conf>{conf}</Conf></Sts><RslvdCase><Id>{id}</Id></RslvdCase>")
+    };
+    let by_group = |id: &str, code: &str| {
+        format!(
+            "<CxlDtls><TxInfAndSts><OrgnlGrpInf><OrgnlMsgId>{id}</OrgnlMsgId></OrgnlGrpInf>\
+             <TxCxlSts>{code}</TxCxlSts></TxInfAndSts></CxlDtls>"
+        )
+    };
+    let of_group = |id: &str, code: &str| {
+        format!(
+            "<CxlDtls><OrgnlGrpInfAndSts><OrgnlMsgId>{id}</OrgnlMsgId><GrpCxlSts>{code}</GrpCxlSts>\
+             </OrgnlGrpInfAndSts></CxlDtls>"
+        )
+    };
+    let camt029 = |body: String| camt029(&version("09"), &body);
+    let heard = |text: &str| {
+        let found = read_one(text).of_attempts(&ours)?;
+        Ok(found.into_iter().map(|(_, report)| report.status).collect::<Vec<_>>())
+    };
+    for id in [RECALL, &RECALL.to_uppercase(), &RECALL[..16]] {
+        for (text, answer) in [
+            (camt029(by_case(id, "CNCL")), Accepted),
+            (camt029(by_case(id, "RJCR")), Refused),
+            (camt029(by_group(id, "ACCR")), Accepted),
+            (camt029(by_group(id, "PDCR")), Pending),
+            (camt029(of_group(id, "RJCR")), Refused),
+            (pain002(id, named, "RJCT"), Refused),
+            (pacs002(id, named, "RJCT"), Refused),
+            (pacs002(id, named, "ACSP"), Pending),
+            (pacs002(id, "", "ACSC"), Pending),
+            (pain002(id, "", "ACTC"), Pending),
+        ] {
+            assert_eq!(heard(&text), Ok(vec![RailStatus::Recall(answer)]), "{text}");
+        }
+    }
+    for text in [pain002(RECALL, "", "RJCT"), pacs002(RECALL, "", "RJCT")] {
+        assert_eq!(heard(&text), Ok(vec![RailStatus::Recall(Refused)]), "{text}");
+    }
+    // The bank's own numbers, another recall's, and another customer's payment.
+    let other = "6f0c1d2e3a4b4c5d8e9f0a1b2c3d4e5f";
+    let foreign = format!(
+        "<CxlDtls><TxInfAndSts><RslvdCase><Id>{RECALL}</Id></RslvdCase><OrgnlEndToEndId>INV-7</OrgnlEndToEndId>\
+         <TxCxlSts>ACCR</TxCxlSts></TxInfAndSts></CxlDtls>"
+    );
+    for text in [
+        camt029(by_case("CASE-1", "CNCL")),
+        camt029(by_case(other, "CNCL")),
+        camt029(foreign),
+        pain002(other, named, "RJCT"),
+        pain002(other, "", "RJCT"),
+        pacs002("B-1", "", "ACSC"),
+    ] {
+        assert_eq!(heard(&text), Err(Unmatched::Nothing), "{text}");
+    }
+}
+
+/// Whatever name the bank gives the recall's message, and however it shortens its id.
+#[test]
+fn a_status_of_the_recalls_own_message_never_pays_or_ends_the_payment() {
+    let recall = RECALL;
+    let ours = recalled_attempt();
     let heard = |root: &str, id: &str, name: &str, tx: &str| {
         let name = if name.is_empty() {
             String::new()

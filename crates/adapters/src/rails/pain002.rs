@@ -293,7 +293,8 @@ impl Status {
             // It names none of our payments, and decides nothing about them.
             return statement.leave("the refusal of an inquiry");
         }
-        if matches!(status, RailStatus::Unrecognised(_)) {
+        // One of a message that is not named may be about a recall, which its id tells.
+        if matches!(status, RailStatus::Unrecognised(_)) && self.subject != Subject::Unnamed {
             let reason = format!(
                 "{name} {} of {}, which lists no transaction",
                 iso::quoted(&code),

@@ -38,6 +38,10 @@ impl Workers {
                     return tracing::warn!(%error, recall = %id, "recall read failed, will retry");
                 }
             }
+            let kept = self.store.keep_recall(&recall.rail, id, recall.attempt).await;
+            if let Err(error) = kept {
+                return tracing::warn!(%error, recall = %id, "recall id write failed, will retry");
+            }
             let answer = match self.recall_request(&recall).await {
                 Ok(Some(request)) => self.send_recall(&recall, &request).await,
                 Ok(None) => Submission::NotSent("the rail no longer takes recalls".to_owned()),

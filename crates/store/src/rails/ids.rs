@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::Attempt;
-use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use domain::rail::RailId;
 use domain::rail_ids::{self, Candidate, Candidates, ReportIds, SentIn};
 use domain::recall::Recall;
@@ -94,6 +94,20 @@ impl Store {
                 }
             }
         }
+        self.write(vec![Step::rows(&INSERT, columns.into_owned())]).await.map(drop)
+    }
+
+    /// Stores the id by which answers will name the recall of an attempt, before its message is sent.
+    pub async fn keep_recall(
+        &self,
+        rail: &RailId,
+        recall: RecallId,
+        attempt: AttemptId,
+    ) -> Result<(), StoreError> {
+        let Some(head) = rail_ids::head(&recall.message_id()) else { return Ok(()) };
+        let keys = self.id_keys().await?;
+        let mut columns = Columns::new(tables::RAIL_ID.row_columns(), 1);
+        (rail, head, attempt, None::<&str>, 0_i64).put(&keys, &mut columns)?;
         self.write(vec![Step::rows(&INSERT, columns.into_owned())]).await.map(drop)
     }
 

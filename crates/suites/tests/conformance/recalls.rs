@@ -9,7 +9,7 @@ use domain::money::Money;
 use domain::payment::Payment;
 use domain::policy::{RailConfig, RailKind};
 use domain::rail::{About, BankReport, RailId, RailStatus, RecallAnswer, Said};
-use domain::rail_ids::ReportIds;
+use domain::rail_ids::{ReportIds, Unmatched};
 use domain::rail_text::CharacterSet;
 use domain::recall::{self, NewRecall, Recall, RecallReason, RecallState};
 use domain::time::Span;
@@ -181,6 +181,25 @@ pub async fn a_recall_is_known_by_its_message(world: World) {
             heard.into_iter().map(|(it, report)| (it.attempt, report.status)).collect();
         assert_eq!(heard, [(attempt, status)], "{ids:?}");
     }
+    // By itself, from when its message is about to be sent.
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        for id in [recall.id.message_id(), recall.id.message_id()[..16].to_owned()] {
+            let ids = ReportIds { instruction: Some(id), ..ReportIds::default() };
+            let ours =
+                world.store.rail_candidates(&raast, std::iter::once(&ids)).await.expect("read");
+            let said = said(RailStatus::Recall(RecallAnswer::Accepted));
+            let report = BankReport { about: About::One(ids), said };
+            let heard = report.of_attempts(&ours).map(|it| it.first().map(|(it, _)| it.attempt));
+            found.push(heard);
+        }
+        world.store.keep_recall(&raast, recall.id, attempt).await.expect("kept");
+    }
+    let (before, after) = found.split_at(2);
+    assert!(before.iter().all(|it| *it == Err(Unmatched::Nothing)), "{before:?}");
+    assert!(after.iter().all(|it| *it == Ok(Some(attempt))), "{after:?}");
+    let message = world.store.message_of(attempt, &raast).await;
+    assert_eq!(message, Ok(Some("0123456789abcdef01234567-1".to_owned())), "not the recall's");
 }
 
 fn said(status: RailStatus) -> Said {
