@@ -289,6 +289,9 @@ fn a_return_after_the_window_needs_review() {
         assert_eq!(case.payment.standing.state == PaymentState::Reversed, reversed);
         assert_eq!(effects.discrepancy.is_none(), reversed);
         if !reversed {
+            let what = effects.discrepancy.map_or_else(String::new, |it| it.what);
+            assert!(what.contains("90 days after the payment was paid"), "{what}");
+            assert!(what.ends_with("it is too late"), "{what}");
             assert_eq!(effects.transfers, []);
             assert_eq!((case.payment, case.attempt), before);
         }
