@@ -102,8 +102,7 @@ fn receipt(
         cost: money(response.wallet_txn_cost.as_ref()?, coin)?,
     };
     let state = PaymentState::parse(&response.status)?;
-    // The API does not say whether a reversed payment was paid before: only then are fees kept.
-    let with_charge = with_charge && state != PaymentState::Reversed;
+    let (state, is_certain) = outcome(state, response.settled_at.as_ref().map(Option::as_deref));
     Some(Receipt {
         issuer,
         sandbox,
@@ -120,8 +119,18 @@ fn receipt(
         base: money(&quote.amount, Currency::parse(&quote.currency)?)?,
         destination: money(&quote.amount_destination, country.currency())?,
         rate: quote.rate.to_string().parse().ok()?,
-        charge: with_charge.then_some(charge),
+        charge: (with_charge && is_certain).then_some(charge),
     })
+}
+
+/// The state that a receipt shows, and whether it is certain what of the charges was kept: a payment that
+/// was reversed before it was paid is cancelled. An earlier server does not say.
+fn outcome(state: PaymentState, settled_at: Option<Option<&str>>) -> (PaymentState, bool) {
+    match (state, settled_at) {
+        (PaymentState::Reversed, Some(None)) => (PaymentState::Canceled, true),
+        (PaymentState::Reversed, None) => (state, false),
+        _ => (state, true),
+    }
 }
 
 fn money(exact: &Exact, currency: Currency) -> Option<Money> {
@@ -130,4 +139,31 @@ fn money(exact: &Exact, currency: Currency) -> Option<Money> {
 
 fn instant(text: &str) -> Option<Timestamp> {
     text.parse::<jiff::Timestamp>().ok().map(|at| Timestamp(at.as_microsecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_tells_a_returned_payment_from_a_cancelled_one() {
+        use PaymentState::{Canceled, Failed, Reversed, Succeeded};
+        let answer = |status: &str, more: &str| {
+            let text = format!(
+                r#"{{"id":"1","timestamp":"2026-11-20T10:00:00Z","status":"{status}"{more}}}"#
+            );
+            let response: client::PaymentResponse = serde_json::from_str(&text).expect("read");
+            let state = PaymentState::parse(&response.status).expect("a state");
+            outcome(state, response.settled_at.as_ref().map(Option::as_deref))
+        };
+        for (status, more, expected) in [
+            ("reversed", r#","settled_at":"2026-11-19T10:00:00Z""#, (Reversed, true)),
+            ("reversed", r#","settled_at":null"#, (Canceled, true)),
+            ("reversed", "", (Reversed, false)),
+            ("succeeded", "", (Succeeded, true)),
+            ("failed", "", (Failed, true)),
+        ] {
+            assert_eq!(answer(status, more), expected, "{status} {more}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A number exactly as in the answer.
@@ -77,8 +77,16 @@ pub struct PaymentResponse {
     pub wallet_txn_cost: Option<Exact>,
     #[serde(default)]
     pub bank_reference: Option<String>,
+    /// Of a reversed payment: when it had been paid, if it was. `None` from a server that does not say.
+    #[serde(default, deserialize_with = "given")]
+    pub settled_at: Option<Option<String>>,
     #[serde(default)]
     pub recall_status: Option<String>,
+}
+
+/// A member that is there, be it null.
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(value).map(Some)
 }
 
 /// A recall of a payment.

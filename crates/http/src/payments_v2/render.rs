@@ -49,6 +49,10 @@ pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standi
     out.money("wallet_premium", payment.charge.premium);
     out.money("wallet_txn_cost", payment.charge.cost);
     out.text_or_null("bank_reference", standing.bank_reference.as_deref());
+    // An addition: a reversed payment was paid before, or cancelled.
+    if standing.state == PaymentState::Reversed {
+        out.time_or_null("settled_at", payment.settled_at);
+    }
     // An addition, absent until there is a recall.
     if let Some(recall) = standing.recall {
         out.text("recall_status", recall.name());

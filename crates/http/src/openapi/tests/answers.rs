@@ -226,6 +226,8 @@ pub(super) fn samples() -> [(&'static str, Vec<u8>); 10] {
         QUOTED_AT,
         EventSubject::Quote(Box::new(quote())),
     );
+    let mut unpaid = self::record();
+    unpaid.payment.settled_at = None;
     let cancelled = Standing {
         state: PaymentState::Reversed,
         state_at: SETTLED_AT,
@@ -244,7 +246,7 @@ pub(super) fn samples() -> [(&'static str, Vec<u8>); 10] {
         ("list", write::array(|out| render::records(out, std::slice::from_ref(&record)))),
         ("event", write::object(|out| render::event(out, &paid))),
         ("page", page),
-        ("cancelled", write::object(|out| render::record(out, &record, &cancelled))),
+        ("cancelled", write::object(|out| render::record(out, &unpaid, &cancelled))),
         ("recall", write::object(|out| render::recall(out, &recall()))),
         (
             "accountCheck",
