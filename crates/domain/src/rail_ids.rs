@@ -366,7 +366,7 @@ impl Candidates {
         self.newest(&left).ok_or(Unmatched::Contradiction)
     }
 
-    /// The attempt that is recalled by the only message of ours that a report names.
+    /// The attempt that is recalled by the only one of our messages that a report names.
     ///
     /// # Errors
     /// It names none, or several.

@@ -353,7 +353,7 @@ impl Recall {
         if !is_known {
             let (source, status) = (&said.source, &said.status);
             let what = format!(
-                "{source} reports {status} in reply to recall {}, and not what became of the recall; ask the bank",
+                "{source} reports {status} in reply to recall {}, and not the outcome of the recall; ask the bank",
                 self.id
             );
             let (payment, attempt) = (payment.id, self.attempt);

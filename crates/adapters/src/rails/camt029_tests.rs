@@ -190,7 +190,7 @@ fn recalled_attempt() -> Candidates {
     }])
 }
 
-/// realworld: any id of ours is a match; that of the recall names its attempt.
+/// realworld: any of our ids is a match; that of the recall names its attempt.
 #[test]
 fn an_answer_that_names_the_recall_alone_is_found() {
     let ours = recalled_attempt();

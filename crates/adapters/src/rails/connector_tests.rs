@@ -287,7 +287,7 @@ async fn a_recall_is_answered_by_a_recalls_status() {
             "Recall(Refused)",
         ),
         (http("202 Accepted", "", ""), "taken"),
-        // What became of the payment: the request has arrived.
+        // A status of the payment: the request has arrived.
         (http("200 OK", "", r#"{"status":"cancelled"}"#), "Cancelled"),
         (http("200 OK", "", r#"{"status":"returned"}"#), "Returned"),
         (http("200 OK", "", r#"{"status":"rejected"}"#), "Rejected"),

@@ -171,7 +171,7 @@ pub(super) enum Request {
     Recall,
 }
 
-/// The answer to a payment or a recall. A recall may be answered with what became of the payment.
+/// The answer to a payment or a recall. A recall may be answered with a status of the payment.
 pub(super) fn submission(bytes: &[u8], request: Request, asked: Asked) -> Submission {
     let body = match ReportBody::parse(bytes) {
         Ok(body) => body,
