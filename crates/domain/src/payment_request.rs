@@ -142,6 +142,9 @@ pub struct PaymentRequest {
     pub other_taken: Option<i64>,
     /// Sums within `received` of payments that arrived too late and that no reviewer has approved.
     pub too_late: Received,
+    /// Sums of payments that counted and were refused since: they no longer pay an open request.
+    /// The other stablecoin, where a reviewer had accepted it, as the requested one.
+    pub refused: Received,
     /// Start of the legal hold of [`PaymentRequest::escrow`]: nothing leaves that vault.
     pub held_at: Option<Timestamp>,
     /// The call that lifts that vault's on-chain hold, in progress or done; `None` if the newest

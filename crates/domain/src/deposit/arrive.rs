@@ -249,6 +249,7 @@ impl Case {
                 request.credited(paid, deposit.paid_at, terms.accept_late, cx.now);
             self.deposit.concern = concern;
             effects.merge(more);
+            self.weigh_refusal(false);
         } else {
             effects.alerts.push(self.deposit.direct_alert());
         }

@@ -117,6 +117,7 @@ impl Case {
 
     /// Changes the state, with its effects on books and job.
     pub(super) fn enter(&mut self, to: DepositState, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let (from, was_refused) = (self.deposit.state, self.deposit.is_refused());
         let deposit = &mut self.deposit;
         let was_in_wallet = deposit.pot == Pot::Wallet;
         if to == DepositState::Completed {
@@ -176,6 +177,22 @@ impl Case {
         }
         if to == DepositState::LegalHold {
             self.hold_escrow(effects, cx);
+        }
+        // It is not in its request's sums yet: see `Case::credit`.
+        if from != DepositState::Seen {
+            self.weigh_refusal(was_refused);
+        }
+    }
+
+    /// Keeps what its request counts in line with whether it is refused.
+    pub(super) fn weigh_refusal(&mut self, was_refused: bool) {
+        let deposit = &self.deposit;
+        let paid = (deposit.coin, deposit.minor);
+        let Some(request) = self.request.as_mut().filter(|_| deposit.counts()) else { return };
+        match (was_refused, deposit.is_refused()) {
+            (false, true) => request.payment_refused(paid),
+            (true, false) => request.refusal_dropped(paid),
+            _ => {}
         }
     }
 

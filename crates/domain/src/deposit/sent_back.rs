@@ -6,6 +6,8 @@
 
 use super::{Deposit, DepositState, Pot};
 use crate::payment_request::{Paid, PaymentRequest, Received, RequestException, RequestMoney};
+use crate::risk::ReasonCode;
+use crate::wallet_event::FailureReason;
 
 /// Whether a deposit's sender is asked for a refund address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +21,25 @@ pub enum Asking {
 }
 
 impl Deposit {
+    /// Whether it was refused for good: no decision leads from here to the wallet. A failed release
+    /// is no refusal, until its amount was refunded.
+    pub const fn is_refused(&self) -> bool {
+        use DepositState::{LegalHold, Refunded, Refunding, Rejected, Suspended};
+        match self.state {
+            Rejected | LegalHold | Refunded => true,
+            Refunding | Suspended => matches!(self.back_to, Some(Rejected | LegalHold)),
+            _ => false,
+        }
+    }
+
+    /// Whether its request's sums count it, or would if it were not refused.
+    pub(super) fn counts(&self) -> bool {
+        let is_gone = self.failure == Some(FailureReason::TransactionDropped);
+        let is_in_doubt =
+            matches!(self.concern, Some(ReasonCode::TooLate | ReasonCode::WrongAsset));
+        !self.is_dust && !is_gone && (!is_in_doubt || self.is_approved())
+    }
+
     /// Whether it is held where the controller can refund it. The controller refunds nothing out of
     /// a wallet, where the owner's money is indistinguishable.
     pub const fn is_held_in_escrow(&self) -> bool {

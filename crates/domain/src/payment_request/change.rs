@@ -76,6 +76,7 @@ pub fn create(
         wrong_asset: false,
         other_taken: None,
         too_late: Received::default(),
+        refused: Received::default(),
         held_at: None,
         lift: None,
         submission_holds: Vec::new(),
@@ -112,10 +113,18 @@ impl PaymentRequest {
         self.events
     }
 
-    /// Received amounts that count towards the request: the other stablecoin, where a reviewer
-    /// accepted it, counts as the requested one; what came too late counts once a reviewer approved
-    /// it.
+    /// Received amounts that count towards the request: what [`PaymentRequest::arrived`], without
+    /// what was refused since. A PAID request stays PAID, and asks for nothing again.
     pub fn counted(&self) -> Received {
+        match self.state {
+            RequestState::Paid => self.arrived(),
+            _ => self.arrived().minus(self.refused),
+        }
+    }
+
+    /// Received amounts in the requested stablecoins, refused or not: the other stablecoin, where a
+    /// reviewer accepted it, as the requested one; what came too late once a reviewer approved it.
+    pub fn arrived(&self) -> Received {
         let in_time = self.received.minus(self.too_late);
         match (self.asked, self.other_taken) {
             (Asked::Crypto { coin, .. }, Some(taken)) => {
@@ -280,6 +289,28 @@ impl PaymentRequest {
         }
         self.version += 1;
         WalletEffects::default()
+    }
+
+    /// A payment that counts was refused: an open request asks for its amount again.
+    pub fn payment_refused(&mut self, (coin, minor): (StableCoin, i64)) {
+        let coin = self.counted_coin(coin);
+        self.refused = self.refused.checked_add(coin, minor).unwrap_or(self.refused);
+        self.version += 1;
+    }
+
+    /// A refused payment is out of the request's sums for another reason from now on.
+    pub fn refusal_dropped(&mut self, (coin, minor): (StableCoin, i64)) {
+        let coin = self.counted_coin(coin);
+        self.refused = self.refused.checked_add(coin, -minor).unwrap_or(self.refused);
+        self.version += 1;
+    }
+
+    /// The stablecoin as which this one counts.
+    const fn counted_coin(&self, coin: StableCoin) -> StableCoin {
+        match self.asked {
+            Asked::Crypto { coin, .. } => coin,
+            Asked::Fiat { .. } | Asked::Flexible => coin,
+        }
     }
 
     /// Lets it expire if `expires_at` has passed, and sets or ends its job.

@@ -358,6 +358,64 @@ fn an_approved_late_part_does_not_complete_a_request() {
     );
 }
 
+/// An open request asks again for what was refused; a paid one stays paid and asks for nothing.
+#[test]
+fn what_was_refused_pays_no_open_request() {
+    let counted = |request: &PaymentRequest| request.counted().usdc;
+    let mut request = request();
+    pay(&mut request, USDC, 10_000_000, monday());
+    request.payment_refused((USDC, 10_000_000));
+    assert_eq!((counted(&request), request.arrived().usdc), (0, 10_000_000));
+    assert_eq!(request.asked.outstanding(&request.counted(), USDC), Some(25_000_000));
+    assert_eq!(request.exception(), RequestException::None);
+    pay(&mut request, USDC, 15_000_000, monday());
+    assert_eq!((request.state, request.exception()), (Active, RequestException::Partial));
+    let expired = || {
+        let mut expired = request.clone();
+        expired.time_passed(end());
+        expired
+    };
+    let mut late = expired();
+    pay(&mut late, USDC, 9_999_999, end());
+    assert_eq!(late.state, Expired);
+    pay(&mut late, USDC, 1, end());
+    assert_eq!(late.state, PaidState);
+    // Out of the chain for good: it neither came nor was refused.
+    let mut dropped = expired();
+    dropped.refusal_dropped((USDC, 10_000_000));
+    dropped.uncredited((USDC, 10_000_000), None, false);
+    assert_eq!((counted(&dropped), dropped.arrived().usdc), (15_000_000, 15_000_000));
+    pay(&mut request, USDC, 10_000_000, monday());
+    assert_eq!((request.state, counted(&request)), (PaidState, 35_000_000));
+
+    let mut paid = in_state(PaidState);
+    paid.payment_refused((USDC, 25_000_000));
+    assert_eq!((paid.state, counted(&paid)), (PaidState, 25_000_000));
+}
+
+/// Each stablecoin has its own share of a fiat amount, and one that was accepted instead of
+/// another counts as that one.
+#[test]
+fn what_was_refused_is_asked_for_again_in_the_stablecoin_that_it_counted_as() {
+    let asked = Asked::Fiat {
+        currency: Currency::Pkr,
+        micros: 2_790_000_000,
+        usdc: 10_000_000,
+        usdt: 10_050_000,
+    };
+    let mut fiat = request_for(asked);
+    pay(&mut fiat, USDT, 5_025_000, monday());
+    pay(&mut fiat, USDC, 2_500_000, monday());
+    fiat.payment_refused((USDT, 5_025_000));
+    assert_eq!(fiat.asked.outstanding(&fiat.counted(), USDC), Some(7_500_000));
+
+    let mut other = request();
+    pay(&mut other, USDT, 10_000_000, monday());
+    other.review_approved((USDT, 10_000_000), monday());
+    other.payment_refused((USDT, 10_000_000));
+    assert_eq!(other.asked.outstanding(&other.counted(), USDC), Some(25_000_000));
+}
+
 #[test]
 fn only_an_active_request_is_cancelled() {
     for state in RequestState::ALL {

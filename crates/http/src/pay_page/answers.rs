@@ -26,6 +26,8 @@ pub enum Stopped {
     TooMany(Allowance),
     /// The link is unknown, expired or cancelled.
     Closed,
+    /// What was paid with the link is not for this visitor to see, and it takes nothing more.
+    Taken,
     /// The link has reached its limit of senders.
     Full,
     /// The form is invalid.
@@ -60,6 +62,7 @@ impl Stopped {
             Stopped::Closed => {
                 (StatusCode::NOT_FOUND, "closed-title", &["closed-text", "closed-paid"])
             }
+            Stopped::Taken => (StatusCode::NOT_FOUND, "taken-title", &["taken-text", "taken-paid"]),
             Stopped::Full => (StatusCode::CONFLICT, "full-title", &["full-text", "closed-paid"]),
             Stopped::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, "busy-title", &["busy-text"]),
             Stopped::Refused(status) => (*status, "unread-title", &["unread-text"]),
@@ -77,7 +80,7 @@ impl Stopped {
             Stopped::Failed => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             }
-            Stopped::Closed | Stopped::Full | Stopped::Refused(_) => {}
+            Stopped::Closed | Stopped::Taken | Stopped::Full | Stopped::Refused(_) => {}
         }
         response
     }
@@ -120,4 +123,20 @@ pub fn answer(
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request that takes nothing because of others' payments did not expire.
+    #[tokio::test]
+    async fn a_request_that_cannot_be_paid_now_is_not_called_expired() {
+        let page = Stopped::Taken.respond(&Here::default());
+        assert_eq!(page.status(), StatusCode::NOT_FOUND);
+        let body = axum::body::to_bytes(page.into_body(), 100_000).await.expect("a body");
+        let page = String::from_utf8_lossy(&body);
+        assert!(page.contains("This request cannot be paid now"), "{page}");
+        assert!(!page.contains("expired"), "{page}");
+    }
 }

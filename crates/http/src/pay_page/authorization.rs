@@ -153,7 +153,7 @@ fn answered(answered: Result<Vec<u8>, Refusal>, success: StatusCode, visit: &Vis
     let json = |status, body: Vec<u8>| answer(status, "application/json", body, NEVER);
     match answered {
         Ok(body) => json(success, body),
-        Err(Refusal::Stopped(Stopped::Closed)) => {
+        Err(Refusal::Stopped(Stopped::Closed | Stopped::Taken)) => {
             json(StatusCode::NOT_FOUND, refused("closed", "This payment link cannot be paid", None))
         }
         Err(Refusal::Stopped(stopped)) => stopped.respond(&visit.here),

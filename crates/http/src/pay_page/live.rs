@@ -90,10 +90,12 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
         (_, true) if arrived.iter().all(is_back) => ("status-back", "good"),
         (_, true) => ("status-over", "over"),
         (5, false) if view.part().is_none() && is_of_others => ("status-paid", "good"),
+        (5, false) if view.part().is_none() && view.is_open() => return None,
         (5, false) if view.part().is_none() => ("status-done", "good"),
         _ if arrived.iter().any(|it| it.is_own && it.is_other_token_held()) => {
             ("status-other", "stop")
         }
+        (5, _) if view.is_open() => ("status-so-far", "over"),
         (5, _) => ("status-part", "over"),
         // The lines state what others sent.
         _ if is_of_others => return None,

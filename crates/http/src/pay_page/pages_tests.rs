@@ -794,6 +794,37 @@ fn a_part_payment_of_a_closed_link_is_not_called_complete() {
 }
 
 #[test]
+fn a_page_of_a_refused_part_does_not_say_that_it_arrived() {
+    let half = Received { usdc: 10_000_000, usdt: 0 };
+    let sent = |state| Deposit { minor: 10_000_000, ..deposit(state) };
+    let open = PaymentRequest { received: half, refused: half, ..request() };
+    let expired = PaymentRequest { state: RequestState::Expired, ..open.clone() };
+    for request in [&open, &expired] {
+        for state in [DepositState::Rejected, DepositState::LegalHold, DepositState::Refunded] {
+            let html = shown_of(request, &[sent(state)]);
+            for wrong in
+                ["has arrived", "send the rest", "Remaining amount", "id=\"pay\"", "closed"]
+            {
+                assert!(!html.contains(wrong), "{wrong} in {html}");
+            }
+            assert!(html.contains("This payment could not be completed."), "{html}");
+        }
+    }
+    // Another part of theirs was accepted: the link is not closed, and not for them.
+    let both = Received { usdc: 20_000_000, usdt: 0 };
+    let open = PaymentRequest { received: both, refused: half, ..request() };
+    let html = shown_of(&open, &[sent(DepositState::Completed), sent(DepositState::Rejected)]);
+    let so_far = "<bdi>10.00 USDC</bdi> of <bdi>25.50 USDC</bdi> has arrived.</h2>";
+    assert!(html.contains(so_far) && html.contains("This part has arrived."), "{html}");
+}
+
+/// The page of the sender of these deposits.
+fn shown_of(request: &PaymentRequest, deposits: &[Deposit]) -> String {
+    let view = view(request, deposits, true);
+    written(request, &view, None, Way::Exchange, Language::English)
+}
+
+#[test]
 fn a_sender_who_paid_nothing_gets_no_receipt_of_what_others_paid() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let of_another = |state| one(&deposit(state), &paid, None).expect("shown").of_another();

@@ -289,7 +289,7 @@ impl Pages {
         };
         match told {
             Ok(status) => answer(StatusCode::OK, "application/json", status, NEVER),
-            Err(Stopped::Closed) => {
+            Err(Stopped::Closed | Stopped::Taken) => {
                 answer(StatusCode::NOT_FOUND, "application/json", stream::closed(), NEVER)
             }
             Err(stopped) => stopped.respond(&visit.here),
@@ -384,7 +384,12 @@ impl Pages {
         if let (View::Send { sponsored, .. }, Some(sender)) = (&mut view, &known) {
             *sponsored = self.wallets.sponsored_state(&page, sender);
         }
-        if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
+        match view {
+            // Others have paid, and what they paid was not accepted.
+            View::Closed if !page.arrivals.is_empty() => Err(Stopped::Taken),
+            View::Closed => Err(Stopped::Closed),
+            view => Ok(Shown { page, known, view }),
+        }
     }
 
     async fn frame(&self, shown: &Shown, here: &Here) -> Result<Frame, Stopped> {

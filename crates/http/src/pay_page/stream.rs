@@ -86,7 +86,7 @@ impl Follower {
             }
             let status = match self.pages.status(&self.followed).await {
                 Ok(status) => status,
-                Err(Stopped::Closed) => {
+                Err(Stopped::Closed | Stopped::Taken) => {
                     self.over = true;
                     closed()
                 }

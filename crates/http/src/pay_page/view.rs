@@ -5,7 +5,7 @@
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::{Decimal, Rounding};
-use domain::deposit::{Asking, Deposit, DepositState};
+use domain::deposit::{Asking, Deposit, DepositState, Pot};
 use domain::grouping::grouped;
 use domain::payment_request::{
     Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
@@ -29,6 +29,8 @@ pub struct Incoming {
     pub paid_at: Timestamp,
     /// What is unusual about it, whatever others paid.
     pub deviation: RequestException,
+    /// Whether it was refused, or could not be passed on: its sender is not asked to send again.
+    pub is_refused: bool,
     /// Whether it may be the visitor's own. Other senders' payments ask nothing of the visitor and
     /// do not block them.
     pub is_own: bool,
@@ -127,6 +129,10 @@ impl Incoming {
         let asking = deposit.asks_where_back(deviation);
         let (coin, minor, back_tx) = (deposit.coin, deposit.minor, None);
         let is_accepted = is_accepted(&request.asked, coin);
+        // What left the chain for good never came, and may be sent again.
+        let is_refused = deposit.is_refused()
+            || (matches!(progress, Progress::NotAccepted | Progress::GoingBack)
+                && deposit.pot != Pot::Nowhere);
         Some(Incoming {
             coin,
             is_accepted,
@@ -134,6 +140,7 @@ impl Incoming {
             progress,
             paid_at,
             deviation,
+            is_refused,
             is_own: true,
             tx,
             asking,
@@ -231,6 +238,8 @@ pub enum View {
         notice: RequestException,
         /// The state of the refund question.
         back: Back,
+        /// Whether others can still pay the request.
+        is_open: bool,
     },
 }
 
@@ -245,17 +254,14 @@ impl View {
         now: Timestamp,
     ) -> View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
-        let offers = if open && !is_under_way(request, &arrived, known) {
-            offers(request)
-        } else {
-            Vec::new()
-        };
+        let is_asked = !is_refused(&arrived, known) && !is_under_way(request, &arrived, known);
+        let offers = if open && is_asked { offers(request) } else { Vec::new() };
         let notice = notice(&arrived, known);
         let back = Back::of(&arrived, known);
         let part = part(request);
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
-            (true, _) => View::Status { arrived, part, notice, back },
+            (true, _) => View::Status { arrived, part, notice, back, is_open: open },
             (false, true) => View::Send { offers, arrived, part, back, sponsored: None },
             (false, false) => View::Details { arrived, part },
         }
@@ -356,6 +362,11 @@ impl View {
         !self.arrived().iter().any(|incoming| incoming.is_own)
     }
 
+    /// Whether others can still pay the request, while the visitor is shown the progress.
+    pub const fn is_open(&self) -> bool {
+        matches!(self, View::Status { is_open: true, .. })
+    }
+
     /// What has arrived of the requested amount, if it is not complete.
     pub const fn part(&self) -> Option<Part> {
         match self {
@@ -415,6 +426,12 @@ fn notice(arrived: &[Incoming], known: bool) -> RequestException {
     };
     let told = [RequestException::Late, RequestException::Overpaid];
     told.into_iter().find(is).unwrap_or(RequestException::None)
+}
+
+/// Whether a payment of the visitor was refused. They are not asked for another one: it would be
+/// refused again. In a token that was not requested, the address returns with the money.
+fn is_refused(arrived: &[Incoming], known: bool) -> bool {
+    known && arrived.iter().any(|it| it.is_own && it.is_accepted && it.is_refused)
 }
 
 /// Whether a pending payment replaces the request for another one: the visitor's own does, also in

@@ -141,6 +141,56 @@ fn money_in_another_token_is_not_asked_for_again_while_the_bank_has_it() {
     assert!(matches!(shown(DepositState::InReview, true, false), View::Details { .. }));
 }
 
+/// A sender whose payment was refused is not asked to send to the same address again; everybody
+/// else is, for the whole amount.
+#[test]
+fn a_refused_sender_is_not_asked_for_the_rest() {
+    let minor = 10_000_000;
+    let shown = |deposit: &Deposit, is_own: bool, known| {
+        let refused = if deposit.is_refused() { minor } else { 0 };
+        let asked = PaymentRequest {
+            received: Received { usdc: minor, usdt: 0 },
+            refused: Received { usdc: refused, usdt: 0 },
+            ..request()
+        };
+        let incoming = one(deposit, &asked, None).expect("shown");
+        let incoming = if is_own { incoming } else { incoming.of_another() };
+        View::of(&asked, vec![incoming], true, known, T0)
+    };
+    let part = |state| Deposit { minor, ..deposit(state) };
+    let suspended = |back_to| Deposit { back_to, ..part(DepositState::Suspended) };
+    let dropped = Deposit { pot: Pot::Nowhere, ..part(DepositState::Failed) };
+    for (deposit, refused) in [
+        (part(DepositState::Screening), false),
+        (part(DepositState::Held), false),
+        (part(DepositState::InReview), false),
+        (part(DepositState::Approved), false),
+        (part(DepositState::Completed), false),
+        (part(DepositState::Dust), false),
+        (suspended(Some(DepositState::InReview)), false),
+        (dropped, false),
+        (part(DepositState::Failed), true),
+        (part(DepositState::Rejected), true),
+        (part(DepositState::LegalHold), true),
+        (part(DepositState::Refunding), true),
+        (part(DepositState::Refunded), true),
+        (suspended(Some(DepositState::Rejected)), true),
+        (suspended(Some(DepositState::LegalHold)), true),
+    ] {
+        let own = shown(&deposit, true, true);
+        assert_eq!(matches!(own, View::Send { .. }), !refused, "{:?}", deposit.state);
+        assert_eq!(own.is_open(), refused, "{:?}", deposit.state);
+        let left = if deposit.is_refused() { 25_500_000 } else { 15_500_000 };
+        let View::Send { offers, .. } = shown(&deposit, false, true) else {
+            panic!("others can pay: {:?}", deposit.state)
+        };
+        assert_eq!(offers[0].minor, Some(left), "{:?}", deposit.state);
+        let stranger = shown(&deposit, false, false);
+        assert!(matches!(stranger, View::Details { .. }), "{:?}", deposit.state);
+        assert_eq!(stranger.part().is_none(), deposit.is_refused(), "{:?}", deposit.state);
+    }
+}
+
 #[test]
 fn amounts_are_grouped_and_converted() {
     for (minor, shown) in [
@@ -279,10 +329,7 @@ fn only_senders_of_rejected_payments_are_asked_for_a_refund_address() {
         // Together with a completed payment, and while more may be sent.
         assert_eq!(view(&paid, &[DepositState::Completed, state], true).back(), back, "{state:?}");
         let open = view(&request(), &[state], true);
-        assert!(
-            state == DepositState::Seen || matches!(open, View::Send { .. }) && open.back() == back,
-            "{open:?}"
-        );
+        assert!(state == DepositState::Seen || open.back() == back, "{open:?}");
     }
     let both = view(&paid, &[DepositState::Refunding, DepositState::Rejected], true);
     assert_eq!((both.back(), both.coins_asked_about().as_str()), (Back::Asks, "USDC"));

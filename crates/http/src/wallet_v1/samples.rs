@@ -83,6 +83,7 @@ pub(crate) fn request() -> PaymentRequest {
         wrong_asset: false,
         other_taken: None,
         too_late: Received::default(),
+        refused: Received::default(),
         held_at: None,
         lift: None,
         submission_holds: Vec::new(),

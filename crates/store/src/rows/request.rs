@@ -66,6 +66,7 @@ record! {
         wrong_asset: bool,
         other_taken: Option<i64>,
         #[serde(default)] too_late: Received,
+        #[serde(default)] refused: Received,
         held_at: Option<Timestamp>,
         lift: Option<IntentId>,
         #[serde(default)] recipient_name: Option<String>,
@@ -76,7 +77,7 @@ record! {
         id, tenant, wallet, chain, token, escrow, reference, asked, purpose, recipient_name, created_at, expires_at,
         state,
         received: Received { usdc, usdt }, paid_at, late, wrong_asset, other_taken, too_late,
-        held_at, lift, submissions, submission_holds, confirming, events, version,
+        refused, held_at, lift, submissions, submission_holds, confirming, events, version,
     }
 }
 

@@ -113,6 +113,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         wrong_asset: false,
         other_taken: None,
         too_late: Received::default(),
+        refused: Received::default(),
         held_at: None,
         lift: None,
         submission_holds: Vec::new(),

@@ -381,3 +381,65 @@ fn what_others_paid_with_the_same_link_is_no_deviation_of_a_deposit() {
     let more = Deposit { minor: MINOR + 1, ..one };
     assert_eq!(told(&request, &more, &[&more]), RequestException::Overpaid);
 }
+
+/// A deposit counts towards its request until it is refused for good, whatever is decided about
+/// its refund then.
+#[test]
+fn a_deposit_counts_until_it_is_refused() {
+    let counts = |world: &World| {
+        let request = world.case.request.as_ref().expect("a request");
+        (request.counted().usdc == MINOR, request.arrived().usdc == MINOR)
+    };
+    let part = || {
+        let asked = Asked::Crypto { coin: StableCoin::Usdc, minor: 2 * MINOR };
+        let mut world = World::asked(asked);
+        world.seen_in(100);
+        world.counted();
+        world
+    };
+    for (result, hold) in [
+        (RiskResult::Rejected, Hold::Refundable),
+        (RiskResult::Rejected, Hold::Legal),
+        (RiskResult::Blocked, Hold::Refundable),
+    ] {
+        let mut world = part();
+        assert_eq!(counts(&world), (true, true));
+        world.screened(result, Some(hold));
+        assert_eq!(counts(&world), (false, true), "{result:?} {hold:?}");
+        world.lost_from(100);
+        assert_eq!(counts(&world), (false, true), "suspended {result:?} {hold:?}");
+        world.does(|case, _, cx| case.dropped(1_000, cx));
+        assert_eq!(counts(&world), (false, false), "dropped {result:?} {hold:?}");
+    }
+    let mut reviewed = part();
+    reviewed.screened(RiskResult::ManualReview, None);
+    assert_eq!(counts(&reviewed), (true, true), "in review");
+    for verdict in ReviewVerdict::ALL {
+        let mut world =
+            World { case: reviewed.case.clone(), books: reviewed.books.clone(), ..part() };
+        world
+            .tries(|case, terms, cx| case.reviewed(verdict, "ann", "", terms, cx))
+            .expect("in review");
+        let is_good = verdict == ReviewVerdict::Approve;
+        assert_eq!(counts(&world), (is_good, true), "{verdict:?}");
+    }
+    let mut world = part();
+    world.screened(RiskResult::Rejected, Some(Hold::Refundable));
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    assert_eq!(counts(&world), (false, true), "proposed");
+    world.does(|case, _, cx| case.refund_proposed(cx));
+    world.tries(|case, _, cx| case.withdraw_refund(cx)).expect("not approved");
+    assert_eq!(counts(&world), (false, true), "withdrawn");
+    propose(&mut world, SENDER, clean()).expect("refundable");
+    world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert_eq!((world.state(), counts(&world)), (DepositState::Refunded, (false, true)));
+    // A failed release is no refusal, until its amount went back.
+    let mut failed = part();
+    failed.screened(RiskResult::Approved, None);
+    failed.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
+    assert_eq!(counts(&failed), (true, true), "failed");
+    propose(&mut failed, SENDER, clean()).expect("refundable");
+    assert_eq!(counts(&failed), (true, true), "proposed");
+    failed.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert_eq!(counts(&failed), (false, true), "refunded");
+}

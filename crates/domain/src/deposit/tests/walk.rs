@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::chain_tx::{Ended, Patience};
 use crate::ledger::AccountCode;
+use crate::payment_request::Received;
 use crate::screening::Screened;
 use crate::wallet_event::FailureReason;
 
@@ -178,6 +179,10 @@ proptest! {
             let once = [WalletEventKind::PaymentReceived, WalletEventKind::TransferComplete];
             for kind in once {
                 prop_assert!(world.kinds().iter().filter(|told| **told == kind).count() <= 1, "{:?}", kind);
+            }
+            if let Some(request) = &world.case.request {
+                let refused = Received { usdc: if deposit.is_refused() && deposit.counts() { MINOR } else { 0 }, usdt: 0 };
+                prop_assert_eq!(request.refused, refused, "{:?} after {:?}", deposit.state, step);
             }
             let live = world.case.intents.iter().filter(|it| {
                 it.kind() == crate::chain::IntentKind::Release

@@ -75,7 +75,9 @@ pub fn listed_request(
     out.text("status", request.state.name());
     out.time("created_at", request.created_at);
     out.time("expires_at", request.expires_at);
-    let (received, due) = paid(&request.asked, &request.counted());
+    let (received, _) = paid(&request.asked, &request.arrived());
+    // What was refused is due again, unless the request is paid.
+    let (_, due) = paid(&request.asked, &request.counted());
     let (released, _) = paid(&request.asked, &money.released.at_par(&request.asked));
     out.text("amount_received", &coin(received));
     out.text_or_null("amount_due", due.map(coin).as_deref());
@@ -139,6 +141,7 @@ mod tests {
     use domain::currency::Currency;
 
     use super::*;
+    use crate::wallet_v1::samples::request;
 
     const PKR_2800: Asked = Asked::Fiat {
         currency: Currency::Pkr,
@@ -169,6 +172,31 @@ mod tests {
                 (received, due),
                 "{asked:?} {usdc} {usdt}"
             );
+        }
+    }
+
+    /// Of an open request only: a paid one asks for nothing again.
+    #[test]
+    fn what_was_refused_has_come_and_is_due_again() {
+        let refused = Received { usdc: 10_000_000, usdt: 0 };
+        for (state, due) in [
+            (RequestState::Active, "25.50"),
+            (RequestState::Expired, "25.50"),
+            (RequestState::Cancelled, "25.50"),
+            (RequestState::Paid, "15.50"),
+        ] {
+            let request = PaymentRequest { state, received: refused, refused, ..request() };
+            let links = Links { base_url: String::new() };
+            let money = RequestMoney { refunded: refused, ..RequestMoney::default() };
+            let shown = crate::write::object(|out| listed_request(out, &request, &money, &links));
+            let shown = String::from_utf8(shown).expect("text");
+            for member in [
+                "\"amount_received\":\"10.00\"".to_owned(),
+                format!("\"amount_due\":\"{due}\""),
+                "\"exception\":\"REFUNDED\"".to_owned(),
+            ] {
+                assert!(shown.contains(&member), "{state:?}: {member} in {shown}");
+            }
         }
     }
 }
