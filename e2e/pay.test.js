@@ -61,6 +61,20 @@ describe('the first page', { concurrency: AT_ONCE }, () => {
 });
 
 describe('a sender pays', { concurrency: AT_ONCE }, () => {
+  it('in parts, an hour apart: the countdown goes on from the time of the update', async () => {
+    const request = await bank.request('25.00');
+    const { page, close } = await open(request.payment_link);
+    await page.clock.install();
+    await introduces(page, 'Binance');
+    const address = await payable(page);
+    await page.clock.fastForward('01:00:00');
+    await account.pay('USDC', address, 10_000_000);
+    await sees(page, 'Please send the rest');
+    // The server's clock did not move.
+    assert.match(await page.locator('[data-left]').textContent(), /^23:5\d:\d\d$/);
+    await close();
+  });
+
   it('from an exchange: copies the values for the app and sees Done without further action', async () => {
     const request = await bank.request('25.00');
     const permissions = ['clipboard-read', 'clipboard-write'];

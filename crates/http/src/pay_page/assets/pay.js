@@ -19,7 +19,7 @@
 
   // The server sends the remaining seconds, because a phone's clock may be wrong.
   let ends;
-  const began = performance.now();
+  let began = performance.now();
 
   function clock() {
     for (const left of document.querySelectorAll('[data-left]')) {
@@ -273,6 +273,7 @@
   async function take(update) {
     if (update.shape === id('main').dataset.shape) return renew(update.live);
     stop();
+    const asked = performance.now();
     const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => null);
     if (!answer?.ok) return answer ? location.reload() : follow();
     const next = parse(await answer.text());
@@ -286,7 +287,8 @@
       if (value) main.dataset[name] = value; else delete main.dataset[name];
     }
     if (focused) main.focus();
-    ends = undefined;
+    // The new page's seconds count from its own time.
+    [began, ends] = [asked, undefined];
     enhance(main);
     follow();
   }
