@@ -299,7 +299,7 @@ describe('a link that is shared', { concurrency: AT_ONCE }, () => {
 describe('an irregular payment', { concurrency: AT_ONCE }, () => {
   it('is not accepted: with a neutral text, and the sender names a refund address', async () => {
     const request = await bank.request('25.01');
-    const { page, close } = await open(await introduced(request), { expected: [/status of 422/] });
+    const { page, close } = await open(await introduced(request), { expected: [/status of 422/, ...GONE] });
     await account.pay('USDC', await payable(page), 25_010_000);
     await sees(page, 'This payment could not be completed.');
     assert.equal(await page.locator('.receipt').count(), 0);
@@ -314,8 +314,9 @@ describe('an irregular payment', { concurrency: AT_ONCE }, () => {
     await page.locator('#back bdi.address', { hasText: account.address }).waitFor();
     await page.goto(`${page.url()}?lang=ar`);
     await everywhere(page, 'not accepted, an address is kept, ar');
-    // The bare link redirects to the page of the sender who has paid.
+    // The bare link leads visitors who have paid to the page of their own.
     await page.goto(request.payment_link);
+    await page.getByRole('heading', { name: 'This request cannot be paid now' }).waitFor();
     await page.getByText('open the page where you saw the payment address').waitFor();
     assert.ok(!(await page.content()).includes(account.address));
     await everywhere(page, 'not accepted, elsewhere');

@@ -87,7 +87,7 @@ impl Pages {
         visit: &Visit,
     ) -> Result<Vec<u8>, Refusal> {
         self.count(visit, "authorization", FORMS_PER_WINDOW)?;
-        let shown = self.shown(token, Some(submission)).await?;
+        let shown = self.shown(token, Some(submission), None).await?;
         let account = visit.account.as_deref().unwrap_or_default();
         let from = address(account)
             .map_err(|rule| Refusal::Fields(vec![Fault::new("account", "address", rule)]))?;
@@ -111,7 +111,7 @@ impl Pages {
             Rejection::Faults { faults, .. } => Refusal::Fields(faults),
             _ => Refusal::Stopped(Stopped::Refused(StatusCode::BAD_REQUEST)),
         })?;
-        let shown = self.shown(token, Some(submission)).await?;
+        let shown = self.shown(token, Some(submission), None).await?;
         // Also after its payment was seen, when nothing is left to pay.
         if let Some(known) = shown.known_transfer(&authorization) {
             return Ok(state(known));

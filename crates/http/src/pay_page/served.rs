@@ -72,6 +72,9 @@ pub struct Settings {
 pub(super) struct Shown {
     pub(super) page: PayPage,
     pub(super) known: Option<PaySender>,
+    /// The visitor's submission on the plain link, by their cookie: it names what they paid, and
+    /// grants nothing else.
+    made: Option<SenderInfoId>,
     pub(super) view: View,
 }
 
@@ -101,7 +104,7 @@ impl Pages {
         visit: &Visit,
     ) -> Result<Response, Stopped> {
         self.count(visit, "page", REQUESTS_PER_WINDOW)?;
-        let shown = self.shown(&token, submission.as_deref()).await?;
+        let shown = self.shown(&token, submission.as_deref(), visit.made).await?;
         let here = &visit.here;
         // Submissions from before escrows existed have no address to show.
         let has_none =
@@ -150,7 +153,7 @@ impl Pages {
         request: Request<Body>,
     ) -> Result<Response, Stopped> {
         let body = self.form_body(visit, "form", request).await?;
-        let shown = self.shown(&token, Some(&submission)).await?;
+        let shown = self.shown(&token, Some(&submission), None).await?;
         let here = &visit.here;
         let Some(sender) = shown.known.as_ref().map(|sender| sender.id) else {
             return Ok(see_other(&led_to(&token, None, here)));
@@ -198,13 +201,12 @@ impl Pages {
         visit: &Visit,
         request: Request<Body>,
     ) -> Result<Response, Stopped> {
-        let before = cookie::submission(request.headers());
         let body = self.form_body(visit, "form", request).await?;
-        let shown = self.shown(&token, None).await?;
+        let shown = self.shown(&token, None, visit.made).await?;
         let here = &visit.here;
         match (&shown.view, Form::read(&body)) {
             (View::Details { .. }, Ok(details)) => {
-                let submission = self.wallets.submit_sender(&token, details, before).await?.id;
+                let submission = self.wallets.submit_sender(&token, details, visit.made).await?.id;
                 let mut response = see_other(&led_to(&token, Some(submission), here));
                 cookie::remember(
                     &mut response,
@@ -253,7 +255,7 @@ impl Pages {
         self.count(visit, "find", FINDS_PER_WINDOW)?;
         let id = PaymentRequestId::parse(&id).ok_or(Stopped::Closed)?;
         let (page, sender) = self.wallets.receipt_page(&tag, id, &code).await?;
-        let shown = self.seen(page, sender)?;
+        let shown = self.seen(page, sender, None)?;
         let frame = self.frame(&shown, &visit.here).await?;
         let page = receipt::page(
             &visit.here,
@@ -282,8 +284,8 @@ impl Pages {
     ) -> Response {
         let told = match self.count(visit, "status", REQUESTS_PER_WINDOW) {
             Ok(()) => {
-                self.status(&Followed { token, submission, words: Words(visit.here.language) })
-                    .await
+                let (words, made) = (Words(visit.here.language), visit.made);
+                self.status(&Followed { token, submission, made, words }).await
             }
             Err(stopped) => Err(stopped),
         };
@@ -304,7 +306,8 @@ impl Pages {
         visit: &Visit,
     ) -> Result<Response, Stopped> {
         self.count(visit, "stream", REQUESTS_PER_WINDOW)?;
-        let followed = Followed { token, submission, words: Words(visit.here.language) };
+        let (words, made) = (Words(visit.here.language), visit.made);
+        let followed = Followed { token, submission, made, words };
         self.status(&followed).await?;
         let room = self.streams.clone().try_acquire_owned().map_err(|_| Stopped::Failed)?;
         let events = Body::from_stream(stream::stream(self.clone(), followed, room));
@@ -315,7 +318,8 @@ impl Pages {
 
     /// The status of a page for the script.
     pub(super) async fn status(&self, followed: &Followed) -> Result<Vec<u8>, Stopped> {
-        let shown = self.shown(&followed.token, followed.submission.as_deref()).await?;
+        let Followed { token, submission, made, .. } = followed;
+        let shown = self.shown(token, submission.as_deref(), *made).await?;
         Ok(live::status(&shown.view, followed.words)?)
     }
 
@@ -357,15 +361,26 @@ impl Pages {
         &self,
         token: &str,
         submission: Option<&str>,
+        made: Option<SenderInfoId>,
     ) -> Result<Shown, Stopped> {
-        self.seen(self.find(token).await?, submission.and_then(SenderInfoId::parse))
+        self.seen(self.find(token).await?, submission.and_then(SenderInfoId::parse), made)
     }
 
-    fn seen(&self, page: PayPage, submission: Option<SenderInfoId>) -> Result<Shown, Stopped> {
-        let known =
-            submission.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
+    fn seen(
+        &self,
+        page: PayPage,
+        submission: Option<SenderInfoId>,
+        made: Option<SenderInfoId>,
+    ) -> Result<Shown, Stopped> {
+        let find = |id: SenderInfoId| page.senders.iter().find(|sender| sender.id == id).cloned();
+        let known = submission.and_then(find);
+        let maker = made.filter(|_| known.is_none()).and_then(find);
         let told = |arrival: &Arrival| {
-            let is_own = known.as_ref().is_some_and(|sender| sender.may_be_of(&arrival.deposit));
+            let of = |sender: &PaySender| sender.may_be_of(&arrival.deposit);
+            let is_own = known.as_ref().is_some_and(of);
+            // Without a submission, only what came without one may be the visitor's.
+            let may_be_own = known.is_none() && arrival.deposit.submission.is_none();
+            let is_shown_as_own = is_own || may_be_own || maker.as_ref().is_some_and(of);
             let sent = arrival.deposit.sent_with(page.arrivals.iter().map(|it| &it.deposit));
             let confirmations = arrival.confirmations;
             let incoming = Incoming::of(&arrival.deposit, &page.request, &sent, confirmations)?;
@@ -373,10 +388,13 @@ impl Pages {
             if arrival.deposit.state == DepositState::Dust && !is_own {
                 return None;
             }
-            let is_his = known.is_none() || is_own;
             let back_tx =
                 known.as_ref().and_then(|sender| page.gave_back(&arrival.deposit, sender));
-            Some(if is_his { Incoming { back_tx, ..incoming } } else { incoming.of_another() })
+            Some(if is_shown_as_own {
+                Incoming { back_tx, ..incoming }
+            } else {
+                incoming.of_another()
+            })
         };
         let arrived = own_or_good(page.arrivals.iter().filter_map(told).collect());
         let now = self.wallets.world().clock.now();
@@ -388,7 +406,7 @@ impl Pages {
             // Others have paid, and what they paid was not accepted.
             View::Closed if !page.arrivals.is_empty() => Err(Stopped::Taken),
             View::Closed => Err(Stopped::Closed),
-            view => Ok(Shown { page, known, view }),
+            view => Ok(Shown { page, known, made: maker.map(|sender| sender.id), view }),
         }
     }
 
@@ -396,7 +414,8 @@ impl Pages {
         let now = self.wallets.world().clock.now();
         let request = &shown.page.request;
         let payee = &shown.page.tenant.name;
-        let code = request.check_code(shown.known.as_ref().map(|sender| sender.id));
+        let sender = shown.known.as_ref().map(|sender| sender.id).or(shown.made);
+        let code = request.check_code(sender);
         let link = self.settings.links.receipt(&shown.page.tenant.tag, request.id, &code);
         let receipt = Receipt { link, code };
         let frame = Frame::of(request, payee, self.settings.sandbox, Words(here.language), now);
@@ -456,7 +475,7 @@ impl Pages {
 }
 
 /// The payments that a visitor sees: their own, or, while there are none, those of others that were
-/// not rejected. A visitor without submitted details sees all.
+/// not rejected.
 fn own_or_good(mut arrived: Vec<Incoming>) -> Vec<Incoming> {
     let has_own = arrived.iter().any(|incoming| incoming.is_own);
     arrived.retain(|incoming| {

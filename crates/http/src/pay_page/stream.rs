@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use domain::ids::SenderInfoId;
 use domain::ports::Clock;
 use domain::time::{Span, Timestamp};
 use futures_util::Stream;
@@ -32,6 +33,8 @@ pub struct Followed {
     pub token: String,
     /// The visitor's submission, if any.
     pub submission: Option<String>,
+    /// The submission that the browser made for the link.
+    pub made: Option<SenderInfoId>,
     pub words: Words,
 }
 

@@ -5,8 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use domain::currency::{Currency, StableCoin};
+use domain::ids::SenderInfoId;
 use http::{Request, header};
 
+use super::cookie;
 use super::language::{Language, payer_currency};
 use super::way::Way;
 use crate::decode::query::Query;
@@ -69,6 +71,8 @@ pub struct Visit {
     pub typed: Option<String>,
     /// `?account=`: the account of a browser wallet; never empty.
     pub account: Option<String>,
+    /// The submission that this browser made for the link, by its cookie.
+    pub made: Option<SenderInfoId>,
 }
 
 impl Visit {
@@ -92,7 +96,8 @@ impl Visit {
         let path = request.uri().path().to_owned();
         let payer_currency = accepted.and_then(payer_currency);
         let here = Here { path, language, chosen: chosen.is_some(), coin, from, payer_currency };
-        Visit { peer, here, typed, account }
+        let made = cookie::submission(request.headers());
+        Visit { peer, here, typed, account, made }
     }
 }
 

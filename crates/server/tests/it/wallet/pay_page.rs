@@ -17,6 +17,7 @@ on_both_stores! {
     the_first_page_guesses_the_currency_and_the_named_country_wins
     status_and_stream_match_the_page
     each_senders_receipt_has_their_own_payments
+    a_refused_payment_is_its_senders_alone
     a_page_looks_like_its_bank
     a_transaction_that_is_not_shown_is_looked_for
     what_pages_load_is_versioned_and_kept
@@ -40,6 +41,12 @@ impl<'a> Link<'a> {
 
     pub fn get(&self, below: &str) -> Call {
         self.bank.bank.unsigned(Method::GET, &format!("{}{below}", self.path), None)
+    }
+
+    /// The plain link in the browser that made this submission.
+    pub fn by_browser_of(&self, submission: &str) -> Call {
+        let id = submission.trim_start_matches('/').split('?').next().unwrap_or_default();
+        self.get("").header("cookie", &format!("corridor_sender={id}"))
     }
 
     /// Submits a form to the page, or to a path below it.
@@ -312,14 +319,19 @@ async fn status_and_stream_match_the_page(on: On) {
     );
     let live = Json::read(last.trim().strip_prefix("data: ").expect("data").as_bytes());
     assert!(page.contains(live["live"].text()), "{last}");
-    // Only the sender sees the transaction in the receipt, not others with the link.
+    // Only the sender has a receipt with the transaction: the plain link shows one without it in
+    // the browser that made the submission, and none in others.
     let receipt = "class=\"card receipt\"";
-    let visitor = text(&link.get("").send().await);
+    let visitor = text(&link.by_browser_of(&sender).send().await);
     assert!(page.contains(receipt) && visitor.contains(receipt));
+    let stranger = text(&link.get("").send().await);
+    assert!(stranger.contains("This request has been paid"), "{stranger}");
+    assert!(!stranger.contains(receipt) && !stranger.contains("Thank you"), "{stranger}");
     let hash =
         page.split("class=\"address\" dir=\"ltr\">").nth(1).and_then(|rest| rest.split('<').next());
     let hash = hash.expect("a transaction");
-    assert!(hash.starts_with("0x") && hash.len() == 66 && !visitor.contains(hash), "{hash}");
+    assert!(hash.starts_with("0x") && hash.len() == 66, "{hash}");
+    assert!(!visitor.contains(hash) && !stranger.contains(hash), "{hash}");
     // The receipt's own link shows what was paid, and no more; another check code shows nothing.
     let path = receipt_path(&page);
     let shown = text(&Link { bank: &bank, path: path.clone() }.get("").send().await);
@@ -365,13 +377,53 @@ async fn each_senders_receipt_has_their_own_payments(on: On) {
         let shown = text(&Link { bank: &bank, path }.get("").send().await);
         assert!(shown.contains(own) && !shown.contains(other), "{own}: {shown}");
     }
-    // A sender who paid nothing has no receipt.
-    let page = text(&link.get(&bystander).send().await);
-    assert!(page.contains("This request has been paid") && !page.contains("Check code"), "{page}");
-    // A visitor with the link alone sees all payments, and so does the receipt that they share.
-    let path = receipt_path(&text(&link.get("").send().await));
+    // A sender who paid nothing has no receipt, and neither has a visitor with the link alone.
+    for page in [link.get(&bystander), link.get(""), link.by_browser_of(&bystander)] {
+        let page = text(&page.send().await);
+        assert!(page.contains("This request has been paid"), "{page}");
+        assert!(!page.contains("Check code") && !page.contains("Thank you"), "{page}");
+    }
+    let path = receipt_path(&text(&link.by_browser_of(&senders[0]).send().await));
     let shown = text(&Link { bank: &bank, path }.get("").send().await);
-    assert!(shown.contains("10.00 USDC") && shown.contains("15.00 USDC"), "{shown}");
+    assert!(shown.contains("10.00 USDC") && !shown.contains("15.00 USDC"), "{shown}");
+    bank.finish().await;
+}
+
+async fn a_refused_payment_is_its_senders_alone(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.wallet("refused-alone").await;
+    let request = bank.request(&wallet, "25.01", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let (other, sender) = (link.introduced().await, link.introduced().await);
+    bank.paid(&request, "?amount=10.00").await;
+    let page = async |below: &str| text(&link.get(below).send().await);
+    let refused = async || page(&sender).await.contains("could not be completed");
+    assert!(testkit::wait::until_async(AT_MOST, refused).await, "it is never refused");
+    let own = page(&sender).await;
+    assert!(!own.contains("data-to=") && !own.contains("has arrived"), "{own}");
+    // Everybody else is asked for the whole amount.
+    let others = page(&other).await;
+    assert!(others.contains("25.01 USDC") && others.contains("data-to="), "{others}");
+    assert!(!others.contains("10.00") && !others.contains("Remaining amount"), "{others}");
+    assert!(!page("").await.contains("10.00"));
+    let listed = bank.listed(&wallet, &request).await;
+    assert_eq!((listed["status"].text(), listed["amount_due"].text()), ("ACTIVE", "25.01"));
+    assert_eq!(listed["amount_received"].text(), "10.00");
+    // What a request was paid with is refused: it takes nothing, and it has not expired.
+    let request = bank.request(&wallet, "25.01", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let (other, sender) = (link.introduced().await, link.introduced().await);
+    bank.paid(&request, "").await;
+    let page = async |below: &str| text(&link.get(below).send().await);
+    let refused = async || page(&sender).await.contains("could not be completed");
+    assert!(testkit::wait::until_async(AT_MOST, refused).await, "it is never refused");
+    for below in [&other, ""] {
+        let shown = page(below).await;
+        assert!(shown.contains("This request cannot be paid now"), "{shown}");
+        assert!(!shown.contains("expired") && !shown.contains("25.01"), "{shown}");
+    }
+    let own = text(&link.by_browser_of(&sender).send().await);
+    assert!(own.contains("could not be completed") && !own.contains("name=\"address\""), "{own}");
     bank.finish().await;
 }
 

@@ -90,7 +90,7 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
         visitor.contains("open the page where you saw") && !visitor.contains("name=\"address\""),
         "{visitor}"
     );
-    assert_eq!(answers(&link, "/11111111-1111-4111-8111-111111111111", OWN).await, 303);
+    assert_eq!(answers(&link, "/11111111-1111-4111-8111-111111111111", OWN).await, 404);
     let mistyped = link.submit(&sender, &format!("address={}", OWN.replace("aAeb", "aaeb"))).await;
     assert!(
         mistyped.status == 422 && text(&mistyped).contains("it contains a wrong character"),
@@ -368,8 +368,11 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
         .expect("paid")
         .to_string();
     assert!(over.contains(&tx) && !over.contains("http-equiv"), "{over}");
+    let browser = text(&link.by_browser_of(&sender).send().await);
+    assert!(browser.contains("It was refunded.") && !browser.contains(&tx), "{browser}");
     let visitor = page(&link, "").await;
-    assert!(visitor.contains("It was refunded.") && !visitor.contains(&tx), "{visitor}");
+    assert!(visitor.contains("This request cannot be paid now"), "{visitor}");
+    assert!(!visitor.contains("refunded") && !visitor.contains(&tx), "{visitor}");
     let own_wallet = bank.address(&wallet).await;
     assert!(
         !over.to_lowercase().contains(&own_wallet.to_lowercase()),
