@@ -429,6 +429,28 @@ describe('the first screen of a small phone', { concurrency: AT_ONCE }, () => {
     await close();
   });
 
+  it('writes times in the language of the page, or in figures alone', async () => {
+    const request = await bank.request('25.50');
+    for (const locale of ['en-US', 'ar-EG', 'hi-IN', 'ne-NP', 'vi-VN']) {
+      const { page, close } = await open(request.payment_link, { locale, timezoneId: 'Asia/Kathmandu' });
+      for (const language of ['en', 'ur', 'ar', 'hi', 'bn', 'ne', 'vi', 'fil']) {
+        await page.goto(`${request.payment_link}?lang=${language}`);
+        const time = await page.locator('time').first().textContent();
+        const about = `${language} in ${locale}: ${time}`;
+        assert.match(time, /20\d\d/, about);
+        // Every digit is Latin, and no month is a number with a letter.
+        assert.doesNotMatch(time, /(?![0-9])\p{Nd}|\bM\d/u, about);
+        const figures = /^20\d\d-\d\d-\d\d \d\d:\d\d UTC\+5:45$/;
+        const letters = { en: /[A-Z][a-z]{2}/, ur: /\p{sc=Arabic}/u, ar: /\p{sc=Arabic}/u, hi: /\p{sc=Devanagari}/u,
+          bn: /\p{sc=Bengali}/u, ne: /\p{sc=Devanagari}/u, vi: /thg|tháng/, fil: /[A-Z][a-z]{2}/ };
+        const known = await page.evaluate((code) => Intl.DateTimeFormat.supportedLocalesOf(code).length > 0, language);
+        if (!known) assert.match(time, figures, about);
+        else assert.ok(figures.test(time) || letters[language].test(time), about);
+      }
+      await close();
+    }
+  });
+
   it('keeps words whole at twice the text size', async () => {
     const request = await bank.request('25.50');
     const { page, close } = await open(request.payment_link, { viewport: { width: 320, height: 640 } });

@@ -32,13 +32,33 @@
     }
   }
 
+  // The format of the page's language; null if the browser lacks its names of months. It would then
+  // write them in its own language, or as numbers with a letter.
+  function named() {
+    if (!Intl.DateTimeFormat.supportedLocalesOf(latin).length) return null;
+    const format = new Intl.DateTimeFormat(latin, LOCAL);
+    const month = format.formatToParts(0).find(({ type }) => type === 'month')?.value ?? '';
+    return /^M?\d+$/.test(month) ? null : format;
+  }
+
+  // In figures alone, as the server writes it, in local time.
+  function figures(at) {
+    const two = (n) => String(n).padStart(2, '0');
+    const ahead = -at.getTimezoneOffset();
+    const [hours, minutes] = [Math.floor(Math.abs(ahead) / 60), Math.abs(ahead) % 60];
+    const zone = (ahead < 0 ? '-' : '+') + hours + (minutes ? ':' + two(minutes) : '');
+    return at.getFullYear() + '-' + two(at.getMonth() + 1) + '-' + two(at.getDate()) + ' '
+      + two(at.getHours()) + ':' + two(at.getMinutes()) + ' UTC' + (ahead ? zone : '');
+  }
+
   function localTimes(root) {
-    for (const time of root.querySelectorAll('time')) {
-      const at = new Date(time.dateTime);
-      try {
-        time.textContent = new Intl.DateTimeFormat(latin, LOCAL).format(at);
-      } catch { /* an old browser keeps the server's text */ }
-    }
+    try {
+      const format = named();
+      for (const time of root.querySelectorAll('time')) {
+        const at = new Date(time.dateTime);
+        time.textContent = format ? format.format(at) : figures(at);
+      }
+    } catch { /* an old browser keeps the server's text */ }
   }
 
   // --- copying -------------------------------------------------------------------------------------------------------
