@@ -766,6 +766,26 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
 }
 
 #[test]
+fn the_payee_of_a_receipt_is_one_text_with_the_languages_comma() {
+    let paid = PaymentRequest {
+        state: RequestState::Paid,
+        recipient_name: Some("Nila Sarkar".to_owned()),
+        ..request()
+    };
+    let view = view(&paid, &[deposit(DepositState::Completed)], true);
+    for language in Language::ALL {
+        let comma = match language {
+            Language::Urdu | Language::Arabic => "،",
+            _ => ",",
+        };
+        let payee = format!("<dd><span><bdi>Nila S.</bdi>{comma} <bdi>Demo Bank</bdi></span></dd>");
+        let frame = frame(&paid, language);
+        let receipt = receipt::receipt(&view, &frame, "Ethereum", true).expect("written").0;
+        assert!(receipt.contains(&payee), "{receipt}");
+    }
+}
+
+#[test]
 fn a_part_payment_of_a_closed_link_is_not_called_complete() {
     let part = PaymentRequest { received: Received { usdc: 10_000_000, usdt: 0 }, ..request() };
     let sent = Deposit { minor: 10_000_000, ..deposit(DepositState::Completed) };

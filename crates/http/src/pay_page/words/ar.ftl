@@ -140,6 +140,7 @@ fault-address-unusable = لا يمكن استعمال هذا العنوان هن
 
 receipt = إيصال
 receipt-to = دُفع إلى
+receipt-person = { $person }، { $bank }
 receipt-for = الغرض
 receipt-time = الوقت
 receipt-total = المجموع

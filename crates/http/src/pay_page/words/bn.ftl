@@ -140,6 +140,7 @@ fault-address-unusable = এই ঠিকানা এখানে ব্যব�
 
 receipt = রসিদ
 receipt-to = যাকে দেওয়া হয়েছে
+receipt-person = { $person }, { $bank }
 receipt-for = যে কারণে
 receipt-time = সময়
 receipt-total = মোট

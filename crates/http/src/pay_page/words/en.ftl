@@ -138,6 +138,7 @@ fault-address-unusable = This address cannot be used here. Please enter another 
 
 receipt = Receipt
 receipt-to = Paid to
+receipt-person = { $person }, { $bank }
 receipt-for = For
 receipt-time = Time
 receipt-total = Total

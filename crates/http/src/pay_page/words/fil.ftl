@@ -140,6 +140,7 @@ fault-address-unusable = Hindi magagamit dito ang address na ito. Pakisulat ang 
 
 receipt = Resibo
 receipt-to = Ibinayad sa
+receipt-person = { $person }, { $bank }
 receipt-for = Para sa
 receipt-time = Oras
 receipt-total = Kabuuan

@@ -140,6 +140,7 @@ fault-address-unusable = यह पता यहाँ इस्तेमाल 
 
 receipt = रसीद
 receipt-to = किसको दिया
+receipt-person = { $person }, { $bank }
 receipt-for = किसलिए
 receipt-time = समय
 receipt-total = कुल रकम

@@ -140,6 +140,7 @@ fault-address-unusable = यो ठेगाना यहाँ प्रयो�
 
 receipt = रसिद
 receipt-to = कसलाई तिरेको
+receipt-person = { $person }, { $bank }
 receipt-for = केका लागि
 receipt-time = समय
 receipt-total = जम्मा

@@ -140,6 +140,7 @@ fault-address-unusable = یہ ایڈریس یہاں استعمال نہیں ہو
 
 receipt = رسید
 receipt-to = جسے ادا کیا
+receipt-person = { $person }، { $bank }
 receipt-for = مقصد
 receipt-time = وقت
 receipt-total = کل رقم

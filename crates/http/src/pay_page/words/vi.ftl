@@ -140,6 +140,7 @@ fault-address-unusable = Không dùng được địa chỉ này ở đây. Vui 
 
 receipt = Biên nhận
 receipt-to = Gửi đến
+receipt-person = { $person }, { $bank }
 receipt-for = Nội dung
 receipt-time = Thời gian
 receipt-total = Tổng cộng
