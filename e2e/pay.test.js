@@ -473,6 +473,32 @@ describe('the first screen of a small phone', { concurrency: AT_ONCE }, () => {
     await close();
   });
 
+  it('fits a narrow screen at twice the text size, with every number whole', async () => {
+    const request = await bank.request('25.097727');
+    const url = await introduced(request);
+    const { page, close } = await open(request.payment_link, { viewport: { width: 360, height: 640 } });
+    const lines = (selector) => page.locator(selector).first().evaluate((element) => {
+      const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
+      const range = document.createRange();
+      range.setStart(text, 0);
+      range.setEnd(text, text.data.search(/ |$/));
+      return range.getClientRects().length;
+    });
+    for (const language of ['en', 'ar', 'ne', 'vi', 'fil']) {
+      for (const address of [request.payment_link, `${request.payment_link}?from=exchange`, url]) {
+        await page.goto(`${address}${address.includes('?') ? '&' : '?'}lang=${language}`);
+        await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+        await fits(page, `twice the text size, ${language}`);
+        assert.equal(await lines('.amount bdi'), 1, language);
+        if (address === url) assert.equal(await lines('#pay .value:not(.address)'), 1, language);
+        if (!address.includes('from=')) continue;
+        const { width } = await page.locator('#phone_number').boundingBox();
+        assert.ok(width > 200, `${language}: the number has ${width} px`);
+      }
+    }
+    await close();
+  });
+
   it('sets digits in the Latin face', async () => {
     const request = await bank.request('25.50');
     const { page, close } = await open(`${request.payment_link}?lang=ur`);
