@@ -57,9 +57,18 @@ impl Deposit {
             }
             _ if !request.asked.takes(self.coin) => RequestException::WrongAsset,
             _ if !request.is_in_time(self.paid_at) => RequestException::Late,
-            _ if request.asked.compare(sent) == Paid::Over => RequestException::Overpaid,
+            _ if self.is_too_much(request, sent) => RequestException::Overpaid,
             _ => RequestException::None,
         }
+    }
+
+    /// Whether it counts among payments of its sender, `sent`, that are together more than was
+    /// requested, however it deviates otherwise.
+    pub fn is_too_much(&self, request: &PaymentRequest, sent: &Received) -> bool {
+        let has_counted =
+            !matches!(self.state, DepositState::Seen | DepositState::Orphaned | DepositState::Dust);
+        let is_asked_for = request.asked.takes(self.coin);
+        has_counted && is_asked_for && request.asked.compare(sent) == Paid::Over
     }
 
     /// Counted amounts of this deposit's sender, out of deposits of its request: those of the same

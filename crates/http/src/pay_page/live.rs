@@ -5,7 +5,7 @@ use askama::Template;
 use domain::payment_request::RequestException;
 use domain::sponsor::SponsoredState;
 
-use super::view::{self, Incoming, Part, Progress, View};
+use super::view::{self, Incoming, Notice, Part, Progress, View};
 use super::words::{Markup, Words};
 use crate::write;
 
@@ -58,7 +58,7 @@ struct Live {
     t: Words,
     /// The headline and its style.
     headline: Option<(Markup, &'static str)>,
-    notice: Option<Markup>,
+    notices: Vec<Markup>,
     /// What has arrived, and the requested amount.
     part: Option<(i64, i64)>,
     lines: Vec<Line>,
@@ -74,7 +74,7 @@ pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
         .map(|(key, class)| say_of(view.part(), key, words).map(|said| (said, class)))
         .transpose()?;
     let part = view.part().filter(|_| !is_status).map(|part| (part.have, part.whole));
-    Live { t: words, headline, notice: notice(view, words)?, part, lines }.render().map(Markup)
+    Live { t: words, headline, notices: notices(view, words)?, part, lines }.render().map(Markup)
 }
 
 fn headline(view: &View) -> Option<(&'static str, &'static str)> {
@@ -112,7 +112,7 @@ fn say_of(part: Option<Part>, key: &str, words: Words) -> askama::Result<Markup>
 }
 
 /// What is unusual about the payments. Only a visitor who may have made them is addressed.
-fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
+fn notices(view: &View, words: Words) -> askama::Result<Vec<Markup>> {
     let arrived = view.arrived();
     let is_other = |it: &&Incoming| it.is_own && !it.is_over() && it.is_other_token_held();
     if let Some(other) = arrived.iter().find(is_other) {
@@ -120,27 +120,23 @@ fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
             View::Details { .. } => "notice-other-link",
             _ => "notice-other",
         };
-        return words.with(key, &[("amount", &other.amount())]).map(Some);
+        return Ok(vec![words.with(key, &[("amount", &other.amount())])?]);
     }
     match view.sponsored() {
-        Some(SponsoredState::Sending) => return words.say("notice-sending").map(Some),
-        Some(SponsoredState::Failed) => return words.say("notice-unsent").map(Some),
+        Some(SponsoredState::Sending) => return Ok(vec![words.say("notice-sending")?]),
+        Some(SponsoredState::Failed) => return Ok(vec![words.say("notice-unsent")?]),
         None => {}
     }
-    let View::Status { notice, .. } = view else {
-        return view.part().map(|part| say_of(Some(part), "notice-partial", words)).transpose();
+    let View::Status { notices, .. } = view else {
+        let part = view.part().map(|part| say_of(Some(part), "notice-partial", words));
+        return part.into_iter().collect();
     };
-    match notice {
-        RequestException::Overpaid => words.say("notice-overpaid").map(Some),
-        RequestException::Late => words.say(late(arrived)).map(Some),
-        // The reason for a rejection is disclosed to the bank, never to the sender.
-        RequestException::None
-        | RequestException::Partial
-        | RequestException::WrongAsset
-        | RequestException::Held
-        | RequestException::Rejected
-        | RequestException::Refunded => Ok(None),
-    }
+    // The reason for a rejection is disclosed to the bank, never to the sender.
+    let say = |notice: &Notice| match notice {
+        Notice::Overpaid => words.say("notice-overpaid"),
+        Notice::Late => words.say(late(arrived)),
+    };
+    notices.iter().map(say).collect()
 }
 
 /// The notice about the visitor's late payments; the line of a refused one states what happens to

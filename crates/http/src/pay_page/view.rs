@@ -29,6 +29,8 @@ pub struct Incoming {
     pub paid_at: Timestamp,
     /// What is unusual about it, whatever others paid.
     pub deviation: RequestException,
+    /// Whether its sender sent more than was requested, late or not.
+    pub is_too_much: bool,
     /// Whether it was refused, or could not be passed on: its sender is not asked to send again.
     pub is_refused: bool,
     /// Whether it may be the visitor's own. Other senders' payments ask nothing of the visitor and
@@ -140,6 +142,7 @@ impl Incoming {
             progress,
             paid_at,
             deviation,
+            is_too_much: deposit.is_too_much(request, sent),
             is_refused,
             is_own: true,
             tx,
@@ -206,6 +209,15 @@ pub struct Offer {
     pub minor: Option<i64>,
 }
 
+/// What is unusual about the visitor's payments. The page names another token with its amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// They sent more than was requested.
+    Overpaid,
+    /// A payment arrived after the expiry.
+    Late,
+}
+
 /// The view of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
@@ -235,7 +247,7 @@ pub enum View {
         arrived: Vec<Incoming>,
         part: Option<Part>,
         /// What is unusual about the visitor's payments.
-        notice: RequestException,
+        notices: Vec<Notice>,
         /// The state of the refund question.
         back: Back,
         /// Whether others can still pay the request.
@@ -256,12 +268,12 @@ impl View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
         let is_asked = !is_refused(&arrived, known) && !is_under_way(request, &arrived, known);
         let offers = if open && is_asked { offers(request) } else { Vec::new() };
-        let notice = notice(&arrived, known);
+        let notices = notices(&arrived, known);
         let back = Back::of(&arrived, known);
         let part = part(request);
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
-            (true, _) => View::Status { arrived, part, notice, back, is_open: open },
+            (true, _) => View::Status { arrived, part, notices, back, is_open: open },
             (false, true) => View::Send { offers, arrived, part, back, sponsored: None },
             (false, false) => View::Details { arrived, part },
         }
@@ -415,17 +427,18 @@ impl Back {
     }
 }
 
-/// What is unusual about the visitor's payments that were not refunded; of several, the first of
-/// late, overpaid. The page names another token with its amount. Of an unknown visitor's payments
-/// all have to be unusual: some may be another sender's.
-fn notice(arrived: &[Incoming], known: bool) -> RequestException {
+/// What is unusual about the visitor's payments that were not refunded. Of an unknown visitor's
+/// payments all have to be unusual: some may be another sender's.
+fn notices(arrived: &[Incoming], known: bool) -> Vec<Notice> {
     let open = || arrived.iter().filter(|it| it.is_own && it.progress != Progress::GivenBack);
-    let is = |what: &RequestException| {
-        let has = |it: &Incoming| it.deviation == *what;
+    let is = |what: &Notice| {
+        let has = |it: &Incoming| match what {
+            Notice::Overpaid => it.is_too_much,
+            Notice::Late => it.deviation == RequestException::Late,
+        };
         open().any(has) && (known || open().all(has))
     };
-    let told = [RequestException::Late, RequestException::Overpaid];
-    told.into_iter().find(is).unwrap_or(RequestException::None)
+    [Notice::Overpaid, Notice::Late].into_iter().filter(is).collect()
 }
 
 /// Whether a payment of the visitor was refused. They are not asked for another one: it would be

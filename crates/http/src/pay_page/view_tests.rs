@@ -274,7 +274,7 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
     let late = PaymentRequest { expires_at: T0, late: true, ..expired };
     assert!(matches!(
         view(&late, &[DepositState::Screening], false),
-        View::Status { notice: RequestException::Late, .. }
+        View::Status { notices, .. } if notices == [Notice::Late]
     ));
 }
 
@@ -365,6 +365,33 @@ fn held_payments_are_asked_about_only_with_a_visible_reason() {
     }
 }
 
+/// In one payment or in two, in whatever order they came.
+#[test]
+fn a_payment_that_is_too_much_and_late_is_called_both() {
+    let paid = PaymentRequest { state: RequestState::Paid, ..request() };
+    let at = |paid_at, minor| Deposit { paid_at, minor, ..deposit(DepositState::Completed) };
+    let (early, late) = (paid.created_at, paid.expires_at);
+    let both = vec![Notice::Overpaid, Notice::Late];
+    for (deposits, told) in [
+        (vec![at(late, 51_000_000)], both.clone()),
+        (vec![at(early, 25_500_000), at(late, 25_500_000)], both.clone()),
+        (vec![at(late, 25_500_000), at(early, 25_500_000)], both.clone()),
+        (vec![at(late, 25_500_000), at(late, 1)], both),
+        (vec![at(early, 25_500_000), at(early, 1)], vec![Notice::Overpaid]),
+        (vec![at(early, 10_000_000), at(late, 15_500_000)], vec![Notice::Late]),
+        (vec![at(early, 10_000_000), at(early, 15_500_000)], vec![]),
+    ] {
+        let sum = deposits.iter().map(|it| it.minor).sum();
+        let sent = Received { usdc: sum, usdt: 0 };
+        let arrived = deposits.iter().filter_map(|it| Incoming::of(it, &paid, &sent, None));
+        let View::Status { notices, .. } = View::of(&paid, arrived.collect(), true, true, T0)
+        else {
+            panic!("a status: {deposits:?}")
+        };
+        assert_eq!(notices, told, "{deposits:?}");
+    }
+}
+
 /// What another sender pays with the same link neither asks a sender nor tells them anything.
 #[test]
 fn a_deviation_of_another_s_payment_says_nothing_about_one_s_own() {
@@ -381,11 +408,11 @@ fn a_deviation_of_another_s_payment_says_nothing_about_one_s_own() {
         for (strange, _) in unusual() {
             let other = one(&deposit(DepositState::InReview), &strange, None).expect("shown");
             let shown = View::of(&paid, vec![own, other.of_another()], true, true, T0);
-            let View::Status { notice, back, .. } = shown else { panic!("{shown:?}") };
-            assert_eq!((notice, back), (RequestException::None, Back::No), "{state:?}");
+            let View::Status { notices, back, .. } = shown else { panic!("{shown:?}") };
+            assert_eq!((notices, back), (vec![], Back::No), "{state:?}");
             let unknown = View::of(&paid, vec![own, other], true, false, T0);
-            let View::Status { notice, .. } = unknown else { panic!("{unknown:?}") };
-            assert_eq!(notice, RequestException::None, "{state:?}");
+            let View::Status { notices, .. } = unknown else { panic!("{unknown:?}") };
+            assert_eq!(notices, [], "{state:?}");
         }
     }
 }
