@@ -132,6 +132,9 @@ pub struct PaymentRequest {
     pub received: Received,
     /// `paid_at`: time at which it became PAID; `None` before.
     pub paid_at: Option<Timestamp>,
+    /// Time at which it became CANCELLED; `None` before, and for requests that earlier versions
+    /// cancelled.
+    pub cancelled_at: Option<Timestamp>,
     /// Whether a payment arrived in a block at or after the expiry, or counted after the request was
     /// cancelled.
     pub late: bool,

@@ -56,10 +56,17 @@ impl Deposit {
                 RequestException::None
             }
             _ if !request.asked.takes(self.coin) => RequestException::WrongAsset,
-            _ if !request.is_in_time(self.paid_at) => RequestException::Late,
+            _ if self.is_late(request) => RequestException::Late,
             _ if self.is_too_much(request, sent) => RequestException::Overpaid,
             _ => RequestException::None,
         }
+    }
+
+    /// Whether it was paid in a block after the expiry, or counted after the request was cancelled.
+    fn is_late(&self, request: &PaymentRequest) -> bool {
+        let counted = self.credited_at;
+        let is_after = |end| counted.is_some_and(|counted| counted >= end);
+        !request.is_in_time(self.paid_at) || request.cancelled_at.is_some_and(is_after)
     }
 
     /// Whether it counts among payments of its sender, `sent`, that are together more than was

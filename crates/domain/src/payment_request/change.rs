@@ -72,6 +72,7 @@ pub fn create(
         state: RequestState::Active,
         received: Received::default(),
         paid_at: None,
+        cancelled_at: None,
         late: false,
         wrong_asset: false,
         other_taken: None,
@@ -375,8 +376,10 @@ impl PaymentRequest {
             RequestStep::To(state) => {
                 self.state = state;
                 self.version += 1;
-                if state == RequestState::Paid {
-                    self.paid_at = Some(now);
+                match state {
+                    RequestState::Paid => self.paid_at = Some(now),
+                    RequestState::Cancelled => self.cancelled_at = Some(now),
+                    RequestState::Active | RequestState::Expired => {}
                 }
                 self.with_job(JobChange::Done)
             }

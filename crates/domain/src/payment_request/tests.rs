@@ -426,6 +426,8 @@ fn only_an_active_request_is_cancelled() {
         if state == Active {
             assert_eq!(effects.expect("active").jobs, [(REQUEST.0, JobChange::Done)]);
             assert_eq!((by_bank.state, by_regulator.state), (Cancelled, Cancelled));
+            let at = Some(monday());
+            assert_eq!((by_bank.cancelled_at, by_regulator.cancelled_at), (at, at));
         } else {
             assert_eq!(effects, Err(RequestConflict(state)));
             assert_eq!((by_bank.state, by_regulator.state), (state, state));

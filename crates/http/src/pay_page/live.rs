@@ -134,19 +134,26 @@ fn notices(view: &View, words: Words) -> askama::Result<Vec<Markup>> {
     // The reason for a rejection is disclosed to the bank, never to the sender.
     let say = |notice: &Notice| match notice {
         Notice::Overpaid => words.say("notice-overpaid"),
-        Notice::Late => words.say(late(arrived)),
+        Notice::Late => {
+            let keys = ["notice-late", "notice-late-done", "notice-late-over"];
+            words.say(late(arrived, keys))
+        }
+        Notice::Withdrawn => {
+            let keys = ["notice-withdrawn", "notice-withdrawn-done", "notice-withdrawn-over"];
+            words.say(late(arrived, keys))
+        }
     };
     notices.iter().map(say).collect()
 }
 
-/// The notice about the visitor's late payments; the line of a refused one states what happens to
-/// it.
-fn late(arrived: &[Incoming]) -> &'static str {
+/// The notice about the visitor's late payments, out of those for undecided, accepted and other
+/// ones; the line of a refused one states what happens to it.
+fn late(arrived: &[Incoming], [open, done, over]: [&'static str; 3]) -> &'static str {
     let late = || arrived.iter().filter(|it| it.is_own && it.deviation == RequestException::Late);
     match (late().all(|it| it.progress == Progress::Done), late().all(Incoming::is_over)) {
-        (true, _) => "notice-late-done",
-        (false, true) => "notice-late-over",
-        (false, false) => "notice-late",
+        (true, _) => done,
+        (false, true) => over,
+        (false, false) => open,
     }
 }
 

@@ -10,6 +10,7 @@ use domain::deposit::{Deposit, DepositState, Refund};
 use domain::ids::IntentId;
 use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
 use domain::screening::Screened;
+use domain::time::Span;
 use engine::wallets::Found;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -939,6 +940,29 @@ fn one_on_legal_hold_is_asked_about_in_the_very_same_words() {
             };
             assert_eq!(page(DepositState::Rejected), page(DepositState::LegalHold));
         }
+    }
+}
+
+#[test]
+fn a_payment_after_the_withdrawal_says_so() {
+    let cancelled = PaymentRequest {
+        state: RequestState::Cancelled,
+        cancelled_at: Some(T0),
+        received: Received { usdc: 25_500_000, usdt: 0 },
+        late: true,
+        ..request()
+    };
+    for (state, sentence) in [
+        (DepositState::Screening, "after this request was withdrawn. We are looking into it."),
+        (DepositState::Completed, "after this request was withdrawn. It was accepted."),
+        (DepositState::Rejected, "after this request was withdrawn.<"),
+    ] {
+        let page = shown_of(&cancelled, &[deposit(state)]);
+        assert!(page.contains(sentence) && !page.contains("expired"), "{state:?}: {page}");
+        let before =
+            PaymentRequest { cancelled_at: Some(T0 + Span::hours(1)), ..cancelled.clone() };
+        let page = shown_of(&before, &[deposit(state)]);
+        assert!(!page.contains("withdrawn"), "{state:?}: {page}");
     }
 }
 

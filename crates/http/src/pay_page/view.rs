@@ -216,6 +216,8 @@ pub enum Notice {
     Overpaid,
     /// A payment arrived after the expiry.
     Late,
+    /// A payment arrived after the request was withdrawn.
+    Withdrawn,
 }
 
 /// The view of a page.
@@ -268,7 +270,7 @@ impl View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
         let is_asked = !is_refused(&arrived, known) && !is_under_way(request, &arrived, known);
         let offers = if open && is_asked { offers(request) } else { Vec::new() };
-        let notices = notices(&arrived, known);
+        let notices = notices(request, &arrived, known);
         let back = Back::of(&arrived, known);
         let part = part(request);
         match (offers.is_empty(), known) {
@@ -429,16 +431,17 @@ impl Back {
 
 /// What is unusual about the visitor's payments that were not refunded. Of an unknown visitor's
 /// payments all have to be unusual: some may be another sender's.
-fn notices(arrived: &[Incoming], known: bool) -> Vec<Notice> {
+fn notices(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> Vec<Notice> {
     let open = || arrived.iter().filter(|it| it.is_own && it.progress != Progress::GivenBack);
     let is = |what: &Notice| {
         let has = |it: &Incoming| match what {
             Notice::Overpaid => it.is_too_much,
-            Notice::Late => it.deviation == RequestException::Late,
+            Notice::Late | Notice::Withdrawn => it.deviation == RequestException::Late,
         };
         open().any(has) && (known || open().all(has))
     };
-    [Notice::Overpaid, Notice::Late].into_iter().filter(is).collect()
+    let late = if request.cancelled_at.is_some() { Notice::Withdrawn } else { Notice::Late };
+    [Notice::Overpaid, late].into_iter().filter(is).collect()
 }
 
 /// Whether a payment of the visitor was refused. They are not asked for another one: it would be

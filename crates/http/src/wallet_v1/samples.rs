@@ -79,6 +79,7 @@ pub(crate) fn request() -> PaymentRequest {
         state: RequestState::Active,
         received: Received::default(),
         paid_at: None,
+        cancelled_at: None,
         late: false,
         wrong_asset: false,
         other_taken: None,

@@ -62,6 +62,7 @@ record! {
         asked: Asked,
         purpose: Option<String>,
         paid_at: Option<Timestamp>,
+        #[serde(default)] cancelled_at: Option<Timestamp>,
         late: bool,
         wrong_asset: bool,
         other_taken: Option<i64>,
@@ -76,7 +77,7 @@ record! {
     } => PaymentRequest {
         id, tenant, wallet, chain, token, escrow, reference, asked, purpose, recipient_name, created_at, expires_at,
         state,
-        received: Received { usdc, usdt }, paid_at, late, wrong_asset, other_taken, too_late,
+        received: Received { usdc, usdt }, paid_at, cancelled_at, late, wrong_asset, other_taken, too_late,
         refused, held_at, lift, submissions, submission_holds, confirming, events, version,
     }
 }

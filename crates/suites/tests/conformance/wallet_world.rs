@@ -109,6 +109,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         state: RequestState::Active,
         received: Received::default(),
         paid_at: None,
+        cancelled_at: None,
         late: false,
         wrong_asset: false,
         other_taken: None,

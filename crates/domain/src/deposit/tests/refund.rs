@@ -443,3 +443,37 @@ fn a_deposit_counts_until_it_is_refused() {
     failed.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert_eq!(counts(&failed), (false, true), "refunded");
 }
+
+/// The same instants decide for the sender as for the bank.
+#[test]
+fn a_deposit_is_late_after_the_expiry_and_after_the_withdrawal() {
+    let counted_at = |at: Timestamp, cancelled: Option<Timestamp>| {
+        let mut world = World::for_request();
+        world.seen_in(100);
+        if let (Some(request), Some(at)) = (&mut world.case.request, cancelled) {
+            request.cancel(at).expect("active");
+        }
+        world.now = at;
+        world.counted();
+        let request = world.case.request.clone().expect("a request");
+        let sent = world.case.deposit.sent_with([&world.case.deposit]);
+        assert_eq!(
+            request.exception() == RequestException::Late,
+            request.cancelled_at.is_some(),
+            "for the bank"
+        );
+        (world.case.deposit.deviation(&request, &sent), request)
+    };
+    let later = monday() + Span::mins(2);
+    assert_eq!(counted_at(later, None).0, RequestException::None);
+    assert_eq!(counted_at(later, Some(later)).0, RequestException::Late);
+    assert_eq!(counted_at(later, Some(monday())).0, RequestException::Late);
+    // What counted before the withdrawal is not late because of it.
+    let mut world = World::for_request();
+    world.seen_in(100);
+    world.counted();
+    let mut request = world.case.request.clone().expect("a request");
+    request.cancelled_at = Some(later);
+    let sent = world.case.deposit.sent_with([&world.case.deposit]);
+    assert_eq!(world.case.deposit.deviation(&request, &sent), RequestException::None);
+}
