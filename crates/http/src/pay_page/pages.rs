@@ -93,21 +93,21 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of a request at a given time.
+    /// The frame of a request at a given time, for the visitor's language and token.
     pub fn of(
         request: &PaymentRequest,
         payee: &str,
         sandbox: bool,
-        words: Words,
+        here: &Here,
         now: Timestamp,
     ) -> Frame {
         Frame {
-            words,
+            words: Words(here.language),
             payee: payee.to_owned(),
             person: request.recipient_name.as_deref().map(short_name),
             sandbox,
             amount: amount_asked(&request.asked),
-            about: about_asked(&request.asked),
+            about: about_asked(&request.asked, here.coin),
             purpose: request.purpose.clone(),
             receipt: Receipt::default(),
             brand: Look::default(),
@@ -125,12 +125,16 @@ impl Frame {
     }
 }
 
-/// A fiat amount in the first token, as fixed for the request.
-fn about_asked(asked: &Asked) -> Option<String> {
-    match asked {
-        Asked::Fiat { usdc, .. } => Some(view::amount(StableCoin::Usdc, *usdc)),
-        Asked::Crypto { .. } | Asked::Flexible => None,
-    }
+/// A fiat amount in the chosen token, or else the first one, as fixed for the request.
+fn about_asked(asked: &Asked, chosen: Option<&str>) -> Option<String> {
+    let Asked::Fiat { usdc, usdt, .. } = asked else { return None };
+    let is_chosen = |coin: StableCoin| chosen == Some(coin.currency().code());
+    let (coin, minor) = if is_chosen(StableCoin::Usdt) {
+        (StableCoin::Usdt, *usdt)
+    } else {
+        (StableCoin::Usdc, *usdc)
+    };
+    Some(view::amount(coin, minor))
 }
 
 /// An instant to the minute; the script converts it to local time.

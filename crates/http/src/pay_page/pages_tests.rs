@@ -41,7 +41,7 @@ fn here(language: Language) -> Here {
 }
 
 fn frame(request: &PaymentRequest, language: Language) -> Frame {
-    Frame::of(request, "Demo Bank", true, Words(language), T0)
+    Frame::of(request, "Demo Bank", true, &here(language), T0)
 }
 
 fn one(
@@ -410,7 +410,7 @@ fn what_users_write_never_becomes_markup() {
     };
     let frame = Frame {
         payee: HOSTILE.to_owned(),
-        ..Frame::of(&link, "", false, Words(Language::Urdu), T0)
+        ..Frame::of(&link, "", false, &here(Language::Urdu), T0)
     };
     let field = super::super::form::Field { value: HOSTILE.to_owned(), fault: None };
     let form = Form { first_name: field, ..Form::default() };
@@ -764,6 +764,28 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
     let view = self::view(&paid, &paid_twice, true);
     let total = receipt::receipt(&view, &frame, "Ethereum", true).expect("written").0;
     assert!(total.contains("Total</dt><dd><bdi class=\"value\">51.00 USDC</bdi>"), "{total}");
+}
+
+#[test]
+fn a_fiat_amount_is_shown_in_the_token_that_was_chosen() {
+    let fiat = Asked::Fiat {
+        currency: domain::currency::Currency::Pkr,
+        micros: 7_000_000_000,
+        usdc: 25_097_727,
+        usdt: 25_122_850,
+    };
+    let asked = PaymentRequest { asked: fiat, ..request() };
+    for (coin, about) in [
+        (None, "25.097727 USDC"),
+        (Some("USDC"), "25.097727 USDC"),
+        (Some("USDT"), "25.12285 USDT"),
+    ] {
+        let here = Here { coin, ..here(Language::English) };
+        let frame = Frame::of(&asked, "Demo Bank", true, &here, T0);
+        assert_eq!(frame.about.as_deref(), Some(about), "{coin:?}");
+    }
+    let here = Here { coin: Some("USDT"), ..here(Language::English) };
+    assert_eq!(Frame::of(&request(), "Demo Bank", true, &here, T0).about, None);
 }
 
 #[test]

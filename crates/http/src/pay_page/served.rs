@@ -418,7 +418,7 @@ impl Pages {
         let code = request.check_code(sender);
         let link = self.settings.links.receipt(&shown.page.tenant.tag, request.id, &code);
         let receipt = Receipt { link, code };
-        let frame = Frame::of(request, payee, self.settings.sandbox, Words(here.language), now);
+        let frame = Frame::of(request, payee, self.settings.sandbox, here, now);
         // Read for a page only: its status is asked for again and again.
         let brand = self.wallets.brand_head(request.tenant).await?;
         let brand = brand.as_ref().map(Look::of).unwrap_or_default();
