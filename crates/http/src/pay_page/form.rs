@@ -80,9 +80,11 @@ impl Form {
         provider.fault = provider.fault.or(missing(&provider.value, "fault-provider"));
         let form = Form {
             first_name: field("first_name", NAME_MAX_CHARS, |text| {
-                missing(text, "fault-first-name")
+                (!has_letter(text)).then_some("fault-first-name")
             }),
-            last_name: field("last_name", NAME_MAX_CHARS, |_| None),
+            last_name: field("last_name", NAME_MAX_CHARS, |text| {
+                (!text.is_empty() && !has_letter(text)).then_some("fault-last-name")
+            }),
             email: field("email", EMAIL_MAX_BYTES, email_fault),
             phone_country,
             phone_number,
@@ -114,6 +116,11 @@ impl Form {
             custodial_provider: some(self.custodial_provider.value),
         }
     }
+}
+
+/// Whether a name has a letter of any script.
+fn has_letter(name: &str) -> bool {
+    name.chars().any(char::is_alphabetic)
 }
 
 fn missing(text: &str, fault: &'static str) -> Option<&'static str> {
@@ -194,6 +201,26 @@ mod tests {
         let form =
             Form::read(FULL.replace("asha%40example.com", "asha").as_bytes()).expect_err("wrong");
         assert_eq!((form.email.value.as_str(), form.first_name.value.as_str()), ("asha", "Asha"));
+    }
+
+    #[test]
+    fn a_name_has_a_letter_of_some_script() {
+        for name in ["Asha", "U", "李", "محمد", "नीला", "O’Brien", "3M", "X Æ A-12", "e\u{301}"] {
+            for (field, was) in [("first_name", "+Asha+"), ("last_name", "Khan")] {
+                let body = FULL.replace(&format!("{field}={was}"), &format!("{field}={name}"));
+                assert!(Form::read(body.as_bytes()).is_ok(), "{field} {name}");
+            }
+        }
+        for name in ["😀", ".", "-", "12345", "१२३", "٣", "—", "_", "🇦🇪", "’"] {
+            let read = |field, was| {
+                let body = FULL.replace(&format!("{field}={was}"), &format!("{field}={name}"));
+                Form::read(body.as_bytes()).expect_err(name)
+            };
+            let (first, last) = (read("first_name", "+Asha+"), read("last_name", "Khan"));
+            assert_eq!(first.first_name.fault, Some("fault-first-name"), "{name}");
+            assert_eq!(last.last_name.fault, Some("fault-last-name"), "{name}");
+            assert_eq!(last.last_name.value, name);
+        }
     }
 
     #[test]

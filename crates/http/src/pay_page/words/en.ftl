@@ -33,6 +33,7 @@ continue = Continue
 fault-characters = Please use letters and numbers only.
 fault-long = This text is too long.
 fault-first-name = Please enter your first name.
+fault-last-name = Please enter your last name in letters, or leave it empty.
 fault-email = Please check the email address.
 fault-phone = Please choose your country code, or enter the number with it, for example { $example }.
 fault-phone-number = This number is too short or too long, or has a wrong character. Please check it.

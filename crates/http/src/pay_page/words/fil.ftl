@@ -35,6 +35,7 @@ continue = Magpatuloy
 fault-characters = Mga letra at numero lang.
 fault-long = Masyado itong mahaba.
 fault-first-name = Pakisulat ang pangalan mo.
+fault-last-name = Pakisulat ang apelyido mo sa mga letra, o iwanang blangko.
 fault-email = Pakitingnan ang e-mail address.
 fault-phone = Piliin ang code ng bansa, o isulat ang numero kasama ito, halimbawa { $example }.
 fault-phone-number = Masyadong maikli o mahaba ang numerong ito, o may maling karakter. Pakitingnan ito.

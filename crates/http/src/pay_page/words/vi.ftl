@@ -35,6 +35,7 @@ continue = Tiếp tục
 fault-characters = Vui lòng chỉ dùng chữ và số.
 fault-long = Nội dung này quá dài.
 fault-first-name = Vui lòng viết tên của bạn.
+fault-last-name = Vui lòng viết họ của bạn bằng chữ, hoặc để trống.
 fault-email = Vui lòng xem lại địa chỉ e-mail.
 fault-phone = Vui lòng chọn mã quốc gia, hoặc viết số kèm mã, ví dụ { $example }.
 fault-phone-number = Số này quá ngắn hoặc quá dài, hoặc có ký tự sai. Vui lòng kiểm tra lại.
