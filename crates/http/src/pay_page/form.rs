@@ -205,7 +205,8 @@ mod tests {
 
     #[test]
     fn a_name_has_a_letter_of_some_script() {
-        for name in ["Asha", "U", "李", "محمد", "नीला", "O’Brien", "3M", "X Æ A-12", "e\u{301}"] {
+        for name in ["Asha", "U", "李", "محمد", "नीला", "O’Brien", "3M", "X Æ A-12", "e\u{301}"]
+        {
             for (field, was) in [("first_name", "+Asha+"), ("last_name", "Khan")] {
                 let body = FULL.replace(&format!("{field}={was}"), &format!("{field}={name}"));
                 assert!(Form::read(body.as_bytes()).is_ok(), "{field} {name}");

@@ -1,6 +1,7 @@
 //! `POST /v1/sdk/payment-requests`
 
 use domain::currency::{Currency, StableCoin};
+use domain::fault::Fault;
 use domain::order::BENEFICIARY_NAME_MAX_CHARS;
 use domain::payment_request::{AmountAsked, DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, FIAT};
 
@@ -8,6 +9,9 @@ use super::shapes::Amount;
 use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{Integer, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection};
+
+/// Decimals of an amount in millionths of a currency's unit.
+const MICROS_DECIMALS: u32 = 6;
 
 const EXPIRES_IN: Integer =
     Integer { min: *EXPIRES_IN_HOURS.start(), max: *EXPIRES_IN_HOURS.end() };
@@ -81,8 +85,23 @@ fn amount(fields: &mut Fields<'_>) -> Option<AmountAsked> {
         AmountType::Fiat => {
             let value = fields.required("amount.value", Amount);
             let currency = fields.required("amount.currency", FIAT_CURRENCY);
-            Some(AmountAsked::Fiat(currency?, value?))
+            let (currency, micros) = (currency?, value?);
+            if let Some(fault) = finer_than(currency, micros) {
+                fields.refuse(fault);
+            }
+            Some(AmountAsked::Fiat(currency, micros))
         }
         AmountType::Flexible => Some(AmountAsked::Flexible),
     }
+}
+
+/// A fiat amount of fractions that its currency does not have; `micros` in millionths of its unit.
+fn finer_than(currency: Currency, micros: i64) -> Option<Fault> {
+    let decimals = currency.minor_units();
+    let unit = 10_i64.pow(MICROS_DECIMALS.saturating_sub(decimals));
+    (micros % unit != 0).then(|| {
+        let code = currency.code();
+        let message = format!("Amount in {code} should have at most {decimals} decimals");
+        Fault::new("amount.value", "invalid_amount", message)
+    })
 }

@@ -121,6 +121,14 @@ fn a_payment_request_is_read() {
             json!({"type": "crypto", "value": "1", "currency": "USDT"}),
             AmountAsked::Crypto(StableCoin::Usdt, 1_000_000),
         ),
+        (
+            json!({"type": "crypto", "value": "10.005", "currency": "USDT"}),
+            AmountAsked::Crypto(StableCoin::Usdt, 10_005_000),
+        ),
+        (
+            json!({"type": "fiat", "value": "10.050000", "currency": "AED"}),
+            AmountAsked::Fiat(Currency::Aed, 10_050_000),
+        ),
     ] {
         let read = payment_request(&with(request(), json!({"amount": amount}))).expect("valid");
         assert_eq!(read.amount, expected);
@@ -168,6 +176,14 @@ fn the_faults_of_a_payment_request_name_the_whole_path() {
         ),
         (
             json!({"amount": {"type": "crypto", "value": "0.00", "currency": "USDC"}}),
+            vec![("amount.value", "invalid_amount")],
+        ),
+        (
+            json!({"amount": {"type": "fiat", "value": "10.005", "currency": "PKR"}}),
+            vec![("amount.value", "invalid_amount")],
+        ),
+        (
+            json!({"amount": {"type": "fiat", "value": "0.000001", "currency": "USD"}}),
             vec![("amount.value", "invalid_amount")],
         ),
         (json!({"expires_in_hours": 0}), vec![("expires_in_hours", "greater_than_equal")]),

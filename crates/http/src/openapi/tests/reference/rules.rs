@@ -43,7 +43,10 @@ pub(super) const RULES: [(&str, &str); 61] = [
     ("url_encoding", "a correctly percent-encoded query"),
     ("invalid_iban", "an IBAN of the country with valid check digits"),
     ("invalid_account_number", "an account number in the country's format"),
-    ("invalid_amount", "an amount as text: digits, at most 6 decimals, above 0"),
+    (
+        "invalid_amount",
+        "an amount as text: digits, at most 6 decimals or, in fiat, as many as the currency has, above 0",
+    ),
     ("invalid_bic", "a BIC (8 or 11 characters) of the country"),
     ("invalid_ifsc", "an IFSC (India)"),
     ("invalid_routing_number", "a routing number of nine digits (Bangladesh)"),

@@ -152,6 +152,12 @@ fn the_patterns_are_the_decoders() {
             |body| faults(decode::payment_request(body)),
         ),
         (
+            &schemas["FiatAmount"]["properties"]["value"]["pattern"],
+            "fiatRequest",
+            "/amount/value",
+            |body| faults(decode::payment_request(body)),
+        ),
+        (
             &schemas["Provision"]["properties"]["customer_phone"]["pattern"],
             "provision",
             "/customer_phone",
