@@ -17,6 +17,10 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 9,organisation,Zorbaltarex Exchange,,,,AFG,
 10,organisation,Emirates Gold Trading,,,,ARE,
 11,organisation,Green World Trading LLC,,,,ARE,
+12,organisation,Al-Barqaat Finance House,,,,,
+13,organisation,Islamic Republic of Qumranistan Shipping Lines,,,,,
+14,organisation,Shenzhen Huaxindaro Technology Co Ltd,,,,,
+15,organisation,Zavod imeni Degtyarbelova AO,,,,RUS,
 "#;
 
 static TEST: LazyLock<TestList> = LazyLock::new(|| TestList::of(LIST, "ARE"));
@@ -66,6 +70,29 @@ fn another_trade_hides_no_rare_name() {
         "Emirates Trading",
         "Emirates Group",
     ]);
+}
+
+#[test]
+fn a_business_in_short_with_its_trade_is_found() {
+    TEST.assert_stopped(&[
+        "Barqaat Finance",
+        "Al Barqaat Finance",
+        "Qumranistan Shipping",
+        "Qumranistan Shipping Lines",
+        "IR Qumranistan Shipping Lines Group",
+        "Huaxindaro Technology",
+        "Shenzhen Huaxindaro Technology",
+        "Zavod im. Degtyarbelova OAO",
+        "Zavod imeni Degtyarbelova",
+    ]);
+    TEST.assert_paid(&[
+        "Finance House",
+        "Shipping Lines",
+        "Shenzhen Sunrise Technology",
+        "Star Finance",
+    ]);
+    let short = "Natl Bank of Zorblaxia";
+    assert_eq!(TEST.verdict(short), Verdict::Review, "{short}");
 }
 
 #[test]

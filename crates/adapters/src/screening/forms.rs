@@ -260,14 +260,16 @@ pub(super) fn of(written: &str) -> Vec<Form> {
                 compounds::apart(text),
                 initials::abbreviation(text),
                 initials::dotted(text),
-                trades::in_full(text),
             ]
         })
         .flatten()
         .collect();
     let mut hearing = Hearing::default();
     texts.extend(further);
-    let businesses: Vec<String> = texts.iter().filter_map(|it| initials::business(it)).collect();
+    let mut businesses: Vec<String> = texts.iter().filter_map(|it| trades::in_full(it)).collect();
+    let known: Vec<String> =
+        texts.iter().chain(&businesses).filter_map(|it| initials::business(it)).collect();
+    businesses.extend(known);
     let mut forms: Vec<Form> = Vec::new();
     let mut keep = |form: Form| {
         if !form.words.is_empty() && !forms.contains(&form) {

@@ -244,7 +244,8 @@ fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
     let is_known = is_in(HONORIFICS, &plain)
         || is_in(SHORT_NAMES, &plain)
         || canonical(&plain) != plain.as_str()
-        || classed(&plain).class != Class::Plain;
+        // `AO` is a legal form, and two initials.
+        || plain != "ao" && classed(&plain).class != Class::Plain;
     (!is_known).then(|| bare.chars())
 }
 

@@ -34,9 +34,9 @@ use super::letters::looks;
 use super::listed::consonants_of;
 use super::namesakes;
 use super::nicknames;
-use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, sound};
+use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, is_in, sound};
 use super::similarity::jaro_winkler;
-use super::trades::LIGHT_TRADES;
+use super::trades::{LIGHT_TRADES, ORDINARY, PLACES, TRADES};
 
 /// Jaro–Winkler similarity, per mille, below which two words count as different.
 pub(super) const WORD_FLOOR: u32 = 800;
@@ -150,13 +150,17 @@ pub(super) struct Spoken {
     pub(super) looks: String,
     /// The given names of which it is a form, see [`nicknames::names`].
     pub(super) names: &'static [u16],
+    /// Whether it is the trade of a business.
+    pub(super) is_trade: bool,
 }
 
 impl Spoken {
     pub(super) fn of(word: Word) -> Spoken {
         let (sound, looks) = (sound(&word.letters), looks(&word.letters));
         let names = nicknames::names(&word.letters);
-        Spoken { word, sound, looks, names }
+        let is_trade =
+            word.class == Class::Common && is_in(TRADES, &word.letters.iter().collect::<String>());
+        Spoken { word, sound, looks, names, is_trade }
     }
 }
 
@@ -271,6 +275,7 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
     let (cap, common_only) = tally.cap(screened, listed);
     let near = tally.is_near(&here, &there, ends)
+        || tally.is_near_business(screened, listed, ends)
         || tally.is_short(&here, &there, ends)
         || score >= u32::from(REVIEW_FROM) && tally.is_whole(screened, listed);
     Likeness { score: score.min(100), cap, common_only, near }
@@ -427,6 +432,25 @@ impl Tally {
         }
     }
 
+    /// Whether a business is the listed one in short, or within a longer name: a word besides its trade
+    /// is in common, and then its trade counts like any word.
+    fn is_near_business(&self, screened: &[Heard], listed: &[&Listed], ends: Ends) -> bool {
+        let as_plain = |class: Class, spoken: Option<&Spoken>| match spoken {
+            Some(spoken) if spoken.is_trade => Class::Plain,
+            _ => class,
+        };
+        let here = screened.iter().map(|it| as_plain(it.class(), it.spellings.first()));
+        let there = listed.iter().map(|it| as_plain(it.spoken.word.class, Some(&it.spoken)));
+        let is_core = |(at, it): (usize, &&Listed)| {
+            let word = &it.spoken.word;
+            word.class == Class::Plain && self.near_listed >> at & 1 == 1 && is_distinctive(word)
+        };
+        ends == Ends::default()
+            && listed.iter().any(|it| it.spoken.is_trade)
+            && listed.iter().enumerate().any(is_core)
+            && self.is_near(&here.collect::<Vec<_>>(), &there.collect::<Vec<_>>(), ends)
+    }
+
     /// Whether a name has a word of its own, and neither the given nor the family name of the listed
     /// one in full: others of the family, and others of one given name.
     fn is_of_another(&self, screened: &[Class], ends: Ends) -> bool {
@@ -533,6 +557,13 @@ impl Tally {
         let common = here.iter().all(|it| it.0 != Class::Plain);
         if common { (review, true) } else { (100, false) }
     }
+}
+
+/// Whether a word of a business is neither short nor ordinary nor a place.
+fn is_distinctive(word: &Word) -> bool {
+    const MIN_LETTERS: usize = 6;
+    let letters: String = word.letters.iter().collect();
+    letters.len() >= MIN_LETTERS && !is_in(ORDINARY, &letters) && !is_in(PLACES, &letters)
 }
 
 /// Whether one name has a trade that the other has not (`Golden Star Group` for `Golden Star Trading`).

@@ -381,6 +381,71 @@ pub(super) const PLACES: &[&str] = &[
     "yemen",
 ];
 
+/// Ordinary words in the names of businesses, of six letters or more.
+pub(super) const ORDINARY: &[&str] = &[
+    "arabian",
+    "brother",
+    "brothers",
+    "center",
+    "central",
+    "centre",
+    "classic",
+    "crescent",
+    "crystal",
+    "democratic",
+    "diamond",
+    "dragon",
+    "eastern",
+    "express",
+    "falcon",
+    "family",
+    "federal",
+    "freedom",
+    "friends",
+    "future",
+    "general",
+    "global",
+    "golden",
+    "heritage",
+    "horizon",
+    "imperial",
+    "international",
+    "islamic",
+    "liberty",
+    "modern",
+    "mountain",
+    "national",
+    "northern",
+    "orient",
+    "oriental",
+    "people",
+    "perfect",
+    "phoenix",
+    "pioneer",
+    "planet",
+    "premier",
+    "private",
+    "progress",
+    "public",
+    "quality",
+    "republic",
+    "second",
+    "silver",
+    "sisters",
+    "southern",
+    "success",
+    "summit",
+    "sunrise",
+    "sunshine",
+    "supreme",
+    "trusted",
+    "united",
+    "universal",
+    "valley",
+    "victory",
+    "western",
+];
+
 /// Trades that count like particles. Two firms with other ones are not the same, whatever else is equal.
 pub(super) const LIGHT_TRADES: &[&str] = &[
     "agencies",
@@ -515,7 +580,12 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        assert!(TRADES.is_sorted() && PLACES.is_sorted() && LIGHT_TRADES.is_sorted());
+        assert!(
+            ORDINARY.is_sorted()
+                && TRADES.is_sorted()
+                && PLACES.is_sorted()
+                && LIGHT_TRADES.is_sorted()
+        );
         assert!(SHORT_FORMS.is_sorted());
     }
 

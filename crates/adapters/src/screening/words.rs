@@ -8,6 +8,7 @@ pub(super) const PARTICLES: &[&str] = &[
     "agency",
     "al",
     "and",
+    "ao",
     "aoot",
     "ar",
     "as",
