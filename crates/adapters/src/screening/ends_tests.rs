@@ -14,6 +14,13 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 6,person,Yohannes Tesfamikaelos Gebrezghi,,,,ERI,
 7,person,"KHAN, Anwar",,,,PAK,
 8,person,"PAK, Chonghyok",,,,PRK,
+9,person,"CORONEL, Mirvando",,,,MEX,
+10,person,"AL-MUHANDIS, Zorvad",,,,IRQ,
+11,person,"MBA, Ondovick",,,,GNQ,
+12,person,Ato Kwesivando,,,,GHA,
+13,person,"MAJ, Zbislav",,,,POL,
+14,person,Sri Wahyundari,,,,IDN,
+15,person,Ing. Ferdovan Castrumel,,,,MEX,
 "#;
 
 static TEST: LazyLock<TestList> = LazyLock::new(|| TestList::of(LIST, "ARE"));
@@ -141,6 +148,33 @@ fn titles_of_many_languages_hide_no_name() {
         "Lord Khan",
         "Raden Saleh",
         "Ir. Budi Santoso",
+    ]);
+}
+
+#[test]
+fn titles_that_are_names_are_kept_in_listed_names() {
+    for name in [
+        "Mirvando Coronel",
+        "Coronel Mirvando",
+        "Zorvad al-Muhandis",
+        "Ondovick Mba",
+        "MBA ONDOVICK",
+        "Ato Kwesivando",
+        "Zbislav Maj",
+        "Sri Wahyundari",
+        "Ing. Ferdovan Castrumel",
+    ] {
+        assert_eq!(TEST.verdict(name), Verdict::Hit, "{name}");
+    }
+    for name in ["Coronel Mirvando Xavier", "Mba Ondovick Xavier", "Ferdovan Castrumel"] {
+        assert_ne!(TEST.verdict(name), Verdict::Clean, "{name}");
+    }
+    TEST.assert_paid(&[
+        "Mirvando Xavier",
+        "Zorvad Xavier",
+        "Ondovick",
+        "Kwesivando Xavier",
+        "Coronel",
     ]);
 }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::letters::{is_of_word, plain};
 use super::normal::{Class, canonical, classed, is_in};
-use super::titles::HONORIFICS;
+use super::titles::{HONORIFICS, TITLES_AND_NAMES};
 use super::trades::{PLACES, TRADES};
 use super::words::{PARTICLES, VARIANTS};
 
@@ -105,7 +105,7 @@ pub(super) fn abbreviation(seen: &str) -> Option<String> {
         for word in words {
             let plain = plain(word);
             if plain.chars().count() > 1 {
-                if !is_in(PARTICLES, &plain) && !is_in(HONORIFICS, &plain) {
+                if !is_in(PARTICLES, &plain) && !is_title(&plain) {
                     return None;
                 }
                 others.push((runs.len(), word));
@@ -141,8 +141,7 @@ pub(super) fn dotted(text: &str) -> Option<String> {
         let is_short = letters.len() >= MIN_LETTERS
             && letters.iter().all(|it| it.len() == 1 && it.chars().all(char::is_alphabetic));
         // `B.Sc.`
-        let is_short =
-            is_short || letters.len() > 1 && is_in(HONORIFICS, &plain(&letters.concat()));
+        let is_short = is_short || letters.len() > 1 && is_title(&plain(&letters.concat()));
         changed |= is_short;
         if is_short { letters.concat() } else { word.to_owned() }
     });
@@ -232,6 +231,10 @@ const SHORT_NAMES: &[&str] = &[
     "ngo", "ong", "park", "phan", "raza", "tan", "vo", "vu", "wang", "wong", "yang",
 ];
 
+fn is_title(plain: &str) -> bool {
+    is_in(HONORIFICS, plain) || is_in(TITLES_AND_NAMES, plain)
+}
+
 /// The letters of a word that may be initials: two to four capitals, and no word that is known.
 fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
     const LETTERS: RangeInclusive<usize> = 2..=4;
@@ -241,7 +244,7 @@ fn capitals(word: &str) -> Option<impl Iterator<Item = char>> {
         return None;
     }
     let plain = plain(bare);
-    let is_known = is_in(HONORIFICS, &plain)
+    let is_known = is_title(&plain)
         || is_in(SHORT_NAMES, &plain)
         || canonical(&plain) != plain.as_str()
         // `AO` is a legal form, and two initials.

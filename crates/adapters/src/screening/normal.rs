@@ -406,6 +406,30 @@ mod tests {
     }
 
     #[test]
+    fn no_title_that_is_dropped_is_a_name() {
+        const NAMES: [&str; 3] = [
+            include_str!("../../data/family_names.txt"),
+            include_str!("../../data/given_names.txt"),
+            include_str!("../../data/test/ordinary_names.txt"),
+        ];
+        let rows = NAMES.into_iter().flat_map(str::lines).filter(|row| !row.starts_with('#'));
+        let words: HashSet<String> = rows
+            .flat_map(|row| row.split(|letter| !letters::is_of_word(letter)))
+            .map(letters::plain)
+            .collect();
+        // People are known by these: names are compared with and without them.
+        let is_dropped = |title: &&&str| !is_in(TITLES, title);
+        let titles = HONORIFICS.iter().filter(is_dropped);
+        let names: Vec<_> = titles.filter(|title| words.contains(**title)).collect();
+        assert!(names.is_empty(), "{names:?}");
+        let both: Vec<_> = HONORIFICS
+            .iter()
+            .filter(|it| is_in(super::super::titles::TITLES_AND_NAMES, it))
+            .collect();
+        assert!(both.is_empty(), "{both:?}");
+    }
+
+    #[test]
     fn names_are_normalised() {
         for (written, expected) in [
             ("  Mr.  Zorblax   QUIBBLETON ", "zorblax quibbleton"),

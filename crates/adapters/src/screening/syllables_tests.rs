@@ -14,6 +14,8 @@ uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
 6,person,"HSIEH, Chih-ch'iang",,,,TWN,
 7,person,"XU, Xueping",,,,CHN,
 8,person,"WANG, Jian",,,,CHN,
+9,person,"MENG, Hongwei",,,,CHN,
+10,person,"MENG, Wei",,,,CHN,
 "#;
 
 static TEST: LazyLock<TestList> = LazyLock::new(|| TestList::of(LIST, "ARE"));
@@ -45,9 +47,20 @@ fn other_spellings_of_all_syllables_go_to_review() {
         "Hsu Hsueh-p'ing",
         "Hsü Hsüeh-ping",
         "Xueping Hsu",
+        "Meng Hung-wei",
+        "Mang Hongwei",
+        "Meng Hongwei Li",
     ] {
         assert_eq!(TEST.verdict(name), Verdict::Review, "{name}");
     }
+}
+
+#[test]
+fn a_family_name_that_is_a_degree_is_kept() {
+    for name in ["Meng Hongwei", "Hongwei Meng", "MENG, Hongwei", "Meng Wei", "Wei Meng"] {
+        assert_eq!(TEST.verdict(name), Verdict::Hit, "{name}");
+    }
+    TEST.assert_paid(&["Zhang Hongwei", "Hongwei", "Li Wei"]);
 }
 
 #[test]
