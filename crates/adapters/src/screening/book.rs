@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::iter;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::chain::Address;
@@ -300,11 +301,18 @@ impl ListBook {
             .collect();
         let mut outcomes = BTreeMap::new();
         let mut not_indexed = None;
-        while let Some(first) = reading.next().await {
-            // What is read by now is indexed together.
-            let others = iter::from_fn(|| reading.next().now_or_never().flatten());
+        // What is read during an index, and goes into the next one together.
+        let mut read = Vec::new();
+        loop {
+            if read.is_empty() {
+                read.extend(reading.next().await);
+            }
+            read.extend(iter::from_fn(|| reading.next().now_or_never().flatten()));
+            if read.is_empty() {
+                break;
+            }
             let mut has_read = false;
-            for (at, outcome) in iter::once(first).chain(others) {
+            for (at, outcome) in read.drain(..) {
                 let outcome = outcome.map(|list| {
                     let version = list.version();
                     if let Some(slot) = loaded.get_mut(at) {
@@ -316,7 +324,18 @@ impl ListBook {
                 outcomes.insert(at, outcome);
             }
             if has_read {
-                not_indexed = self.put_in_force(loaded.clone()).await.err();
+                let mut indexing = pin!(self.put_in_force(loaded.clone()));
+                // Indexing takes seconds, in which a download must go on.
+                let mut others = reading.by_ref().take_until(indexing.as_mut());
+                while let Some(other) = others.next().await {
+                    read.push(other);
+                }
+                let indexed = others.take_result();
+                not_indexed = match indexed {
+                    Some(indexed) => indexed,
+                    None => indexing.await,
+                }
+                .err();
             }
         }
         ListRefresh { outcomes: outcomes.into_values().chain(not_indexed.map(Err)).collect() }
