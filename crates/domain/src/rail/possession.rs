@@ -138,6 +138,230 @@ const FAILURES: [&str; 25] = [
 /// it, as in Hindi.
 const TURNED_WITHIN: usize = 4;
 
+/// Nouns for the payment, in Latin letters: English, French, Spanish, Portuguese, German, Turkish,
+/// Filipino, Indonesian. Plurals are those of a bank's rules.
+const PAYMENT_NOUNS: [&str; 43] = [
+    "PAYMENT",
+    "PYMT",
+    "PMT",
+    "TRANSACTION",
+    "TXN",
+    "TRX",
+    "TRANSFER",
+    "CREDIT",
+    "REMITTANCE",
+    "PAYOUT",
+    "FILE",
+    "MESSAGE",
+    "INSTRUCTION",
+    "ORDER",
+    "REFERENCE",
+    "REF",
+    "UETR",
+    "ENDTOENDID",
+    "INSTRID",
+    "MSGID",
+    "RRN",
+    "UTR",
+    "BENEFICIARY",
+    "FUNDS",
+    "AMOUNT",
+    "PAIEMENT",
+    "VIREMENT",
+    "OPERATION",
+    "FICHIER",
+    "PAGO",
+    "TRANSFERENCIA",
+    "TRANSACCION",
+    "OPERACION",
+    "ORDEN",
+    "PAGAMENTO",
+    "TRANSACAO",
+    "OPERACAO",
+    "ZAHLUNG",
+    "UBERWEISUNG",
+    "ISLEM",
+    "ODEME",
+    "TRANSAKSI",
+    "PEMBAYARAN",
+];
+/// The same in texts whose other words are not compared in their places: Arabic, Hindi and Nepali,
+/// Urdu, Bengali, Sinhala, Filipino.
+const PAYMENT_NOUNS_ELSEWHERE: [&str; 17] = [
+    "معامل",
+    "عملي",
+    "دفع",
+    "تحويل",
+    "حوال",
+    "लेनदेन",
+    "भुगतान",
+    "कारोबार",
+    "भुक्तानी",
+    "لین دین",
+    "کارروائی",
+    "ادائیگی",
+    "লেনদেন",
+    "পেমেন্ট",
+    "ගනුදෙනු",
+    "ගෙවීම",
+    "transaksyon",
+];
+/// Nouns for what is not the payment: "account already exists" (also `a/c`).
+const OTHER_NOUNS: [&str; 24] = [
+    "ACCOUNT", "ACCT", "C", "IBAN", "WALLET", "CUSTOMER", "CLIENT", "MANDATE", "LIMIT", "KYC",
+    "CLOSURE", "CARD", "ALIAS", "PROFILE", "COMPTE", "CUENTA", "CONTA", "CLIENTE", "LIMITE",
+    "LIMITES", "KONTO", "KUNDE", "HESAP", "REKENING",
+];
+/// Words for "already" and "earlier", in Latin letters.
+const ALREADY_WORDS: [&str; 17] = [
+    "ALREADY",
+    "ALRDY",
+    "EARLIER",
+    "PREVIOUSLY",
+    "TWICE",
+    "DEJA",
+    "PRECEDEMMENT",
+    "YA",
+    "PREVIAMENTE",
+    "ANTERIORMENTE",
+    "JA",
+    "BEREITS",
+    "SCHON",
+    "ZATEN",
+    "ONCE",
+    "SUDAH",
+    "TELAH",
+];
+/// Beginnings of words that mean that money came, also to an account, beside a word for "already":
+/// further ones than [`SUCCESS_WORDS`].
+const CREDIT_STEMS: [&str; 12] = [
+    "CREDITED",
+    "PAID",
+    "DISBURSED",
+    "CREDITE ",
+    "CREDITEE ",
+    "PAYE ",
+    "PAYEE ",
+    "ABONAD",
+    "ACREDITAD",
+    "CREDITAD",
+    "GUTGESCHRIEBEN",
+    "DIKREDIT",
+];
+/// Beginnings of words for what was done with a payment, further ones than [`SUCCESS_WORDS`].
+const DEED_STEMS: [&str; 37] = [
+    "EXIST ",
+    "EXISTS ",
+    "EXISTE ",
+    "EXISTED ",
+    "EXISTIERT",
+    "RECEIVED",
+    "REALISE",
+    "SUBMITTED",
+    "USED ",
+    "UTILISE",
+    "UTILIZAD",
+    "USAD",
+    "REGLE ",
+    "EXECUTE ",
+    "EXECUTEE ",
+    "TRAITE ",
+    "TRAITEE ",
+    "RECU ",
+    "RECUE ",
+    "PAGAD",
+    "PAGA ",
+    "PAGO ",
+    "PROCESAD",
+    "PROCESSAD",
+    "EJECUTAD",
+    "EXECUTAD",
+    "LIQUIDAD",
+    "RECIBID",
+    "RECEBID",
+    "REALIZAD",
+    "VERARBEITET",
+    "BEZAHLT",
+    "VORHANDEN",
+    "ISLEN",
+    "ODEN",
+    "DIPROSES",
+    "DIBAYAR",
+];
+/// Those that also stand in rules: "payment received after cut-off".
+const DEEDS_OF_RULES: [&str; 10] = [
+    "RECEIVED",
+    "SUBMITTED",
+    "RECU ",
+    "RECUE ",
+    "RECIBID",
+    "RECEBID",
+    "PAGO ",
+    "COMPLETED",
+    "COLLECTED",
+    "USED ",
+];
+/// Phrases, from the beginning of a word, that mean a repetition or an outcome that the bank does not
+/// know.
+const CERTAIN_PHRASES: [&str; 40] = [
+    "NO RESPONSE",
+    "NO REPLY",
+    "NO ANSWER",
+    "NOT RESPOND",
+    "TIMEOUT",
+    "TIME OUT ",
+    "TIMED OUT",
+    "STATUS UNKNOWN",
+    "UNKNOWN STATUS",
+    "STATUS NOT KNOWN",
+    "OUTCOME UNKNOWN",
+    "UNKNOWN OUTCOME",
+    "DEEMED APPROVED",
+    "DEEMED ACCEPTED",
+    "DEEMED SUCCESS",
+    "DEEMED CREDITED",
+    "DEEMED PAID",
+    "DOUBLE PAYMENT",
+    "DOUBLE TRANSACTION",
+    "REPEAT PAYMENT",
+    "REPEATED PAYMENT",
+    "REPEAT TRANSACTION",
+    "REPEATED TRANSACTION",
+    "DOPPELT",
+    "SANS REPONSE",
+    "PAS DE REPONSE",
+    "AUCUNE REPONSE",
+    "SIN RESPUESTA",
+    "SEM RESPOSTA",
+    "KEINE ANTWORT",
+    "GIAO DICH TRUNG",
+    "GIAO DICH BI TRUNG",
+    "GIAO DICH DA TON TAI",
+    "DA XU LY",
+    "DA DUOC XU LY",
+    "DA THANH TOAN",
+    "DA DUOC THANH TOAN",
+    "DA GHI CO",
+    "DA DUOC GHI CO",
+    "TIDAK ADA RESPON",
+];
+/// What a payment that is not done may be, right behind its noun.
+const OPEN_PHRASES: [&str; 7] = [
+    "PENDING",
+    "AWAIT",
+    "IN PROCESS",
+    "IN PROGRESS",
+    "BEING PROCESSED",
+    "UNDER PROCESS",
+    "EN COURS",
+];
+/// Words between a noun and the state.
+const FILLERS: [&str; 8] = ["IS", "WAS", "STILL", "ALREADY", "STATUS", "CURRENTLY", "EST", "ID"];
+/// Words that make "be processed" a forecast, not a rule.
+const FORECASTS: [&str; 4] = ["WILL", "SHALL", "MAY", "MIGHT"];
+/// How many words around one for a deed are compared with it.
+const NEAR: usize = 4;
+
 /// Whether a reason means that the bank already has the instruction: a code of ISO's or of the
 /// rail's profile, alone or in a bank's own words (`AM05 - duplication`, `DUPLICATE_FILE`).
 pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
@@ -168,6 +392,68 @@ pub fn mentions_possession(text: &str) -> bool {
         || says_it_exists(&text)
         || says_it_is_paid(&text)
         || POSSESSION_WORDS.iter().any(|word| text.contains(word))
+}
+
+/// Whether a bank's free text beside a code of ISO's that states the reason means that it already has
+/// what was sent, or has paid it: words about the payment itself, not those that a text about the
+/// account may contain ("account already closed").
+fn confirms_possession(text: &str) -> bool {
+    let is_elsewhere = PAYMENT_NOUNS_ELSEWHERE.iter().any(|noun| text.contains(noun));
+    if text.contains(char::REPLACEMENT_CHARACTER) || is_elsewhere && mentions_possession(text) {
+        return true;
+    }
+    let text = in_latin_letters(text);
+    let words: Vec<&str> = text.split(' ').collect();
+    names_duplicate(&text)
+        || begins_a_word(&text, &CERTAIN_PHRASES)
+        || (0..words.len()).any(|at| names_deed(&words, at) || names_open_payment(&words, at))
+}
+
+/// Whether one of the phrases stands in a text, from the beginning of a word.
+fn begins_a_word(text: &str, phrases: &[&str]) -> bool {
+    let text = format!(" {text} ");
+    phrases.iter().any(|phrase| text.contains(&format!(" {phrase}")))
+}
+
+/// "Already processed" and "transaction successful", but not "account already exists" and "payment
+/// received after cut-off".
+fn names_deed(words: &[&str], at: usize) -> bool {
+    let Some((before, [word, after @ ..])) = words.split_at_checked(at) else { return false };
+    let whole = format!("{word} ");
+    let is_of = |stems: &[&str]| stems.iter().any(|stem| whole.starts_with(stem));
+    let turns = |word: &&str| NEGATIONS.contains(word) || FAILURES.contains(word);
+    let near = &before[before.len().saturating_sub(NEAR)..];
+    let is_turned = near.iter().any(turns) || after.first().is_some_and(turns);
+    let is_credit = is_of(&CREDIT_STEMS);
+    if is_turned || !(is_credit || is_of(&SUCCESS_WORDS) || is_of(&DEED_STEMS)) {
+        return false;
+    }
+    let is_others = !is_credit && near.iter().any(|word| OTHER_NOUNS.contains(word));
+    let mut around = near.iter().chain(after.iter().take(2));
+    if around.any(|word| ALREADY_WORDS.contains(word)) {
+        return !is_others;
+    }
+    let is_rule = match before {
+        [.., forecast, "BE"] => !FORECASTS.contains(forecast),
+        _ => is_of(&DEEDS_OF_RULES) && !is_completed_payment(near, word),
+    };
+    let is_payments = before.is_empty() || near.iter().any(|word| PAYMENT_NOUNS.contains(word));
+    is_payments && !is_rule && !is_others && (!before.is_empty() || is_of(&SUCCESS_WORDS))
+}
+
+/// "Payment completed", but not "credit of a completed form".
+fn is_completed_payment(near: &[&str], word: &str) -> bool {
+    let last = near.iter().rev().find(|word| !FILLERS.contains(word));
+    word == "COMPLETED" && last.is_some_and(|last| PAYMENT_NOUNS.contains(last))
+}
+
+/// "Transaction is still pending", but not "activation pending".
+fn names_open_payment(words: &[&str], at: usize) -> bool {
+    let Some((noun, rest)) = words.get(at..).and_then(<[_]>::split_first) else { return false };
+    let state: Vec<&str> =
+        rest.iter().skip_while(|word| FILLERS.contains(word)).take(2).copied().collect();
+    let state = state.join(" ");
+    PAYMENT_NOUNS.contains(noun) && OPEN_PHRASES.iter().any(|open| state.starts_with(open))
 }
 
 /// "Record exists", but not "account does not exist".
@@ -218,8 +504,8 @@ pub fn is_narrative(code: &str) -> bool {
 
 /// Whether the reasons of a refusal, or its text, mean that the bank already has the instruction. A
 /// text decides less than a code: words that other texts may contain count only where no code of
-/// ISO's states the reason, where one says that the text does, and where the code would have the
-/// payment sent over another rail.
+/// ISO's states the reason. Beside one, where another code says that the text decides, or the code
+/// would have the payment sent over another rail, words about the payment itself count.
 pub fn proves_possession<'a>(
     codes: impl Iterator<Item = &'a String> + Clone,
     info: Option<&str>,
@@ -230,11 +516,11 @@ pub fn proves_possession<'a>(
         |code: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(code.trim()));
     let decides_little =
         |code: &String| code.trim().eq_ignore_ascii_case(NARRATIVE) || is_retryable(code);
-    let is_text_read = is_open || codes.clone().any(decides_little);
     codes.clone().any(|code| is_duplicate(code, rail))
         || is_open && codes.clone().any(|code| is_of_success(code.trim()))
-        || info.is_some_and(|text| match is_text_read {
+        || info.is_some_and(|text| match is_open {
             true => mentions_possession(text),
+            false if codes.clone().any(decides_little) => confirms_possession(text),
             false => names_duplicate(&in_latin_letters(text)),
         })
 }
@@ -327,5 +613,151 @@ mod tests {
             wrong.map(|text| in_latin_letters(text)).collect()
         };
         assert_eq!((read(&open, true), read(&definite, false)), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn beside_a_stated_reason_only_words_about_the_payment_itself_count() {
+        let confirm = [
+            "already credited",
+            "Already processed",
+            "ALRDY PAID",
+            "already executed",
+            "Payment already settled",
+            "transaction already exists",
+            "Payment was already received",
+            "a payment already received",
+            "file already received",
+            "Reference already used",
+            "EndToEndId already exists",
+            "Previously processed",
+            "Payment was processed earlier",
+            "Account already credited",
+            "Beneficiary was credited, do not resend",
+            "Transaction successful",
+            "Payment completed",
+            "Credit posted",
+            "Paid at counter",
+            "Credited before cut-off",
+            "Payment will be processed next day",
+            "paid twice",
+            "double payment",
+            "DUPLICATE",
+            "AM05: see text",
+            "Timeout, outcome unknown",
+            "Request timed out",
+            "No response from beneficiary bank",
+            "Beneficiary bank did not respond",
+            "Deemed approved",
+            "Transaction is still pending",
+            "same payment is being processed",
+            "Payment status: pending",
+            "Paiement déjà effectué",
+            "Virement déjà traité",
+            "déjà payé",
+            "Compte déjà crédité",
+            "Ce paiement existe déjà",
+            "Opération en doublon",
+            "Aucune réponse de la banque",
+            "Pago ya procesado",
+            "La transferencia ya fue ejecutada",
+            "ya existe la operación",
+            "Cuenta ya abonada",
+            "Sin respuesta del banco",
+            "Pagamento já processado",
+            "já foi pago",
+            "Transação já existe",
+            "Pagamento já liquidado",
+            "Sem resposta do banco",
+            "Zahlung bereits ausgeführt",
+            "bereits gutgeschrieben",
+            "Doppelt eingereicht",
+            "İşlem zaten işlendi",
+            "Transaksi sudah diproses",
+            "Giao dịch đã tồn tại",
+            "Giao dịch đã được xử lý",
+            "المعاملة موجودة مسبقا",
+            "लेनदेन पहले से मौजूद है",
+            "لین دین پہلے سے موجود ہے",
+            "লেনদেন ইতিমধ্যে বিদ্যমান",
+            "कारोबार पहिले नै भइसकेको छ",
+            "ගනුදෙනුව දැනටමත් පවතී",
+            "Umiiral na ang transaksyon",
+        ];
+        let ordinary = [
+            "Account already closed",
+            "the account was already closed",
+            "Account already blocked by court order",
+            "Account already exists under another name",
+            "A/C already exists",
+            "Cut-off time already passed",
+            "Cut-off already reached",
+            "Cut-off time outside of hours",
+            "Limit already exceeded",
+            "Daily limit already used",
+            "Mandate already cancelled",
+            "Beneficiary already deceased",
+            "Account closed earlier this year",
+            "Previous account number",
+            "Please send earlier",
+            "KYC pending",
+            "Account pending activation",
+            "Refused pending identification",
+            "Number not in use",
+            "IBAN in use by another customer",
+            "Bank in process of liquidation",
+            "Account closure in progress",
+            "Unique identification number is wrong",
+            "Double-check the IBAN",
+            "received after cut-off",
+            "Payment received after cut-off",
+            "Payments received after 16:00 are processed next day",
+            "Account not credited",
+            "could not be credited",
+            "Transaction unsuccessful",
+            "Payment not processed",
+            "Payment can only be processed on business days",
+            "Transaction to be completed by branch",
+            "Account blocked until KYC is completed",
+            "Account does not exist",
+            "No such account exists",
+            "Deemed dormant",
+            "Awaiting documents of the customer",
+            "Compte déjà clôturé",
+            "Le compte est déjà bloqué",
+            "Heure limite déjà dépassée",
+            "Paiement non effectué",
+            "La cuenta ya está cerrada",
+            "Cuenta ya cancelada",
+            "Hora de corte ya pasada",
+            "La cuenta ya no existe",
+            "Conta já encerrada",
+            "O horário limite já passou",
+            "Konto bereits geschlossen",
+            "Annahmeschluss bereits vorbei",
+            "Hesap zaten kapalı",
+            "Rekening sudah ditutup",
+            "Tài khoản đã đóng",
+            "الحساب مغلق مسبقا",
+            "खाता पहले से बंद है",
+            "",
+        ];
+        let mut config = crate::test_values::rail("pak-raast");
+        config.retryable_reasons = ["TM01".to_owned()].into();
+        for codes in [&["AC04", "NARR"][..], &["TM01"], &["TM01", "narr"]] {
+            let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
+            let read = |texts: &[&'static str], is_proof: bool| -> Vec<&'static str> {
+                let proves = |text| proves_possession(codes.iter(), Some(text), Some(&config));
+                texts.iter().filter(|text| proves(text) != is_proof).copied().collect()
+            };
+            let wrong = (read(&confirm, true), read(&ordinary, false));
+            assert_eq!(wrong, (Vec::new(), Vec::new()), "{codes:?}");
+        }
+        // Where no definite code stands, broad words count as well.
+        for codes in [&["NARR"][..], &["E001"], &["MS03"], &["E001", "NARR"]] {
+            let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
+            for text in ["Already there", "Sent earlier", "pending", "number in use"] {
+                assert!(proves_possession(codes.iter(), Some(text), None), "{codes:?} {text}");
+            }
+        }
     }
 }
