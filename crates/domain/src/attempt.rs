@@ -98,6 +98,8 @@ pub struct Recorded<'a> {
 
 /// First words of the sources of a connector's reports (`callback MSG-1`, `connector answer`).
 const CONNECTOR: [&str; 2] = ["callback", "connector"];
+/// End of the kinds of bookings of a return.
+const OF_RETURN: &str = "-return";
 /// Kind of the line that holds what the bank deducted from a return, beside the bookings.
 const RETURN_CHARGES: &str = "return-charges";
 
@@ -315,7 +317,7 @@ impl Attempt {
         let message = if is_connectors { "connector" } else { first };
         let kind = match report.status {
             RailStatus::Settled => message.to_owned(),
-            RailStatus::Returned => format!("{message}-return"),
+            RailStatus::Returned => format!("{message}{OF_RETURN}"),
             _ => return None,
         };
         let has_bookings = is_connectors || message.starts_with("camt.05");
@@ -363,6 +365,23 @@ impl Attempt {
             Some(known) => *known = format!("{known}\n{line}"),
             None => self.booking = Some(line),
         }
+    }
+
+    /// The bank's references of the return, as it was booked, that differ from the payout's own and
+    /// from each other.
+    pub fn return_references(&self) -> Vec<&str> {
+        let lines = self.booking.iter().flat_map(|known| known.lines());
+        let booked = lines.filter_map(|line| line.split_once(' '));
+        let returned = booked.filter(|(kind, _)| kind.ends_with(OF_RETURN));
+        let mut found: Vec<&str> = Vec::new();
+        for (_, reference) in returned {
+            let own = self.bank_reference.as_deref().map(str::trim);
+            let mut known = found.iter().copied().chain(own);
+            if !known.any(|known| known.eq_ignore_ascii_case(reference)) {
+                found.push(reference);
+            }
+        }
+        found
     }
 
     /// What the bank deducted from the return, in minor units, if it is noted.

@@ -242,6 +242,32 @@ fn a_second_booking_of_a_payout_is_seen() {
     assert_eq!(case.attempt.hear(&second, None), Heard::Contradicts(said.to_owned()));
 }
 
+/// The payout's reference stays, and the return is found by its own.
+#[test]
+fn a_return_has_references_of_its_own() {
+    use crate::test_values::{Case, say};
+    let booked = |status: RailStatus, source: &str, reference: &str| RailReport {
+        source: source.to_owned(),
+        bank_reference: Some(reference.to_owned()),
+        ..say(status)
+    };
+    let mut case = Case::sending();
+    assert!(case.attempt.return_references().is_empty());
+    case.hear(&booked(RailStatus::Settled, "camt.054 N-1", "FT-1"));
+    assert!(case.attempt.return_references().is_empty(), "that is the payout's");
+    case.hear(&booked(RailStatus::Returned, "camt.054 N-2", "RET1"));
+    case.attempt.note_line(format!("{RETURN_CHARGES} 50"));
+    case.hear(&booked(RailStatus::Returned, "camt.052 R-1", "ret1"));
+    case.hear(&booked(RailStatus::Returned, "callback m1", " RET 2 "));
+    assert_eq!(case.attempt.return_references(), ["RET1", "RET 2"]);
+    assert_eq!(case.attempt.bank_reference.as_deref(), Some("FT-1"));
+    // Without a payout's reference, the return's is the attempt's.
+    let mut case = Case::sending();
+    case.hear(&booked(RailStatus::Returned, "camt.054 N-2", "RET1"));
+    assert_eq!(case.attempt.bank_reference.as_deref(), Some("RET1"));
+    assert!(case.attempt.return_references().is_empty());
+}
+
 /// A connector names its bookings by one reference, whichever way its reports come.
 #[test]
 fn a_second_booking_of_a_connector_is_seen() {

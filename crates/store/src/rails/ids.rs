@@ -40,8 +40,7 @@ static BY_REFERENCE: Stmt = Stmt::by_keys(
     "rail.by_reference",
     &[("tenant", Uuid), ("reference", Text), ("rail", Text)],
     "SELECT {{attempt a}} FROM {{keys}} JOIN linked_reference l ON l.tenant = k.tenant AND l.reference = k.reference \
-     JOIN attempt a ON a.tenant = l.tenant AND a.payment = l.payment AND a.rail = k.rail \
-     AND a.bank_reference = k.reference",
+     JOIN attempt a ON a.tenant = l.tenant AND a.payment = l.payment AND a.rail = k.rail",
 );
 
 static RECALLS: Stmt = Stmt::by_keys(
@@ -60,6 +59,16 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 
 /// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
+
+/// An attempt once more under each of the wanted references of its return: a candidate has one.
+fn of_return(attempt: &Attempt, wanted: &BTreeSet<String>) -> Vec<(String, Candidate)> {
+    let found = attempt.return_references().into_iter().filter(|it| wanted.contains(*it));
+    let under = |reference: &str| {
+        let reference = Some(reference.to_owned());
+        Candidate { reference, ..Candidate::of(attempt) }
+    };
+    found.map(|reference| (reference.to_owned(), under(reference))).collect()
+}
 
 /// A message to a rail.
 #[derive(Clone, Debug)]
@@ -150,11 +159,18 @@ impl Store {
                 found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
             }
         }
+        let mut returned: BTreeMap<(AttemptId, String), Candidate> = BTreeMap::new();
         for attempt in self.by_reference(rail, &references).await? {
+            let of_return = of_return(&attempt, &references);
+            let own = attempt.bank_reference.as_ref();
+            if of_return.is_empty() && !own.is_some_and(|own| references.contains(own)) {
+                continue; // Another attempt of the payment has the reference.
+            }
             found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
+            returned.extend(of_return.into_iter().map(|it| ((attempt.id, it.0), it.1)));
         }
         self.add_recalls(heads, &mut found).await?;
-        Ok(Candidates::new(found.into_values().collect()))
+        Ok(Candidates::new(found.into_values().chain(returned.into_values()).collect()))
     }
 
     /// Adds the recalls that the ids may name: those with an id that is none of the attempts' own.

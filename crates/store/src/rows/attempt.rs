@@ -39,16 +39,21 @@ record! {
     }
 }
 
-/// The bank reference that `new` adds to `old`.
+/// The bank's references of the payout and its return that `new` adds to `old`.
 pub(crate) fn write_reference<'a>(
     old: Option<&Attempt>,
     new: &'a Attempt,
     keys: &Keys,
     out: &mut Columns<'a>,
 ) -> Written {
-    let known = old.and_then(|old| old.bank_reference.as_deref());
-    let added = new.bank_reference.as_deref().filter(|reference| known != Some(reference));
-    added.map_or(Ok(()), |reference| (new.tenant, reference, new.payment).put(keys, out))
+    let known: Vec<&str> = old.map(references).unwrap_or_default();
+    let added = references(new).into_iter().filter(|reference| !known.contains(reference));
+    added.map(|reference| (new.tenant, reference, new.payment)).try_for_each(|it| it.put(keys, out))
+}
+
+/// The bank's references by which an attempt is found.
+fn references(attempt: &Attempt) -> Vec<&str> {
+    attempt.bank_reference.as_deref().into_iter().chain(attempt.return_references()).collect()
 }
 
 /// A usage query, as answered by [`SPENT`](crate::load::SPENT), with its answer.
