@@ -248,9 +248,14 @@ pub struct Deposit {
     pub riders: Vec<DepositId>,
     /// Transaction that moved it to the wallet.
     pub release_tx: Option<TxHash>,
+    /// Whether its request's [`PaymentRequest::refused`] includes it.
+    ///
+    /// [`PaymentRequest::refused`]: crate::payment_request::PaymentRequest::refused
+    pub is_deducted: bool,
     /// Fee that the token's contract deducted from its newest release, in minor units: booked as
-    /// long as the deposit's amount is in the wallet.
-    pub release_fee: i64,
+    /// long as the deposit's amount is in the wallet. `None` of a release by a version that did not
+    /// keep it: booked once, whatever it was.
+    pub release_fee: Option<i64>,
     /// Time at which it reached the wallet.
     pub completed_at: Option<Timestamp>,
     /// Reason of its failure or rejection.

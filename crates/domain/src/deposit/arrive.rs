@@ -80,7 +80,8 @@ impl Found {
             release: None,
             riders: Vec::new(),
             release_tx: None,
-            release_fee: 0,
+            is_deducted: false,
+            release_fee: Some(0),
             completed_at: None,
             failure: None,
             refund: None,
@@ -249,7 +250,7 @@ impl Case {
                 request.credited(paid, deposit.paid_at, terms.accept_late, cx.now);
             self.deposit.concern = concern;
             effects.merge(more);
-            self.weigh_refusal(false);
+            self.weigh_refusal();
         } else {
             effects.alerts.push(self.deposit.direct_alert());
         }

@@ -58,9 +58,14 @@ impl Deposit {
         self.end_hold(TransferKind::VoidPending, "deposit.void", cx)
     }
 
+    /// The fee of its newest release, as far as it is known.
+    pub fn known_fee(&self) -> i64 {
+        self.release_fee.unwrap_or(0)
+    }
+
     /// Lends the wallet what it lacks to give back what arrived: `spendable` is less than that.
     pub(super) fn lend(&self, spendable: Money, cx: &mut Cx<'_>) -> Option<Transfer> {
-        let arrived = self.minor.saturating_sub(self.release_fee);
+        let arrived = self.minor.saturating_sub(self.known_fee());
         let lacks = arrived.saturating_sub(spendable.minor.max(0));
         if self.pot != Pot::Wallet || lacks <= 0 {
             return None;

@@ -117,7 +117,7 @@ impl Case {
 
     /// Changes the state, with its effects on books and job.
     pub(super) fn enter(&mut self, to: DepositState, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
-        let (from, was_refused) = (self.deposit.state, self.deposit.is_refused());
+        let from = self.deposit.state;
         let deposit = &mut self.deposit;
         let was_in_wallet = deposit.pot == Pot::Wallet;
         if to == DepositState::Completed {
@@ -144,11 +144,11 @@ impl Case {
             ),
         };
         if was_in_wallet && pot != Pot::Wallet {
-            effects.transfers.extend(deposit.fee(0, deposit.release_fee, cx));
+            effects.transfers.extend(deposit.fee(0, deposit.known_fee(), cx));
         }
         effects.transfers.extend(deposit.move_to(pot, reason, cx));
         if !was_in_wallet && pot == Pot::Wallet {
-            effects.transfers.extend(deposit.fee(deposit.release_fee, 0, cx));
+            effects.transfers.extend(deposit.fee(deposit.known_fee(), 0, cx));
         }
         if to == DepositState::Approved && deposit.pot == Pot::Escrow && deposit.hold.is_none() {
             effects.transfers.push(deposit.reserve(cx));
@@ -180,16 +180,17 @@ impl Case {
         }
         // It is not in its request's sums yet: see `Case::credit`.
         if from != DepositState::Seen {
-            self.weigh_refusal(was_refused);
+            self.weigh_refusal();
         }
     }
 
     /// Keeps what its request counts in line with whether it is refused.
-    pub(super) fn weigh_refusal(&mut self, was_refused: bool) {
-        let deposit = &self.deposit;
+    pub(super) fn weigh_refusal(&mut self) {
+        let Some(request) = self.request.as_mut() else { return };
+        let deposit = &mut self.deposit;
         let paid = (deposit.coin, deposit.minor);
-        let Some(request) = self.request.as_mut().filter(|_| deposit.counts()) else { return };
-        match (was_refused, deposit.is_refused()) {
+        let is_deducted = deposit.counts() && deposit.is_refused();
+        match (std::mem::replace(&mut deposit.is_deducted, is_deducted), is_deducted) {
             (false, true) => request.payment_refused(paid),
             (true, false) => request.refusal_dropped(paid),
             _ => {}

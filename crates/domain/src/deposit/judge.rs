@@ -189,14 +189,13 @@ impl Case {
     fn count_reviewed(&mut self, verdict: ReviewVerdict, cx: &Cx<'_>) -> WalletEffects {
         let paid = (self.deposit.coin, self.deposit.minor);
         let was_taken = self.deposit.is_approved();
-        let is_refused = self.deposit.is_refused();
         match (self.deposit.concern, &mut self.request) {
             (Some(ReasonCode::TooLate | ReasonCode::WrongAsset), Some(request)) => {
                 match (was_taken, verdict == ReviewVerdict::Approve) {
                     (false, true) => request.review_approved(paid, cx.now),
                     (true, false) => {
                         // It does not count at all from now on.
-                        if is_refused {
+                        if std::mem::take(&mut self.deposit.is_deducted) {
                             request.refusal_dropped(paid);
                         }
                         request.review_withdrawn(paid)

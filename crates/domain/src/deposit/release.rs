@@ -173,12 +173,12 @@ impl Case {
     /// Like [`Case::released`], for one of the deposits that the release moved.
     pub(super) fn one_released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
-        let booked = std::mem::replace(&mut self.deposit.release_fee, fee);
+        let booked = self.deposit.release_fee.replace(fee);
         let Some(state) = self.next(Trigger::ReleaseDone) else {
             if self.deposit.state == DepositState::Completed {
                 // A reorganisation undid it, and it was executed again.
-                effects.transfers.extend(self.deposit.other_fee(fee, booked, cx));
-                self.deposit.version += i64::from(fee != booked);
+                effects.transfers.extend(self.deposit.other_fee(fee, booked.unwrap_or(fee), cx));
+                self.deposit.version += i64::from(booked != Some(fee));
             } else {
                 self.deposit.release_fee = booked;
                 let state = state_phrase(self.deposit.state.name());

@@ -154,7 +154,7 @@ fn released_before(
 ) -> Result<Outcome, Refused> {
     held(ws, tenant, intent, fence)?;
     let Subject::Deposit(of) = &intent.subject else { return Err(Refused::Moved) };
-    let fee = ws.deposits.get(&(tenant, lost.id)).ok_or(Refused::NotFound)?.release_fee;
+    let fee = ws.deposits.get(&(tenant, lost.id)).ok_or(Refused::NotFound)?.known_fee();
     let mut case = super::deposit::load(ws, tenant, of)?;
     let effects = case.released_before(tx, fee, cx).ok_or(Refused::Moved)?;
     effects::write(ws, tenant, effects)?;

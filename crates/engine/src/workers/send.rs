@@ -532,7 +532,7 @@ impl Workers {
                 same && it.id != deposit.id && it.place.is_none()
             };
             let released = |it: &Deposit| {
-                let arrived = it.minor - it.release_fee;
+                let arrived = it.minor - it.known_fee();
                 let tx = it.release_tx.filter(|tx| is_free(*tx) && left(*tx, arrived))?;
                 Some((DepositRef::of(it, None), tx))
             };

@@ -265,7 +265,7 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
         at,
     });
     (full.release, full.release_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(5))));
-    full.release_fee = 3;
+    (full.release_fee, full.is_deducted) = (Some(3), true);
     (full.completed_at, full.failure) = (Some(at), Some(FailureReason::ComplianceRejected));
     full.refund = Some(refund(Address([8; 20])));
     full.version = 2;

@@ -339,7 +339,7 @@ fn a_release_that_a_later_deposit_paid_takes_its_fee_along() {
         place: None,
         lost_at: Some(3),
         release_tx: Some(TxHash([8; 32])),
-        release_fee: FEE,
+        release_fee: Some(FEE),
         ..deposit(&wallet, 20, MINOR, OLD)
     };
     let later = Deposit {
@@ -385,7 +385,7 @@ fn a_release_that_a_later_deposit_paid_takes_its_fee_along() {
     assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
     let [gone, later] = ids.map(|id| ws.deposits.get(&(TENANT, id)).expect("loaded"));
     assert_eq!((gone.state, later.state), (DepositState::Failed, DepositState::Completed));
-    assert_eq!((later.release_tx, later.release_fee), (Some(tx), FEE));
+    assert_eq!((later.release_tx, later.release_fee), (Some(tx), Some(FEE)));
     let minor = |code| ws.account(TENANT, code).balance().minor;
     assert_eq!([minor(&has), minor(&lacks), minor(&suspense)], [MINOR - FEE, 0, 0]);
 }
