@@ -37,7 +37,8 @@ const CANCEL_GAS: u64 = 30_000;
 /// What the alert about a rejected broadcast says. It ends once the transaction is mined.
 const REJECTED: &str = "the node rejected a transaction: ";
 /// Beginning of an alert about one that is not accepted. It ends once it is accepted or mined.
-const UNACCEPTED: &str = "no node has accepted a transaction for more than 10 minutes";
+const UNACCEPTED: &str =
+    "the nodes have refused the fees of a transaction for more than 10 minutes";
 /// A transaction that is not mined is rebroadcast at this interval, and at every pass at first.
 const BROADCAST_AGAIN: Span = Span::secs(15);
 /// A gap below an open transaction is filled after this time, at most this many nonces at once.
@@ -199,7 +200,7 @@ impl Workers {
         }
     }
 
-    /// Operators learn of a transaction that no node takes, however often its fees are raised.
+    /// Operators learn of a transaction whose fees stay too low, however often they are raised.
     async fn note_acceptance(&self, case: &Case, told: &Broadcast) {
         let (tx, now) = (case.tx.id, self.clock().now());
         let is_unaccepted = match told {
@@ -210,15 +211,14 @@ impl Workers {
                 }
                 false
             }
-            Broadcast::Underpriced | Broadcast::Indeterminate(_) => {
-                self.unaccepted.refused(tx, now)
+            Broadcast::Underpriced => self.unaccepted.refused(tx, now),
+            // They raise alerts of their own, nodes without an answer those of the chain.
+            Broadcast::InsufficientFunds | Broadcast::Refused(_) | Broadcast::Indeterminate(_) => {
+                false
             }
-            // They raise alerts of their own.
-            Broadcast::InsufficientFunds | Broadcast::Refused(_) => false,
         };
         if is_unaccepted {
-            let what = format!("{UNACCEPTED}: its fees may be below what they ask");
-            self.alert_about(case, AlertKind::Transaction, what).await;
+            self.alert_about(case, AlertKind::Transaction, UNACCEPTED.to_owned()).await;
         }
     }
 

@@ -1,4 +1,4 @@
-//! Transactions that no node accepts: their fees are below what the nodes ask, or no node answers.
+//! Transactions that the nodes refuse as underpriced: by their own minimum, or beside an earlier attempt.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use domain::ids::ChainTxId;
 use domain::time::{Span, Timestamp};
 
-/// A transaction that has been accepted by none for this long raises an alert.
+/// A transaction that was refused for this long raises an alert.
 const UNACCEPTED_FOR: Span = Span::mins(10);
-/// Failures with a longer time between them are apart: another node had the transaction.
+/// Refusals with a longer time between them are apart: in between, a node had the transaction.
 const APART: Span = Span::mins(3);
 
-/// Since when, and until when, the broadcasts of each transaction have failed without interruption.
+/// Since when, and until when, each transaction has been refused without interruption.
 #[derive(Debug, Default)]
 pub(super) struct Unaccepted(Mutex<BTreeMap<ChainTxId, (Timestamp, Timestamp)>>);
 
@@ -20,7 +20,7 @@ impl Unaccepted {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No node accepted it; returns whether to raise an alert.
+    /// The nodes refused its fees; returns whether to raise an alert.
     pub(super) fn refused(&self, tx: ChainTxId, now: Timestamp) -> bool {
         let mut all = self.all();
         all.retain(|_, (_, last)| now - *last <= APART);
