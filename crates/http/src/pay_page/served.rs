@@ -9,7 +9,7 @@ use axum::response::Response;
 use domain::currency::Currency;
 use domain::deposit::DepositState;
 use domain::ids::{PaymentRequestId, SenderInfoId};
-use domain::payment_request::{Asked, PaymentRequest};
+use domain::payment_request::{Asked, PaymentRequest, RequestState};
 use domain::ports::Clock;
 use engine::wallets::{Answered, Arrival, Found, PayPage, PaySender, Wallets};
 use http::{HeaderMap, Request, StatusCode};
@@ -403,8 +403,8 @@ impl Pages {
             *sponsored = self.wallets.sponsored_state(&page, sender);
         }
         match view {
-            // Others have paid, and what they paid was not accepted.
-            View::Closed if !page.arrivals.is_empty() => Err(Stopped::Taken),
+            // Others' payments took it, and were not accepted: it did not expire.
+            View::Closed if page.request.state == RequestState::Paid => Err(Stopped::Taken),
             View::Closed => Err(Stopped::Closed),
             view => Ok(Shown { page, known, made: maker.map(|sender| sender.id), view }),
         }
