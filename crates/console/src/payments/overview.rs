@@ -58,10 +58,11 @@ struct Overview {
     charts: Vec<Chart>,
     levels: Vec<Level>,
     corridors: Table,
-    /// States since when there are figures, if that is later than the chosen period's start.
-    counted: Option<String>,
+    /// State since when there are figures of a country, if that is later than the chosen period's
+    /// start.
+    counted: Vec<String>,
     /// Same of the charts.
-    uncharted: Option<String>,
+    uncharted: Vec<String>,
     accounts: Table,
 }
 
@@ -84,7 +85,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let tenant = visit.tenant_id()?;
     // Includes a payment accepted at this very instant.
     let (start, end) = (now - window, now + Span::secs(1));
-    let found = store.tallies(tenant, start, end, end - start).await?;
+    let found = store.tallies(tenant, start, end, end - start, COUNTED_MAX).await?;
     let corridors = Corridor::all(&found.tallies);
     let accounts = store.shared_accounts(tenant).await?;
     let prefunds: Vec<&Account> =
@@ -104,10 +105,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
         figures: figures.into_iter().zip(sparks).collect(),
         cards: cards(&visit, now).await?,
         charts,
-        uncharted: days.as_deref().and_then(Days::uncharted),
+        uncharted: days.as_deref().map_or(Vec::new(), Days::uncharted),
         levels: levels(&visit, &prefunds).await?,
         corridors: corridor_table(&corridors),
-        counted: (found.from > start).then(|| counted(found.from)),
+        counted: found.shortened.iter().map(counted).collect(),
         accounts: prefund_table(&prefunds),
     };
     html(&page)
@@ -122,11 +123,9 @@ fn told(span: Option<Span>) -> Cell {
     span.map_or(Cell::Empty, |span| Cell::number(took(span)))
 }
 
-fn counted(from: Timestamp) -> String {
-    let most = grouped(&COUNTED_MAX.to_string());
-    format!(
-        "Counted since {from}: a country has {most} payments since then, the most that are read."
-    )
+fn counted((country, from): &(Country, Timestamp)) -> String {
+    let (country, most) = (country.alpha3(), grouped(&COUNTED_MAX.to_string()));
+    format!("{country}: only the latest {most} payments are counted, since {from}.")
 }
 
 fn corridor_table(corridors: &[Corridor]) -> Table {
@@ -170,8 +169,8 @@ pub const DAYS_KEPT: Span = Span::mins(1);
 pub struct Days {
     corridors: Vec<CorridorDays>,
     names: Vec<String>,
-    /// Since when there are figures, if earlier ones were left out.
-    from: Option<Timestamp>,
+    /// Since when there are figures of a country, if earlier ones were left out.
+    shortened: Vec<(Country, Timestamp)>,
 }
 
 impl Days {
@@ -192,13 +191,13 @@ impl Days {
         let ago = i64::try_from(DAYS - 1).unwrap_or_default();
         let (start, end) = (midnight - Span::days(ago), now + Span::secs(1));
         let (store, day) = (visit.console().store(), Span::days(1));
-        let found = store.tallies(visit.tenant_id()?, start, end, day).await?;
+        let found = store.tallies(visit.tenant_id()?, start, end, day, COUNTED_MAX).await?;
         if found.tallies.is_empty() {
             return Ok(None);
         }
         let names = (0..).take(DAYS).map(|day| short_day(start + Span::days(day))).collect();
-        let from = (found.from > start).then_some(found.from);
-        Ok(Some(Days { corridors: CorridorDays::all(&found.tallies, DAYS), names, from }))
+        let (corridors, shortened) = (CorridorDays::all(&found.tallies, DAYS), found.shortened);
+        Ok(Some(Days { corridors, names, shortened }))
     }
 
     fn charts(&self) -> Vec<Chart> {
@@ -219,11 +218,15 @@ impl Days {
         (0..DAYS).map(sum).collect()
     }
 
-    fn uncharted(&self) -> Option<String> {
-        let (most, from) = (grouped(&COUNTED_MAX.to_string()), self.from?);
-        Some(format!(
-            "The charts begin at {from}: a country has {most} payments since then, the most that are read."
-        ))
+    fn uncharted(&self) -> Vec<String> {
+        let most = grouped(&COUNTED_MAX.to_string());
+        let short = |(country, from): &(Country, Timestamp)| {
+            let country = country.alpha3();
+            format!(
+                "{country}: the charts have only the latest {most} payments, since {from}. Earlier days lack this country."
+            )
+        };
+        self.shortened.iter().map(short).collect()
     }
 
     /// The lines on the tiles of volume, success and speed.

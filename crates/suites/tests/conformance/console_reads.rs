@@ -316,7 +316,7 @@ pub async fn accepted_payments_are_counted_over_a_period(world: World) {
     let last = world.payment(tenant, None).await;
     made.extend([(last.clone(), None, PaymentState::Queued)]);
     let read = async |tenant, start, end| {
-        let mut found = world.store.tallies(tenant, start, end, slice).await.expect("read");
+        let mut found = world.store.tallies(tenant, start, end, slice, 9).await.expect("read");
         found.tallies.sort_by_key(|it| it.slice);
         found
     };
@@ -331,11 +331,20 @@ pub async fn accepted_payments_are_counted_over_a_period(world: World) {
         charge: payment.charge.amount,
     };
     let all: Vec<store::Tally> = made.iter().map(of).collect();
-    let of_all = |tallies: &[store::Tally]| store::Tallies { from: start, tallies: tallies.into() };
+    let of_all = |tallies: &[store::Tally]| store::Tallies {
+        shortened: Vec::new(),
+        tallies: tallies.into(),
+    };
     assert_eq!(read(tenant, start, end).await, of_all(&all));
     assert_eq!(read(tenant, start, last.accepted_at).await, of_all(&all[..4]));
     assert_eq!(read(tenant, start + Span(1), end).await.tallies.len(), 4);
     assert_eq!(read(foreign(), start, end).await, of_all(&[]));
+    // Of more payments than are counted, the latest.
+    let found = world.store.tallies(tenant, start, end, slice, 2).await.expect("read");
+    assert_eq!(found.shortened, [(Country::Pak, made[3].0.accepted_at)]);
+    let mut counted = found.tallies;
+    counted.sort_by_key(|it| it.slice);
+    assert_eq!(counted, all[3..]);
     // Alike in everything that counts.
     let twin = world.payment(tenant, None).await;
     let found = read(tenant, start, twin.accepted_at + Span(1)).await.tallies;

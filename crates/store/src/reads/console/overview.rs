@@ -14,8 +14,8 @@ use crate::rows::column::Raw;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-/// Maximum number of payments counted per country: with more, all countries are counted from the
-/// time of this one on, and the page states so.
+/// Maximum number of payments counted per country: with more, its window starts later, and the page
+/// states so.
 pub const COUNTED_MAX: usize = 50_000;
 
 // The oldest of the payments that are counted of a country, if there are as many.
@@ -25,21 +25,33 @@ static COUNTED_FROM: Stmt = Stmt::written(
      AND p.accepted_at >= $3 AND p.accepted_at < $4 \
      ORDER BY p.accepted_at DESC, p.id DESC LIMIT 1 OFFSET $5",
 );
-// All countries in one pass. Microseconds, rounded down as `Tally::took` states.
-static TALLIES: Stmt = Stmt::written(
-    "console.tallies",
-    "SELECT c.country, c.slice, c.state, c.coin, \
-     CASE WHEN c.took < 60000000 THEN c.took / 100000 * 100000 \
-     WHEN c.took < 3600000000 THEN c.took / 1000000 * 1000000 \
-     WHEN c.took < 86400000000 THEN c.took / 60000000 * 60000000 \
-     ELSE c.took / 3600000000 * 3600000000 END, \
-     COUNT(*), CAST(SUM(c.amount) AS BIGINT), CAST(SUM(c.charge) AS BIGINT) \
-     FROM (SELECT p.country AS country, (p.accepted_at - $2) / $5 AS slice, p.state AS state, \
-     p.coin AS coin, p.settled_at - p.accepted_at AS took, p.amount AS amount, \
-     p.charge_amount AS charge FROM payment p WHERE p.tenant = $1 \
-     AND p.country IN ('PAK', 'IND', 'BGD', 'NPL', 'PHL', 'EGY', 'VNM') \
-     AND p.accepted_at >= $3 AND p.accepted_at < $4) c GROUP BY 1, 2, 3, 4, 5",
-);
+
+/// Tallies of the payments from $3 on and before $4 by slices of $5 since $2. Microseconds, rounded
+/// down as [`Tally::took`] states.
+macro_rules! tallies {
+    ($name:literal, $countries:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT c.country, c.slice, c.state, c.coin, \
+                 CASE WHEN c.took < 60000000 THEN c.took / 100000 * 100000 \
+                 WHEN c.took < 3600000000 THEN c.took / 1000000 * 1000000 \
+                 WHEN c.took < 86400000000 THEN c.took / 60000000 * 60000000 \
+                 ELSE c.took / 3600000000 * 3600000000 END, \
+                 COUNT(*), CAST(SUM(c.amount) AS BIGINT), CAST(SUM(c.charge) AS BIGINT) \
+                 FROM (SELECT p.country AS country, (p.accepted_at - $2) / $5 AS slice, p.state AS state, \
+                 p.coin AS coin, p.settled_at - p.accepted_at AS took, p.amount AS amount, \
+                 p.charge_amount AS charge FROM payment p WHERE p.tenant = $1 AND ",
+                $countries,
+                " AND p.accepted_at >= $3 AND p.accepted_at < $4) c GROUP BY 1, 2, 3, 4, 5"
+            ),
+        )
+    };
+}
+// All countries in one pass.
+static TALLIES: Stmt =
+    tallies!("console.tallies", "p.country IN ('PAK', 'IND', 'BGD', 'NPL', 'PHL', 'EGY', 'VNM')");
+static TALLIES_OF: Stmt = tallies!("console.tallies_of", "p.country = $6");
 // Same predicate as the index, so that only open intents are read, across tenants. The condition
 // with COALESCE on the tenant is always true: without it the planner would choose the tenant's
 // index and read all its intents.
@@ -53,13 +65,13 @@ static UNRELEASED: Stmt = Stmt::written(
      WHERE d.tenant = $1 AND d.state = 'failed' AND d.pot <> 'nowhere') u GROUP BY u.coin ORDER BY u.coin",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&COUNTED_FROM, &TALLIES, &UNRELEASED];
+pub(super) static STATEMENTS: &[&Stmt] = &[&COUNTED_FROM, &TALLIES, &TALLIES_OF, &UNRELEASED];
 
 /// What the overview counts of a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tallies {
-    /// Later than the period's start if a country has more payments than [`COUNTED_MAX`].
-    pub from: Timestamp,
+    /// The countries of which only the payments since then are counted.
+    pub shortened: Vec<(Country, Timestamp)>,
     pub tallies: Vec<Tally>,
 }
 
@@ -94,20 +106,34 @@ pub struct Unreleased {
 
 impl Store {
     /// Counts the payments that were accepted from `start` on and before `end`, by slice of this
-    /// period.
+    /// period: of each country the latest, at most `most`.
     pub async fn tallies(
         &self,
         tenant: TenantId,
         start: Timestamp,
         end: Timestamp,
         slice: Span,
+        most: usize,
     ) -> Result<Tallies, StoreError> {
-        let counted_from = async |country: Country| -> Result<Option<Timestamp>, StoreError> {
-            self.one(&COUNTED_FROM, (tenant, country, start, end, COUNTED_MAX - 1)).await
+        let counted_from = async |country: Country| -> Result<_, StoreError> {
+            let params = (tenant, country, start, end, most.saturating_sub(1));
+            Ok((country, self.one::<Timestamp>(&COUNTED_FROM, params).await?))
         };
         let from = try_join_all(Country::ALL.map(counted_from)).await?;
-        let from = from.into_iter().flatten().max().unwrap_or(start);
-        let found: Vec<Row> = self.many(&TALLIES, (tenant, start, from, end, slice.0)).await?;
+        let shortened: Vec<(Country, Timestamp)> = from
+            .iter()
+            .filter_map(|(country, from)| Some((*country, from.filter(|from| *from > start)?)))
+            .collect();
+        let found: Vec<Row> = if shortened.is_empty() {
+            self.many(&TALLIES, (tenant, start, start, end, slice.0)).await?
+        } else {
+            let of_country = async |(country, from): (Country, Option<Timestamp>)| {
+                let from = from.unwrap_or(start);
+                self.many(&TALLIES_OF, (tenant, start, from, end, slice.0, country)).await
+            };
+            let of_each: Vec<Vec<Row>> = try_join_all(from.into_iter().map(of_country)).await?;
+            of_each.into_iter().flatten().collect()
+        };
         let tally = |(country, slice, state, coin, took, count, amount, charge): Row| Tally {
             country,
             slice,
@@ -117,7 +143,7 @@ impl Store {
             amount: Money::new(amount, country.currency()),
             charge: Money::new(charge, coin.currency()),
         };
-        Ok(Tallies { from, tallies: found.into_iter().map(tally).collect() })
+        Ok(Tallies { shortened, tallies: found.into_iter().map(tally).collect() })
     }
 
     /// Coins that were approved and not released from escrow yet, by coin.
