@@ -33,10 +33,11 @@ pub(super) async fn keep(
         let known = KeptRates::read(known).unwrap_or_default();
         live.kept().with(&known, now).text()
     };
-    let known = store.meta(RATES).await?.unwrap_or_default();
-    if let Err(error) = KeptRates::read(&known) {
+    let known = store.meta(RATES).await?;
+    if let Some(Err(error)) = known.as_deref().map(KeptRates::read) {
         tracing::warn!(%error, "the kept rates cannot be read: they are replaced by those in force");
     }
+    let known = known.unwrap_or_default();
     if merged(&known) == known {
         return Ok(());
     }

@@ -318,7 +318,7 @@ mod tests {
             ("https:evil.example/x", "https://evil.example/x"),
             ("https:///evil.example/x", "https://evil.example/x"),
             ("HTTPS://Bank.Example/In", "https://bank.example/In"),
-            ("https://b\u{430}nk.example/in", "https://xn--bnk-5cd.example/in"),
+            ("https://b\u{430}nk.example/in", "https://xn--bnk-6cd.example/in"),
             ("https://evil\u{3002}example", "https://evil.example/"),
             ("https://ｅvil.example", "https://evil.example/"),
             ("https://ev\u{ad}il.example/in", "https://evil.example/in"),

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn hours_are_those_of_the_clock_and_end_with_the_current_one() {
-        assert_eq!(start(NOW).to_string(), "2026-11-24T15:00:00Z");
+        assert_eq!(start(NOW).to_string(), "2026-11-24T15:00:00.000Z");
         assert_eq!(start(Timestamp(NOW.0 - NOW.0.rem_euclid(3_600_000_000))), start(NOW));
     }
 

@@ -99,7 +99,7 @@ macro_rules! by_period {
         Stmt::written(
             $name,
             concat!(
-                "SELECT (x.created_at - $2) / $3, x.state, CASE WHEN x.attempts > 1 THEN 1 ELSE 0 END, COUNT(*) FROM (",
+                "SELECT (x.created_at - $2) / $3, x.state, CAST(CASE WHEN x.attempts > 1 THEN 1 ELSE 0 END AS BIGINT), COUNT(*) FROM (",
                 $latest,
                 ") x GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
             ),

@@ -56,7 +56,7 @@ async fn notes_stay_with_the_case(on: On) {
     let add = format!("/cases/payment/{id}/note");
     for wrong in ["", " ", &"x".repeat(501), "a\nb"] {
         let page = compliance.post(&add, &[("note", wrong)]).await.refused(422);
-        assert!(page.contains("Note: enter 1 to 500 characters."), "{page}");
+        assert!(page.contains("Note: enter 1 to 500 printable characters."), "{page}");
     }
     let to = compliance.post(&add, &[("note", "passport <seen>, born 1991")]).await.done();
     compliance.post(&add, &[("note", "passport <seen>, born 1991")]).await.done();

@@ -127,7 +127,7 @@ async fn a_tenant_needs_a_name_and_a_free_tag(on: On) {
     let bank = Bank::new(on).await;
     let admin = head_office(&bank, &[Role::Admin]).await;
     for (name, tag, coin, why, rule) in [
-        ("", "x1", "USDT", "y", "Name: enter 1 to 80 characters."),
+        ("", "x1", "USDT", "y", "Name: enter 1 to 80 printable characters."),
         ("X", "Not ok", "USDT", "y", "must be 1 to 32 of a-z, 0-9 and _"),
         ("X", bank.tenant.tag.as_str(), "USDT", "y", "Tag: another tenant has it."),
         ("X", "x1", "PKR", "y", "Please choose the stablecoin."),

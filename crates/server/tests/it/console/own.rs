@@ -29,7 +29,7 @@ async fn a_view_is_saved_opened_first_and_deleted(on: On) {
     };
     for wrong in ["", "  ", "a\nb"] {
         let page = viewer.post_from("/payments?country=PAK", "/views/save", &form(wrong, "")).await;
-        assert!(page.refused(422).contains("Name: enter 1 to 40 characters."));
+        assert!(page.refused(422).contains("Name: enter 1 to 40 printable characters."));
     }
     let to = viewer.post("/views/save", &form("Mine <1>", "")).await.done();
     assert_eq!(to, format!("{list}?country=PAK&account=6702"), "without the place in the list");

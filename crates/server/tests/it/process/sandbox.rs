@@ -150,14 +150,14 @@ fn a_new_sandbox_has_a_month_of_payments_unless_disabled() {
     for country in ["BGD", "EGY", "IND", "NPL", "PAK", "PHL", "VNM"] {
         let list =
             installation.json(&["payments", "list", "--country", country, "--limit", "1000"]);
-        found += list[0].as_array().expect("a list").len();
+        found += list.len();
     }
     assert!((100..=300).contains(&found), "{found} payments of history");
     drop(sandbox);
     let bare = Installation::new();
     let _sandbox = Sandbox::start(&bare, &["--no-demo-data"]);
     let list = bare.json(&["payments", "list", "--country", "PAK"]);
-    assert_eq!(list[0].as_array().expect("a list").len(), 0);
+    assert!(list.is_empty(), "{list:?}");
 }
 
 #[test]
