@@ -300,17 +300,20 @@ pub async fn accepted_payments_are_counted_over_a_period(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let slice = Span::days(1);
     let mut made = Vec::new();
-    // How long payments took, and as what that counts.
-    for (took, counted) in [
-        (Span(59_990_000), Span(59_900_000)),
-        (Span(61_900_000), Span::secs(61)),
-        (Span(3_659_900_000), Span::hours(1)),
-        (Span::mins(25 * 60 + 59), Span::hours(25)),
+    // How long payments take, a little more by the clock, and to what that is rounded down.
+    for (took, unit) in [
+        (Span::secs(59), Span::millis(100)),
+        (Span::secs(61), Span::secs(1)),
+        (Span::mins(61), Span::mins(1)),
+        (Span::mins(25 * 60 + 30), Span::hours(1)),
     ] {
         let payment = world.payment(tenant, None).await;
         world.pass(took).await;
         pay_out(&world, &payment, "FT").await;
-        made.push((payment, Some(counted), PaymentState::Succeeded));
+        let paid = world.store.payment_record(tenant, payment.id).await.expect("read");
+        let settled_at = paid.and_then(|paid| paid.payment.settled_at).expect("paid");
+        let took = (settled_at - payment.accepted_at).0 / unit.0 * unit.0;
+        made.push((payment, Some(Span(took)), PaymentState::Succeeded));
         world.pass(slice).await;
     }
     let last = world.payment(tenant, None).await;
