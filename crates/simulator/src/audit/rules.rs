@@ -94,7 +94,9 @@ pub(super) static PAYMENTS: Subject = Subject {
         ("a payment has no order", "o.payment IS NULL"),
         (
             "a payment that screening or a person refused was sent",
-            "p.review = 'refused' AND EXISTS (SELECT 1 FROM attempt n WHERE n.tenant = p.tenant AND n.payment = p.id)",
+            // What a bank had refused before is screened again, on newer lists, before the next attempt.
+            "p.review = 'refused' AND EXISTS (SELECT 1 FROM attempt n WHERE n.tenant = p.tenant \
+             AND n.payment = p.id AND n.state <> 'refused')",
         ),
     ],
 };
