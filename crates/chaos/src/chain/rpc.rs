@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::chain::{Address, Signed, vault};
+use domain::hex::hex;
 use reqwest::Client;
 use serde_json::{Value, json};
 use testkit::wait;
@@ -81,10 +82,7 @@ impl Rpc {
 
     /// Whether a controller holds an escrow.
     pub async fn is_on_hold(&self, controller: Address, escrow: Address) -> bool {
-        let selector: String = vault::hash(&[b"legalHold(address)"]).0[..4]
-            .iter()
-            .map(|it| format!("{it:02x}"))
-            .collect();
+        let selector = hex(&vault::hash(&[b"legalHold(address)"]).0[..4]);
         number(&self.call(controller, &format!("0x{selector}"), escrow).await) == 1
     }
 
@@ -108,7 +106,7 @@ impl Rpc {
 
     /// Submits a signed transaction; `false` if the node already has it.
     pub async fn hand_in(&self, signed: &Signed) -> bool {
-        let raw: String = signed.raw.iter().map(|byte| format!("{byte:02x}")).collect();
+        let raw = hex(&signed.raw);
         self.ask("eth_sendRawTransaction", json!([format!("0x{raw}")])).await.is_ok()
     }
 
@@ -129,7 +127,7 @@ impl Rpc {
     /// Sends transactions, each after the previous one is mined; all must succeed.
     pub async fn send(&self, transactions: &[Signed]) {
         for signed in transactions {
-            let raw: String = signed.raw.iter().map(|byte| format!("{byte:02x}")).collect();
+            let raw = hex(&signed.raw);
             self.told("eth_sendRawTransaction", json!([format!("0x{raw}")])).await;
             let hash = signed.hash.to_string();
             let receipt = || self.told("eth_getTransactionReceipt", json!([hash]));
