@@ -1,8 +1,8 @@
 //! Errors of a request, worded for the user who made it: which field, which rule.
 
-use domain::characters::one_line;
 use std::time::Duration;
 
+use domain::characters::one_line;
 use serde_json::{Map, Value};
 
 /// Maximum length of an unreadable answer that is shown, in characters.

@@ -1,10 +1,10 @@
 //! Users' work on a case that waits for a decision (a payment, a deposit or an exchange order):
 //! notes, who decides it until when, and the case file for printing.
 
-use domain::characters::entered;
 use std::collections::HashMap;
 
 use domain::audit::Note;
+use domain::characters::entered;
 use domain::ids::{DepositId, ExchangeId, PaymentId};
 use domain::time::{Span, Timestamp};
 use domain::user::{Role, Scope, User};

@@ -3,11 +3,11 @@
 //! administrator created for the provider are admitted; none are created here, and passwords work
 //! independently of the provider.
 
-use domain::characters::one_line;
 use std::sync::Arc;
 
 use axum::response::Response;
 use domain::audit::{Deed, Facts, INSTALLATION, Note, Via};
+use domain::characters::one_line;
 use domain::identity::{Identity, IdentityFault, NameClaim, SignInAnswer, SignInQuestion, Subject};
 use domain::ports::IdentityProvider;
 use engine::console::{Departure, Stage, StoredUser};

@@ -1,13 +1,13 @@
 //! A request as pages see it: the user, the tenant, the form.
 
-use domain::audit::WHY_MAX_CHARS;
-use domain::characters::entered;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::response::Response;
+use domain::audit::WHY_MAX_CHARS;
 use domain::audit::{self, INSTALLATION, Note, Via};
+use domain::characters::entered;
 use domain::ids::TenantId;
 use domain::user::{Role, User};
 use engine::console::{Deed, Proposal};

@@ -5,12 +5,12 @@
 //! or 35 characters, change their case, and put their own ids into our fields: an unknown id has no
 //! meaning.
 
-use crate::characters::one_line;
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
 use crate::attempt::{Attempt, AttemptState};
+use crate::characters::one_line;
 use crate::currency::Currency;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::money::Money;

@@ -1,12 +1,12 @@
 //! Creates tenants and their keys, for the command line and the sandbox.
 
-use domain::characters::entered;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::audit::Deed;
+use domain::characters::entered;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;

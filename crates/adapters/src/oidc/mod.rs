@@ -14,10 +14,10 @@ mod metadata;
 #[cfg(test)]
 mod tests;
 
-use domain::characters::one_line;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use domain::characters::one_line;
 use domain::identity::{Identity, IdentityFault, NameClaim, SignInAnswer, SignInQuestion};
 use domain::ports::{Answer, IdentityProvider};
 use domain::time::{Span, Timestamp};

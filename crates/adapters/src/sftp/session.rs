@@ -1,11 +1,11 @@
 //! One connection to an SFTP server: one request at a time, each with a time-out. After
 //! [`Fault::Broken`] it has to be dropped: answers may be out of step.
 
-use domain::characters::one_line;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
 
+use domain::characters::one_line;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use super::wire::{self, Answer, Attributes, Body};

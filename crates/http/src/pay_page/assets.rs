@@ -1,9 +1,9 @@
 //! Assets of the pages: a style sheet, a script, an icon. Each is embedded, and its path contains
 //! its version, so browsers cache it for a year.
 
-use domain::hex::hex;
 use std::sync::LazyLock;
 
+use domain::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 /// Bytes of the hash that form the version.

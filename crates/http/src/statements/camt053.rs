@@ -5,9 +5,9 @@
 //! type (ADR 18). Reservations are not booked, so they are not entries: the available balance
 //! includes them.
 
-use domain::hex::hex;
 use std::io;
 
+use domain::hex::hex;
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::Timestamp;

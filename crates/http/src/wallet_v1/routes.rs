@@ -1,6 +1,5 @@
 //! The routes, generated from the table of operations, and the fallbacks.
 
-use domain::chain::ChainNumber;
 use std::sync::Arc;
 
 use axum::Router;
@@ -8,6 +7,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::routing::{any, get, post};
+use domain::chain::ChainNumber;
 use domain::ids::TenantId;
 use domain::ports::Clock;
 use engine::command::Idempotency;

@@ -1,7 +1,6 @@
 //! Thirty days of payments for a new sandbox, made by the real engine under a clock that starts in
 //! the past. The simulated bank's book is filled as well, so that all views agree.
 
-use super::DEMO_PREFUND_MINOR;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -32,6 +31,7 @@ use futures_util::future::try_join_all;
 use store::{Store, Tenant};
 use testkit::bank::{BankCore, Behaviour, BookFault, Journal};
 
+use super::DEMO_PREFUND_MINOR;
 use crate::clock::WallClock;
 use crate::open_store_at;
 use config::Config;

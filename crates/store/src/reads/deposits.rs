@@ -1,9 +1,9 @@
 //! Incoming transactions: individually, of a request, held, waiting for the chain, in review, and
 //! summed up.
 
-use domain::chain::ChainNumber;
 use std::collections::BTreeMap;
 
+use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState, Pot};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};

@@ -1,8 +1,8 @@
 //! Names of files: of those that arrive late, and of those whose name is taken.
 
-use domain::hex::hex;
 use std::ffi::{OsStr, OsString};
 
+use domain::hex::hex;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 

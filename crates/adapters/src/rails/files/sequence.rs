@@ -1,11 +1,11 @@
 //! Numbers the messages of each date, as files in the rail's directory: no number is given twice, and a
 //! repetition has its number again. Blocking.
 
-use domain::hex::hex;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use domain::hex::hex;
 use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
 
