@@ -22,7 +22,7 @@ pub enum Asking {
 
 impl Deposit {
     /// Whether it was refused for good: no decision leads from here to the wallet. A failed release
-    /// is no refusal, until its amount was refunded.
+    /// counts as a refusal once its amount was refunded.
     pub const fn is_refused(&self) -> bool {
         use DepositState::{LegalHold, Refunded, Refunding, Rejected, Suspended};
         match self.state {

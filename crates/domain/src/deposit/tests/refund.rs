@@ -433,7 +433,7 @@ fn a_deposit_counts_until_it_is_refused() {
     propose(&mut world, SENDER, clean()).expect("refundable");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert_eq!((world.state(), counts(&world)), (DepositState::Refunded, (false, true)));
-    // A failed release is no refusal, until its amount went back.
+    // A failed release counts as a refusal once its amount went back.
     let mut failed = part();
     failed.screened(RiskResult::Approved, None);
     failed.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
