@@ -12,7 +12,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::sheet::{Form, JsonShape, Price, Reading, Sheet, SheetError, currency, pair, shown};
+use super::sheet::{
+    Form, JsonShape, Price, Reading, Sheet, SheetError, currency, is_one, pair, shown,
+};
 
 /// Maximum nesting of a document.
 const MAX_DEPTH: usize = 12;
@@ -260,7 +262,8 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Adds a pair; a source may list its base as 1, which is none.
+    /// Adds a pair; a source may list its base as 1, which is none. Another value contradicts the base that
+    /// the document names.
     fn add(
         &mut self,
         form: Form,
@@ -268,12 +271,19 @@ impl Walk<'_, '_> {
         price: &Price,
         scope: Scope,
     ) -> Result<(), SheetError> {
-        if base == quote {
-            return Ok(());
-        }
-        self.form = form;
         let sides = price.sides.iter().flat_map(|(bid, ask)| [bid, ask]);
         let mut texts = price.mid.iter().chain(sides);
+        if base == quote {
+            return match texts.find(|text| !is_one(text)) {
+                None => Ok(()),
+                Some(other) => Err(SheetError::Form(format!(
+                    "{} is {}, but a currency is 1 in itself",
+                    pair(base, quote),
+                    shown(other)
+                ))),
+            };
+        }
+        self.form = form;
         self.has_fraction |= texts.any(|text| text.contains(['.', 'e', 'E']));
         let as_of = scope
             .as_of

@@ -24,6 +24,8 @@ pub const MAX_OUTSIDE_BPS: u32 = 100;
 /// Maximum difference between a rate and what the other rates of its document give, in basis points:
 /// published rates are rounded.
 pub const MAX_CONTRADICTION_BPS: u32 = 1_000;
+/// The same of a stablecoin's price and its inverse, which are near 1, so that rounding explains little.
+pub const MAX_PEG_CONTRADICTION_BPS: u32 = 100;
 /// Decimals to which a rate is rounded, half-even: publishers print binary floats in full.
 const RATE_DECIMALS: u32 = 12;
 /// Characters of a document that are repeated in a fault.
@@ -107,13 +109,15 @@ pub enum SheetError {
     },
     /// Rates of one document that exclude each other.
     #[error(
-        "{pair}: {stated} differs by more than {MAX_CONTRADICTION_BPS} bps from {implied}, which the document's other rates give"
+        "{pair}: {stated} differs by more than {limit_bps} bps from {implied}, which the document's other rates give"
     )]
     Contradiction {
         /// The currency pair as `BASE/QUOTE`.
         pair: String,
         stated: Decimal,
         implied: Decimal,
+        /// The difference that is allowed, in basis points.
+        limit_bps: u32,
     },
     /// A pair named twice.
     #[error("{pair} is named twice")]
@@ -186,23 +190,39 @@ pub fn read(
 }
 
 /// A rate that the document's other rates exclude. Which of them is wrong is open, so none is used. The
-/// price of a stablecoin excludes none: the others may not have followed it yet, and it has to be known.
+/// price of a stablecoin is excluded by its own inverse alone: the others may not have followed it yet, and
+/// it has to be known.
 fn contradiction(rates: &[DirectRate]) -> Option<SheetError> {
     let mut table = RateTable::default();
     rates.iter().for_each(|rate| table.set(*rate));
-    rates.iter().filter(|rate| !is_peg(**rate)).find_map(|rate| {
+    rates.iter().find_map(|rate| {
         let others = |it: &DirectRate| {
-            let is_it = it.pair() == rate.pair() || (it.quote, it.base) == rate.pair();
-            (!is_it && !is_peg(*it)).then_some(false)
+            let is_inverse = (it.quote, it.base) == rate.pair();
+            let counts = it.pair() != rate.pair() && (is_inverse || !is_peg(*it));
+            counts.then_some(false)
         };
-        let implied = derived(rate.base, rate.quote, |base, quote| {
-            leg(&table, (base, quote), Side::Mid, others)
-        })?;
+        let stated_leg = |base, quote| leg(&table, (base, quote), Side::Mid, others);
+        let (implied, limit_bps) = match is_peg(*rate) {
+            true => {
+                let inverse =
+                    |base, quote| stated_leg(base, quote).filter(|_| (base, quote) == rate.pair());
+                (derived(rate.base, rate.quote, inverse)?, MAX_PEG_CONTRADICTION_BPS)
+            }
+            false => (derived(rate.base, rate.quote, stated_leg)?, MAX_CONTRADICTION_BPS),
+        };
         let (stated, implied) = (rate.mid.rate, implied.mid.rate);
-        super::moved_beyond(implied, stated, MAX_CONTRADICTION_BPS).then(|| {
-            SheetError::Contradiction { pair: pair(rate.base, rate.quote), stated, implied }
+        super::moved_beyond(implied, stated, limit_bps).then(|| SheetError::Contradiction {
+            pair: pair(rate.base, rate.quote),
+            stated,
+            implied,
+            limit_bps,
         })
     })
+}
+
+/// Whether a text is the number 1, however it is written.
+pub(super) fn is_one(text: &str) -> bool {
+    Decimal::parse_rounded(text.trim(), RATE_DECIMALS) == Ok(Decimal::from_int(1))
 }
 
 /// Whether a text is Corridor's TOML: a table, or `as_of =`.

@@ -453,3 +453,36 @@ fn a_time_of_something_else_is_not_that_of_the_rates() {
         assert!(error.contains("the time"), "{other}: {error}");
     }
 }
+
+#[test]
+fn a_document_that_contradicts_itself_is_not_used() {
+    let csv = |rows: &str| {
+        format!("base,quote,rate,as_of\n{rows}").replace(";", ",2026-11-20T15:00:00Z\n")
+    };
+    for (rows, pair) in [
+        ("AED,USD,0.4;USD,PKR,278.75;USD,AED,3.6725;", "AED/USD"),
+        ("PKR,USD,0.0045;USD,PKR,278.75;", "PKR/USD"),
+        ("USDT,USD,1.0;USD,USDT,1.15;USD,PKR,278.75;", "USDT/USD"),
+        ("USDT,USD,1.0;USD,USDT,1.08;", "USDT/USD"),
+        ("USD,USDC,1.0;USDC,USD,0.98;", "USD/USDC"),
+    ] {
+        let error = read(&csv(rows)).expect_err(rows).to_string();
+        assert!(error.starts_with(pair) && error.contains("differs by more than"), "{error}");
+    }
+    for rows in [
+        "AED,USD,0.2723;USD,AED,3.6725;",
+        "PKR,USD,0.0036;USD,PKR,278.75;",
+        "USDT,USD,0.87;USD,USDT,1.149;USD,PKR,278.75;",
+    ] {
+        read(&csv(rows)).expect(rows);
+    }
+    for json in [
+        r#"{"base":"EUR","timestamp":1795244268,"rates":{"EUR":0.92,"USD":1,"PKR":278.75}}"#,
+        r#"{"base":"USD","timestamp":1795244268,"rates":{"USD":1.02,"PKR":278.75}}"#,
+    ] {
+        let error = read(json).expect_err(json).to_string();
+        assert!(error.contains("a currency is 1 in itself"), "{error}");
+    }
+    let own = r#"{"base":"USD","timestamp":1795244268,"rates":{"USD":1.000,"PKR":278.75}}"#;
+    read(own).expect("a base that is 1");
+}
