@@ -59,14 +59,34 @@ enum Verified {
     Text(String),
 }
 
+/// Whole seconds since 1970, rounded down; a provider may write fractions (RFC 7519, section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "serde_json::Number")]
+struct NumericDate(i64);
+
+impl TryFrom<serde_json::Number> for NumericDate {
+    type Error = &'static str;
+
+    fn try_from(number: serde_json::Number) -> Result<NumericDate, &'static str> {
+        let text = number.to_string();
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let seconds = whole.parse().ok().filter(|it: &i64| *it >= 0);
+        let is_written_out = fraction.bytes().all(|byte| byte.is_ascii_digit());
+        seconds
+            .filter(|_| is_written_out)
+            .map(NumericDate)
+            .ok_or("not a time in seconds since 1970")
+    }
+}
+
 #[derive(Deserialize)]
 struct Claims {
     iss: String,
     sub: String,
     aud: Audience,
-    exp: i64,
-    iat: i64,
-    nbf: Option<i64>,
+    exp: NumericDate,
+    iat: NumericDate,
+    nbf: Option<NumericDate>,
     nonce: Option<String>,
     azp: Option<String>,
     email: Option<String>,
@@ -145,10 +165,10 @@ impl Claims {
                 "is for several audiences and names no authorized party",
             ),
             (self.azp.as_ref().is_none_or(is_us), "has an unexpected authorized party"),
-            (now < self.exp.saturating_add(LEEWAY_S), "has expired"),
-            (self.iat <= now + LEEWAY_S, "was issued in the future"),
-            (self.iat >= now - AGE_MAX_S - LEEWAY_S, "was issued long ago"),
-            (self.nbf.is_none_or(|from| from <= now + LEEWAY_S), "is not valid yet"),
+            (now < self.exp.0.saturating_add(LEEWAY_S), "has expired"),
+            (self.iat.0 <= now + LEEWAY_S, "was issued in the future"),
+            (self.iat.0 >= now - AGE_MAX_S - LEEWAY_S, "was issued long ago"),
+            (self.nbf.is_none_or(|from| from.0 <= now + LEEWAY_S), "is not valid yet"),
             (bool::from(said.as_bytes().ct_eq(nonce.as_bytes())), "has an unexpected nonce"),
             (subject, "has no usable subject"),
         ];
