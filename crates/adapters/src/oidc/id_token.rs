@@ -70,7 +70,7 @@ impl TryFrom<serde_json::Number> for NumericDate {
     fn try_from(number: serde_json::Number) -> Result<NumericDate, &'static str> {
         let text = number.to_string();
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let seconds = whole.parse().ok().filter(|it: &i64| *it >= 0);
+        let seconds = whole.parse::<u64>().ok().and_then(|it| i64::try_from(it).ok());
         let is_written_out = fraction.bytes().all(|byte| byte.is_ascii_digit());
         seconds
             .filter(|_| is_written_out)
@@ -200,5 +200,21 @@ impl Claims {
         };
         let kept = said.and_then(|text| claim.kept(text));
         kept.ok_or_else(|| format!("the ID token has no usable claim {:?}", claim.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NumericDate;
+
+    #[test]
+    fn times_are_whole_seconds_however_the_provider_writes_them() {
+        for text in ["1796000000", "1796000000.0", "1796000000.75"] {
+            let read: NumericDate = serde_json::from_str(text).expect(text);
+            assert_eq!(read, NumericDate(1_796_000_000), "{text}");
+        }
+        for text in ["-1", "-0.5", "1e400", "\"1796000000\"", "null", "99999999999999999999"] {
+            assert!(serde_json::from_str::<NumericDate>(text).is_err(), "{text}");
+        }
     }
 }
