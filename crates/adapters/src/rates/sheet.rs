@@ -198,18 +198,14 @@ fn contradiction(rates: &[DirectRate]) -> Option<SheetError> {
     rates.iter().find_map(|rate| {
         let others = |it: &DirectRate| {
             let is_inverse = (it.quote, it.base) == rate.pair();
-            let counts = it.pair() != rate.pair() && (is_inverse || !is_peg(*it));
-            counts.then_some(false)
+            let is_other = it.pair() != rate.pair() && !is_peg(*it) && !is_peg(*rate);
+            (is_inverse || is_other).then_some(false)
         };
-        let stated_leg = |base, quote| leg(&table, (base, quote), Side::Mid, others);
-        let (implied, limit_bps) = match is_peg(*rate) {
-            true => {
-                let inverse =
-                    |base, quote| stated_leg(base, quote).filter(|_| (base, quote) == rate.pair());
-                (derived(rate.base, rate.quote, inverse)?, MAX_PEG_CONTRADICTION_BPS)
-            }
-            false => (derived(rate.base, rate.quote, stated_leg)?, MAX_CONTRADICTION_BPS),
-        };
+        let implied = derived(rate.base, rate.quote, |base, quote| {
+            leg(&table, (base, quote), Side::Mid, others)
+        })?;
+        let limit_bps =
+            if is_peg(*rate) { MAX_PEG_CONTRADICTION_BPS } else { MAX_CONTRADICTION_BPS };
         let (stated, implied) = (rate.mid.rate, implied.mid.rate);
         super::moved_beyond(implied, stated, limit_bps).then(|| SheetError::Contradiction {
             pair: pair(rate.base, rate.quote),
