@@ -34,9 +34,10 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// An installation: a data directory and the environment that its processes share.
+/// An installation: a data directory, the program, and the environment that its processes share.
 pub struct Installation {
     dir: TempDir,
+    program: PathBuf,
     env: Vec<(String, String)>,
 }
 
@@ -49,7 +50,8 @@ impl Default for Installation {
 impl Installation {
     /// Without a configuration file.
     pub fn new() -> Installation {
-        Installation { dir: tempfile::tempdir().expect("a directory"), env: Vec::new() }
+        let dir = tempfile::tempdir().expect("a directory");
+        Installation { dir, program: program(), env: Vec::new() }
     }
 
     /// With this configuration file.
@@ -65,6 +67,15 @@ impl Installation {
         self.dir.path()
     }
 
+    /// Replaces the program for all later processes, by that of another version.
+    pub fn use_program(&mut self, program: PathBuf) {
+        self.program = program;
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Sets an environment variable for all later processes.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.env.push((name.to_owned(), value.into()));
@@ -73,7 +84,7 @@ impl Installation {
     /// A command of the program, not yet started. It inherits no `CORRIDOR_…` variable of the test
     /// run.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(program());
+        let mut command = Command::new(&self.program);
         command.args(args).stdin(Stdio::null());
         self.environment(&mut command);
         command

@@ -38,11 +38,20 @@ struct Arguments {
     /// A directory on a small file system for PostgreSQL, which is then filled
     #[arg(long)]
     small_disk: Option<PathBuf>,
+    /// The program of an earlier version, with which the run begins
+    #[arg(long, value_name = "PROGRAM")]
+    upgraded_from: Option<PathBuf>,
+    /// How often the nodes are replaced by those of the other version, one after the other
+    #[arg(long, default_value_t = 0, requires = "upgraded_from")]
+    upgrades: usize,
+    /// Stop all nodes, migrate, start: one upgrade to a version whose migration needs it
+    #[arg(long, requires = "upgraded_from")]
+    stop_all: bool,
     /// Of every choice, as a number or 0x…; by default the time
     #[arg(long, value_parser = seed)]
     seed: Option<u64>,
     /// Repeat the run of this seed with its plan
-    #[arg(long, value_parser = seed, conflicts_with_all = ["seed", "store", "nodes", "seconds", "kills", "others", "failovers", "skew", "small_disk"])]
+    #[arg(long, value_parser = seed, conflicts_with_all = ["seed", "store", "nodes", "seconds", "kills", "others", "failovers", "skew", "small_disk", "upgraded_from", "upgrades", "stop_all"])]
     replay: Option<u64>,
     /// Directory of histories, plans and logs
     #[arg(long, default_value = "target/chaos")]
@@ -97,6 +106,9 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         failovers: arguments.failovers,
         skew_s: arguments.skew,
         small_disk: arguments.small_disk.clone(),
+        upgraded_from: arguments.upgraded_from.clone(),
+        upgrades: arguments.upgrades,
+        stop_all: arguments.stop_all,
     })
 }
 

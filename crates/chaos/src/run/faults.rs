@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 
 use super::database::{Database, Session};
 use super::failover::fail_over;
+use super::upgrade::upgrade;
 use super::world::World;
 use super::{Plan, Store};
 use crate::api::Api;
@@ -64,6 +65,8 @@ pub enum Fault {
     UnfencedPrimary,
     /// The standby is promoted while the primary goes on.
     SplitBrain,
+    /// The nodes are replaced by those of the other version.
+    Upgrade,
 }
 
 const ANYWHERE: [Fault; 7] = [
@@ -111,6 +114,7 @@ pub fn drawn(plan: &Plan, random: &Random, has_failpoints: bool) -> Vec<Fault> {
     for number in 0..plan.failovers {
         faults.push(PROMOTIONS[number % PROMOTIONS.len()]);
     }
+    faults.extend(std::iter::repeat_n(Fault::Upgrade, plan.upgrades));
     for at in (1..faults.len()).rev() {
         let other = usize::try_from(random.below(at as u64 + 1)).expect("an index");
         faults.swap(at, other);
@@ -197,6 +201,7 @@ impl Fault {
             Fault::Failover | Fault::Switchover | Fault::UnfencedPrimary | Fault::SplitBrain => {
                 fail_over(self, world, node, moved, findings).await?;
             }
+            Fault::Upgrade => upgrade(world, moved).await?,
             _ => self.happen_to_database(world, node, random).await?,
         }
         moved(world.addresses());
@@ -335,6 +340,9 @@ async fn overload(world: &World, findings: &mut Findings) {
                 findings.broken.push(format!("overloaded, it answers {status} {said} Retry-After"));
             }
         }
+    }
+    if !findings.crowd.keys().any(|status| matches!(status, 429 | 503)) {
+        findings.broken.push(format!("overload was not shed: {:?}", findings.crowd));
     }
     findings.memory_max_kib = findings.memory_max_kib.max(memory_max_kib(world));
 }

@@ -11,13 +11,15 @@ use super::database::Database;
 use super::wallets::Coins;
 use crate::api::Api;
 use crate::bank::{Bank, RAILS};
-use crate::harness::{Installation, Node, Process, program};
+use crate::harness::{Installation, Node, Process};
 use crate::history::History;
 use crate::rig::{self, TENANT};
 
 /// Two who agree on the endpoint.
 const MAKER: &str = "ayesha";
 const CHECKER: &str = "omar";
+/// Waiting commands of a node: enough for the usual clients, too few for ten times as many.
+const QUEUE_MAX: &str = "10";
 /// Tries to start a node before the run is given up: a store may be away or full just then.
 const START_TRIES: usize = 8;
 
@@ -33,6 +35,10 @@ pub struct World {
     skew: Option<(PathBuf, i64)>,
     /// Where PostgreSQL's data is, if that can be filled.
     pub small_disk: Option<PathBuf>,
+    /// The program with which the run began, if it is upgraded.
+    pub earlier: Option<PathBuf>,
+    /// The upgrade needs all nodes stopped.
+    pub stop_all: bool,
     /// What clients do.
     pub history: History,
     /// `None` while a node is down.
@@ -46,7 +52,12 @@ impl World {
             super::Store::Sqlite => None,
             super::Store::Postgres => Some(Database::start(plan).await?),
         };
-        let installation = Installation::configured(&rig::configuration(&RAILS, |id| bank.url(id)));
+        let configuration = rig::configuration(&RAILS, |id| bank.url(id));
+        let mut installation = Installation::configured(&configuration);
+        if let Some(earlier) = &plan.upgraded_from {
+            installation.use_program(earlier.clone());
+        }
+        installation.set("CORRIDOR_ENGINE__QUEUE_MAX", QUEUE_MAX);
         let direct = database.as_ref().map(Database::direct);
         let (mut installation, api) = rig::found(installation, direct.as_deref());
         let coins = Coins::start(&mut installation).await;
@@ -60,6 +71,8 @@ impl World {
             database,
             coins,
             small_disk: plan.small_disk.clone(),
+            earlier: plan.upgraded_from.clone(),
+            stop_all: plan.stop_all,
             skew: match plan.skew_s {
                 0 => None,
                 skew_s => Some((faketime()?, skew_s)),
@@ -144,12 +157,12 @@ impl World {
 
     fn command(&self, index: usize, file_max_bytes: Option<u64>) -> Command {
         let mut command = match file_max_bytes {
-            None => Command::new(program()),
+            None => Command::new(self.installation.program()),
             Some(max) => {
                 // In units of 512 bytes. Ignored, the signal becomes an error of the write.
                 let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", max / 512);
                 let mut shell = Command::new("/bin/sh");
-                shell.args(["-c", &script]).arg(program());
+                shell.args(["-c", &script]).arg(self.installation.program());
                 shell
             }
         };
