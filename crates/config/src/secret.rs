@@ -108,12 +108,10 @@ pub fn masked_url(text: &str) -> String {
     }
 }
 
-/// Whether it is clear where the password of a URL ends: at its first `@`, before any parameter.
+/// Whether it is clear where the password of a URL ends: at its only `@`, before any parameter.
 pub fn is_clear(url: &str) -> bool {
-    url.split_once('@').is_none_or(|(credentials, rest)| {
-        let place = rest.split('?').next().unwrap_or_default();
-        !credentials.contains('?') && !place.contains('@')
-    })
+    url.split_once('@')
+        .is_none_or(|(credentials, rest)| !credentials.contains('?') && !rest.contains('@'))
 }
 
 /// The parts of a URL after its scheme, without user and parameters. All of it is masked if
@@ -123,6 +121,7 @@ fn masked_address(rest: &str) -> String {
     let (path, query) = path.split_once('?').map_or((path, None), |(path, q)| (path, Some(q)));
     let host = match authority.rsplit_once('@') {
         _ if authority.contains('?') => return "***".to_owned(),
+        Some(_) if rest.matches('@').count() > 1 => return "***".to_owned(),
         Some((_, host)) => format!("***@{host}"),
         None if path.contains('@') => return "***".to_owned(),
         None => authority.to_owned(),
@@ -162,14 +161,21 @@ mod tests {
         for clear in [
             "postgres://me:pw@db:5432/corridor",
             "postgres://me:p%40w/x@one,two:5433/corridor?sslmode=require",
-            "postgres://me@db/c?application_name=a@b",
+            "postgres://me:p#w%@db/c?application_name=a%40b",
             "postgres://db?sslmode=require",
             "postgresql://db",
         ] {
             assert!(is_clear(clear), "{clear}");
         }
-        for unclear in ["me:p@w@db/c", "me:p@w/x@db/c", "me:p?w@db/c", "db/c?user=me&password=p@w"]
-        {
+        for unclear in [
+            "me:p@w@db/c",
+            "me:p@w/x@db/c",
+            "me:p?w@db/c",
+            "me:p@w?x=y@db/c",
+            "me:p@w/x?y=z@db/c",
+            "me@db/c?application_name=a@b",
+            "db/c?user=me&password=p@w",
+        ] {
             assert!(!is_clear(&format!("postgres://{unclear}")), "{unclear}");
         }
     }
@@ -188,6 +194,8 @@ mod tests {
             ),
             ("store.url", "postgres://me:p?w@db/corridor?sslmode=require", "postgres://***"),
             ("store.url", "postgres://me:p/w@db/corridor", "postgres://***"),
+            ("store.url", "postgres://me:p@w/x?y=z@db/c", "postgres://***"),
+            ("store.url", "postgres://me:p@w@db/c", "postgres://***"),
             ("store.url", "postgres://db?password=p@w", "postgres://***"),
             ("rails.pak-raast.token", "https://looks/like@address", "***"),
         ] {

@@ -122,24 +122,42 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.check("http.proxy_header", known, "must be \"x-forwarded-for\" or \"forwarded\"");
     let url = &http.public_url;
     faults.check("http.public_url", url.is_empty() || is_origin(url), ORIGIN_RULE);
-    let store = config.store.url.expose();
-    let known = store.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty())
-        || store.starts_with("postgres://")
-        || store.starts_with("postgresql://");
-    faults.check("store.url", known, "must be \"sqlite:PATH\" or \"postgres://…\"");
-    let ports = store.starts_with("sqlite:") || has_valid_ports(store);
-    faults.check("store.url", !known || ports, "must name ports of 1 to 65535");
-    let clear = store.starts_with("sqlite:") || is_clear(store);
-    let rule = "write @ in a user or password as %40, and ? as %3F";
-    faults.check("store.url", !known || clear, rule);
-    let modes = store.split_once('?').map_or("", |(_, query)| query).split('&');
-    let mut modes = modes.filter_map(|pair| pair.strip_prefix("sslmode="));
-    let modes = modes.all(|mode| SSL_MODES.contains(&mode));
-    let rule = format!("sslmode must be one of {}", SSL_MODES.join(", "));
-    faults.check("store.url", modes, &rule);
+    store_url(config, faults);
     faults.within("store.writers", config.store.writers, 1, 256);
     faults.within("store.readers", config.store.readers, 1, 256);
     faults.within("store.statement_timeout_s", config.store.statement_timeout_s, 1, 300);
+}
+
+/// No rule repeats a part of the address: it may be one of the password.
+fn store_url(config: &Config, faults: &mut Faults) {
+    let store = config.store.url.expose();
+    let is_file = store.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty());
+    let is_server = store.starts_with("postgres://") || store.starts_with("postgresql://");
+    if is_file {
+        return;
+    }
+    if !is_server {
+        faults.add("store.url", "must be \"sqlite:PATH\" or \"postgres://…\"");
+        return;
+    }
+    faults.check("store.url", has_valid_ports(store), "must name ports of 1 to 65535");
+    faults.check(
+        "store.url",
+        is_clear(store),
+        &format!("has an unclear end of the password: {ENCODE}"),
+    );
+    let query = store.split_once('?').map_or("", |(_, query)| query);
+    let parameters = query.split('&').filter(|pair| !pair.is_empty());
+    let parameters: Vec<_> = parameters.map(|pair| pair.split_once('=')).collect();
+    let is_known = |pair: &Option<(&str, _)>| pair.is_some_and(|(it, _)| PARAMETERS.contains(&it));
+    let rule = format!(
+        "has a parameter that is none of {}: correct it; if it is a part of the password, {ENCODE}",
+        PARAMETERS.join(", ")
+    );
+    faults.check("store.url", parameters.iter().all(is_known), &rule);
+    let mut modes = parameters.iter().flatten().filter(|(name, _)| *name == "sslmode");
+    let rule = format!("sslmode must be one of {}", SSL_MODES.join(", "));
+    faults.check("store.url", modes.all(|(_, mode)| SSL_MODES.contains(mode)), &rule);
 }
 
 fn key_by_kms(config: &Config, faults: &mut Faults) {
@@ -449,6 +467,30 @@ pub(super) fn is_http_url(text: &str) -> bool {
 
 /// TLS to PostgreSQL, as the store takes it.
 const SSL_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+/// The parameters of a PostgreSQL URL, as the store takes them.
+const PARAMETERS: [&str; 20] = [
+    "sslmode",
+    "sslrootcert",
+    "sslnegotiation",
+    "user",
+    "password",
+    "dbname",
+    "host",
+    "hostaddr",
+    "port",
+    "options",
+    "application_name",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "channel_binding",
+    "load_balance_hosts",
+];
+const ENCODE: &str = "in a user and a password write % as %25, @ as %40, ? as %3F, / as %2F, : as %3A, # as %23 and & as %26";
 const ORIGIN_RULE: &str = "must be an http or https URL without a path, or \"\"";
 
 /// Whether a URL names a host alone: every path below it is the service's own.

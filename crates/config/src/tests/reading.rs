@@ -72,6 +72,8 @@ fn urls_name_possible_ports_and_no_path() {
         "postgres://u:p@a:1,b:0/x",
         "postgres://u@h:x/db",
         "postgres://u@h/db?sslmode=verify_full",
+        "postgres://u@h/db?sslcert=x",
+        "postgres://u@h/db?sslmode",
     ] {
         assert!(!check("store.url", url), "{url}");
     }
@@ -80,5 +82,34 @@ fn urls_name_possible_ports_and_no_path() {
         for url in ["http://x/path", "https://x.example/?a=b", "https://x.example/#a"] {
             assert!(!check(key, url), "{key} {url}");
         }
+    }
+}
+
+#[test]
+fn no_part_of_a_database_password_is_in_a_message_or_shown() {
+    let parts = ["qfx", "zsv", "wjt"];
+    let between = ["?", "#", "/", "@", "%", ":", "&", "=", "'", "?sslmode=", "@h?"];
+    for (one, other) in between.iter().flat_map(|one| between.map(|other| (one, other))) {
+        let password = format!("{}{one}{}{other}{}", parts[0], parts[1], parts[2]);
+        for url in [
+            format!("postgres://me:{password}@db/c"),
+            format!("postgres://me:{password}@db/c?sslmode=require"),
+            format!("postgres://db/c?user=me&password={password}"),
+            format!("host=db user=me password={password}"),
+            format!("host=db password='{password}'"),
+        ] {
+            let (_file, sources) = sources("", &[], &[("store.url", &url)]);
+            let merged = Merged::read(&sources).expect("read");
+            let message = Config::from_merged(&merged).err().map(|error| error.to_string());
+            let shown = print(&merged);
+            for text in message.iter().chain(url.starts_with("postgres").then_some(&shown)) {
+                assert!(!parts.iter().any(|part| text.contains(part)), "{url}: {text}");
+            }
+        }
+    }
+    for password in ["p?w", "p@w", "p?w=x", "p@w?x=y", "p@w/x?y=z", "p@h:1/x"] {
+        let message =
+            refused("", &[("CORRIDOR_STORE__URL", &format!("postgres://me:{password}@db/c"))]);
+        assert!(message.contains("%40"), "{password}: {message}");
     }
 }

@@ -91,14 +91,11 @@ pub(super) struct Connected {
 
 impl Connector {
     pub(super) fn new(url: &str, options: &Options) -> Result<Connector, StoreError> {
+        if !is_clear(url) {
+            return Err(StoreError::Config(ENCODE.to_owned()));
+        }
         let address = tls::split(url)?;
-        // The address may contain a password: only the parser's own messages are passed on.
-        let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
-            StoreError::Config(
-                std::error::Error::source(&error)
-                    .map_or_else(|| error.to_string(), ToString::to_string),
-            )
-        })?;
+        let mut config: Config = address.url.parse().map_err(|error| unreadable(&error))?;
         let mut own = [0; 4];
         options.entropy.fill(&mut own);
         let own = u32::from_be_bytes(own);
@@ -402,9 +399,160 @@ where
     (client, driver.abort_handle())
 }
 
+/// Why an address is not readable. The parser's message may quote what follows an unencoded
+/// character of the password: only names that it cannot have from there are passed on.
+fn unreadable(error: &tokio_postgres::Error) -> StoreError {
+    let message = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let option = |beginning: &str| message.strip_prefix(beginning)?.strip_suffix('`');
+    // The parser has only names of its own here.
+    if let Some(name) = option("invalid value for option `") {
+        return StoreError::Config(format!("the value of {name} is invalid"));
+    }
+    match option("unknown option `").filter(|name| OTHER_OPTIONS.contains(name)) {
+        Some(name) => StoreError::Config(format!("the option {name} is not supported")),
+        None => StoreError::Config(ENCODE.to_owned()),
+    }
+}
+
+/// Whether it is clear where the password of an address ends: at its only `@`, before any option.
+fn is_clear(url: &str) -> bool {
+    url.split_once('@')
+        .is_none_or(|(credentials, rest)| !credentials.contains('?') && !rest.contains('@'))
+}
+
+const ENCODE: &str = "the address is not readable: @ ? / % # : & in a user name or password must be \
+                      percent-encoded, and options known";
+
+/// Options of libpq and of other drivers that this one does not have.
+const OTHER_OPTIONS: [&str; 24] = [
+    "client_encoding",
+    "connection_limit",
+    "fallback_application_name",
+    "gssdelegation",
+    "gssencmode",
+    "gsslib",
+    "krbsrvname",
+    "passfile",
+    "pgbouncer",
+    "pool_timeout",
+    "replication",
+    "require_auth",
+    "requirepeer",
+    "requiressl",
+    "schema",
+    "search_path",
+    "service",
+    "sslcert",
+    "sslcompression",
+    "sslcrl",
+    "sslkey",
+    "sslpassword",
+    "sslsni",
+    "statement_timeout",
+];
+
 fn reason(error: &tokio_postgres::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoClock;
+
+    impl domain::ports::Clock for NoClock {
+        fn now(&self) -> domain::time::Timestamp {
+            domain::time::Timestamp(0)
+        }
+
+        fn sleep_until(&self, _: domain::time::Timestamp) -> domain::ports::Answer<'static, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    /// The password that an address is understood to have, or why it is not usable.
+    fn read(url: &str) -> Result<Option<Vec<u8>>, String> {
+        let key = secrecy::SecretBox::new(Box::new([0; 32]));
+        let connector = Connector::new(url, &Options::new(Arc::new(NoClock), key));
+        let connector = connector.map_err(|error| error.to_string())?;
+        Ok(connector.servers.each[0].get_password().map(<[u8]>::to_vec))
+    }
+
+    #[test]
+    fn no_message_about_an_address_shows_a_part_of_its_password() {
+        let parts = ["fir", "sec", "thi"];
+        let between = [
+            "?",
+            "#",
+            "/",
+            "@",
+            "%",
+            ":",
+            "&",
+            "=",
+            " ",
+            "\\",
+            "'",
+            "?sslmode=",
+            "@h?",
+            "@h/",
+            "#@",
+            "%zz",
+        ];
+        for (one, other) in between.iter().flat_map(|one| between.map(|other| (one, other))) {
+            let password = format!("{}{one}{}{other}{}", parts[0], parts[1], parts[2]);
+            for url in [
+                format!("postgres://me:{password}@db/c"),
+                format!("postgres://me:{password}@db/c?sslmode=require&options=x"),
+                format!("postgresql://{password}@one,two:5433/c"),
+                format!("postgres://db/c?user=me&password={password}"),
+                format!("postgres://db/c?password={password}&user=me"),
+                format!("host=db user=me password={password}"),
+                format!("host=db password='{password}' user=me"),
+                format!("password={password} host=db"),
+            ] {
+                let Err(message) = read(&url) else { continue };
+                assert!(!parts.iter().any(|part| message.contains(part)), "{url}: {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_accepted_address_has_the_whole_password() {
+        for password in ["p?w", "p@w", "p?w=x", "p@w?x=y", "p@w/x?y=z", "p@h:1/x", "@", "?", "p@"] {
+            let found = read(&format!("postgres://me:{password}@db/c"));
+            assert_eq!(found, Err(format!("invalid database address or options: {ENCODE}")));
+        }
+        for (written, password) in [
+            ("p#w", "p#w"),
+            ("p/w", "p/w"),
+            ("p:w", "p:w"),
+            ("p%w", "p%w"),
+            ("p%40%3Fw", "p@?w"),
+            ("p&w=x", "p&w=x"),
+        ] {
+            let found = read(&format!("postgres://me:{written}@db/c?sslmode=disable"));
+            assert_eq!(found, Ok(Some(password.as_bytes().to_vec())), "{written}");
+        }
+    }
+
+    #[test]
+    fn options_are_named_only_where_they_are_none_of_the_password() {
+        for (options, said) in [
+            ("connect_timeout=soon", "the value of connect_timeout is invalid"),
+            ("sslcert=/x", "the option sslcert is not supported"),
+            ("hunter=2", ENCODE),
+            ("hunter", ENCODE),
+            ("sslmode=hunter", "sslmode must be"),
+            ("application_name=a@hunter", ENCODE),
+        ] {
+            let message = read(&format!("postgres://me@db/c?{options}")).expect_err("refused");
+            assert!(message.contains(said), "{options}: {message}");
+            assert!(!message.contains("hunter"), "{options}: {message}");
+        }
     }
 }

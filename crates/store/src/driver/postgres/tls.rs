@@ -35,7 +35,13 @@ pub(super) fn split(url: &str) -> Result<Address, StoreError> {
     let wants_tls = match mode {
         "disable" | "allow" | "prefer" => false,
         "require" | "verify-ca" | "verify-full" => true,
-        other => return Err(StoreError::Config(format!("sslmode {other:?} is unknown"))),
+        // It may be a part of the password.
+        _ => {
+            return Err(StoreError::Config(
+                "sslmode must be disable, allow, prefer, require, verify-ca or verify-full"
+                    .to_owned(),
+            ));
+        }
     };
     kept.push(if wants_tls { "sslmode=require" } else { "sslmode=disable" });
     Ok(Address { url: format!("{base}?{}", kept.join("&")), wants_tls, root_file })
