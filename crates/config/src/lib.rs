@@ -24,6 +24,7 @@ mod relays;
 mod rooms;
 mod secret;
 mod sections;
+mod telemetry;
 mod validate;
 mod variables;
 

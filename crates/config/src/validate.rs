@@ -16,7 +16,7 @@ use http_api::proxies::ProxyHeader;
 use super::corridors::{CONNECTOR_RECALL, RECALL_MESSAGES};
 use super::secret::{Secret, is_clear, masked_url};
 use super::sections::{Config, RailEntry, RateSource, Transport, VerifyAccount};
-use super::{audit, chain, keys, outbound, provider, relays};
+use super::{audit, chain, keys, outbound, provider, relays, telemetry};
 
 pub(super) struct ConfigFault {
     /// The dotted key of the value.
@@ -74,6 +74,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     corridors(config, &mut faults);
     rails(config, &mut faults);
     outbound::faults(config, &mut faults);
+    telemetry::faults(config, &mut faults);
     if faults.0.is_empty()
         && let Err(conversion) = config.corridor_policy()
     {
@@ -288,10 +289,6 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
     faults.within("console.session_hours", config.console.session_hours, 1, 24);
     faults.within("console.sign_ins_per_minute", config.console.sign_ins_per_minute, 1, 10_000);
     faults.within("limits.streams_per_key", limits.streams_per_key, 1, 1_000);
-    let endpoint = &config.telemetry.otlp_endpoint;
-    let usable = endpoint.is_empty() || is_http_url(endpoint);
-    faults.check("telemetry.otlp_endpoint", usable, "must be an http or https URL, or \"\"");
-    faults.within("telemetry.otlp_sample_bps", config.telemetry.otlp_sample_bps, 0, 10_000);
 }
 
 fn corridors(config: &Config, faults: &mut Faults) {

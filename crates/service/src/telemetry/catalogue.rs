@@ -420,6 +420,12 @@ pub const METRICS: &[Metric] = &[
         &[("chain", Values::Chains)],
         "Chain reorganisations that were followed",
     ),
+    metric(
+        "corridor_trace_export_faults_total",
+        Kind::Counter,
+        &[],
+        "Batches of traces that the collector did not take (telemetry.otlp_endpoint)",
+    ),
     // ledger
     metric(
         "corridor_reconciliation_breaks",

@@ -8,6 +8,7 @@ pub mod recorder;
 
 use std::io::IsTerminal;
 
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
@@ -34,6 +35,8 @@ pub enum TelemetryError {
     Metrics(String),
 }
 
+type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
 /// Keeps the trace exporter alive. Dropping it flushes pending spans; drop it outside the async
 /// runtime.
 #[must_use = "traces are lost when this is dropped early"]
@@ -49,21 +52,25 @@ impl Drop for TelemetryGuard {
     }
 }
 
-/// Starts logging to stderr and, if an endpoint is configured, OTLP traces. `RUST_LOG` takes precedence over `telemetry.log_filter`.
+/// Starts logging to stderr and, if an endpoint is configured, OTLP traces. `RUST_LOG` takes precedence over
+/// `telemetry.log_filter`; traces have the spans and events of level info, whatever is logged.
 pub fn init(config: &Config) -> Result<TelemetryGuard, TelemetryError> {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(given) if !given.is_empty() => EnvFilter::try_new(given)?,
         _ => EnvFilter::try_new(&config.telemetry.log_filter)?,
     };
     let traces = otlp::Traces::start(config).map_err(TelemetryError::Traces)?;
-    let spans = traces.as_ref().map(otlp::Traces::layer::<Registry>);
-    let layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> =
-        spans.into_iter().chain([log_layer(config.telemetry.log_format)]).collect();
-    tracing_subscriber::registry().with(layers.with_filter(filter)).try_init()?;
+    let log = log_layer(config.telemetry.log_format);
+    tracing_subscriber::registry().with(layers(traces.as_ref(), log, filter)).try_init()?;
     Ok(TelemetryGuard { traces })
 }
 
-fn log_layer(format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync> {
+fn layers(traces: Option<&otlp::Traces>, log: BoxedLayer, filter: EnvFilter) -> Vec<BoxedLayer> {
+    let spans = traces.map(|traces| traces.layer().with_filter(LevelFilter::INFO).boxed());
+    spans.into_iter().chain([log.with_filter(filter).boxed()]).collect()
+}
+
+fn log_layer(format: LogFormat) -> BoxedLayer {
     let terminal = std::io::stderr().is_terminal();
     let human = match format {
         LogFormat::Auto => terminal,
@@ -82,4 +89,23 @@ fn log_layer(format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync> {
         .fmt_fields(json_fields::JsonFields)
         .with_writer(std::io::stderr)
         .boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_do_not_depend_on_what_is_logged() {
+        for filter in ["warn", "off", "error,cli=info"] {
+            let (traces, sent) = otlp::tests::kept();
+            let log = fmt::layer().with_writer(std::io::sink).boxed();
+            let layers = layers(Some(&traces), log, EnvFilter::try_new(filter).expect("valid"));
+            tracing::subscriber::with_default(tracing_subscriber::registry().with(layers), || {
+                tracing::info_span!("deliver")
+                    .in_scope(|| tracing::debug_span!("detail").in_scope(|| {}));
+            });
+            assert_eq!(sent.names(), ["deliver"], "{filter}");
+        }
+    }
 }

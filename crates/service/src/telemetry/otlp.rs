@@ -6,16 +6,19 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use adapters::outbound::{self, BodyFault, Client, Settings};
 use opentelemetry::KeyValue;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
-use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_otlp::{Protocol, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider, SpanData, SpanExporter};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use tokio::runtime::Runtime;
 use tracing::Subscriber;
@@ -43,7 +46,7 @@ impl Traces {
             return Ok(None);
         }
         let collector = Collector::new(&outbound, &config.otlp_endpoint)?;
-        let exporter = SpanExporter::builder()
+        let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(&config.otlp_endpoint)
@@ -56,7 +59,7 @@ impl Traces {
             .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
             .build();
         let provider = SdkTracerProvider::builder()
-            .with_batch_exporter(exporter)
+            .with_batch_exporter(Reported::of(exporter))
             .with_resource(resource)
             .with_sampler(Sampler::ParentBased(Box::new(sampler(config.otlp_sample_bps))))
             .build();
@@ -73,9 +76,56 @@ impl Traces {
 
     pub fn shut_down(self) {
         if let Err(error) = self.provider.shutdown() {
-            // The subscriber may itself be shutting down: only stderr is left.
-            eprintln!("traces: flushing the last spans failed: {error}");
+            tracing::warn!(%error, "export of the last traces failed, they are lost");
         }
+    }
+}
+
+/// Reports when exports begin to fail, and when they succeed again: a warning for each batch would
+/// fill the log.
+#[derive(Debug)]
+struct Reported<E> {
+    exporter: E,
+    is_failing: AtomicBool,
+}
+
+impl<E> Reported<E> {
+    const fn of(exporter: E) -> Reported<E> {
+        Reported { exporter, is_failing: AtomicBool::new(false) }
+    }
+}
+
+impl<E: SpanExporter> SpanExporter for Reported<E> {
+    async fn export(&self, spans: Vec<SpanData>) -> OTelSdkResult {
+        let exported = self.exporter.export(spans).await;
+        if exported.is_err() {
+            metrics::counter!("corridor_trace_export_faults_total").increment(1);
+        }
+        let was_failing = self.is_failing.swap(exported.is_err(), Ordering::Relaxed);
+        match &exported {
+            Err(error) if !was_failing => {
+                tracing::warn!(%error, "trace export failed, traces are lost until it succeeds again");
+            }
+            Ok(()) if was_failing => tracing::warn!("trace export succeeds again"),
+            _ => {}
+        }
+        exported
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn shutdown(&self) -> OTelSdkResult {
+        self.exporter.shutdown()
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
     }
 }
 
@@ -180,10 +230,93 @@ fn sampler(bps: u32) -> Sampler {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use opentelemetry_sdk::error::OTelSdkError;
     use tracing_subscriber::layer::SubscriberExt as _;
 
     use super::*;
+
+    /// Keeps the names of spans; fails while `is_down`.
+    #[derive(Clone, Debug, Default)]
+    pub(in super::super) struct Kept {
+        names: Arc<Mutex<Vec<String>>>,
+        is_down: Arc<AtomicBool>,
+    }
+
+    impl Kept {
+        pub(in super::super) fn names(&self) -> Vec<String> {
+            self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        }
+    }
+
+    impl SpanExporter for Kept {
+        async fn export(&self, spans: Vec<SpanData>) -> OTelSdkResult {
+            if self.is_down.load(Ordering::Relaxed) {
+                return Err(OTelSdkError::InternalFailure("no collector".to_owned()));
+            }
+            let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+            names.extend(spans.iter().map(|span| span.name.to_string()));
+            Ok(())
+        }
+    }
+
+    /// Traces whose spans are kept.
+    pub(in super::super) fn kept() -> (Traces, Kept) {
+        let kept = Kept::default();
+        let provider =
+            SdkTracerProvider::builder().with_simple_exporter(Reported::of(kept.clone())).build();
+        (Traces { provider }, kept)
+    }
+
+    /// What was logged, by level and message.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Log {
+        fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(text);
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_lost_collector_is_reported_once_until_it_is_back() {
+        let (traces, kept) = kept();
+        let log = Log::default();
+        let writer = log.clone();
+        let printed = tracing_subscriber::fmt::layer()
+            .with_ansi(false)
+            .without_time()
+            .with_target(false)
+            .with_writer(move || writer.clone());
+        let layers = tracing_subscriber::registry().with(traces.layer()).with(printed);
+        tracing::subscriber::with_default(layers, || {
+            for is_down in [false, true, true, true, false, false, true] {
+                kept.is_down.store(is_down, Ordering::Relaxed);
+                drop(tracing::info_span!("deliver").entered());
+            }
+        });
+        let logged = log.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let logged = String::from_utf8(logged).expect("text");
+        let events: Vec<&str> =
+            logged.lines().map(|line| line.split(',').next().unwrap_or(line).trim()).collect();
+        assert_eq!(
+            events,
+            [
+                "WARN trace export failed",
+                "WARN trace export succeeds again",
+                "WARN trace export failed",
+            ],
+            "{logged}"
+        );
+        assert_eq!(kept.names(), ["deliver"; 3], "the warnings are part of no trace");
+    }
 
     #[test]
     fn a_trace_can_be_continued_elsewhere() {

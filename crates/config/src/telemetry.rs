@@ -1,0 +1,75 @@
+//! Validation of `[telemetry]`.
+
+use tracing_subscriber::filter::{Directive, LevelFilter};
+
+use super::sections::Config;
+use super::validate::{Faults, is_http_url};
+
+const FILTER_RULE: &str = "must be a level (trace, debug, info, warn, error, off), or directives such as \"warn,engine=debug\" \
+                           without blanks";
+
+pub(super) fn faults(config: &Config, faults: &mut Faults) {
+    let telemetry = &config.telemetry;
+    let usable = telemetry.log_filter.split(',').all(is_directive);
+    faults.check("telemetry.log_filter", usable, FILTER_RULE);
+    let endpoint = &telemetry.otlp_endpoint;
+    let usable = endpoint.is_empty() || is_http_url(endpoint);
+    faults.check("telemetry.otlp_endpoint", usable, "must be an http or https URL, or \"\"");
+    faults.within("telemetry.otlp_sample_bps", telemetry.otlp_sample_bps, 0, 10_000);
+}
+
+/// Whether a part of a filter means what it seems to. A word alone that is no level is a target of
+/// events: a mistyped level would silence the log.
+fn is_directive(text: &str) -> bool {
+    let is_target_alone = !text.contains(['=', '[']);
+    match text {
+        "" => true,
+        level if is_target_alone => level.parse::<LevelFilter>().is_ok(),
+        directive => directive.trim() == directive && directive.parse::<Directive>().is_ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_filter_names_levels_that_exist() {
+        let is_filter = |text: &str| text.split(',').all(is_directive);
+        for filter in [
+            "",
+            "info",
+            "WARN",
+            "off",
+            "3",
+            "warn,cli=info",
+            "warn,cli=info,",
+            "info,store::driver::postgres=debug",
+            "warn,engine[batch]=debug",
+            "warn,[request{operation}]=trace",
+            "warn,http_api[request{status=200}]=debug",
+            "error,hyper=off",
+        ] {
+            assert!(is_filter(filter), "{filter}");
+        }
+        for filter in [
+            "a=b=c",
+            "warm",
+            "cli=inof",
+            "info,warm",
+            "corridor",
+            " info",
+            "info, warn",
+            "info ",
+            "warn,cli = info",
+            "cli=info=",
+            "=",
+            "=info",
+            "info;cli=warn",
+            "[request",
+            "info cli=warn",
+        ] {
+            assert!(!is_filter(filter), "{filter}");
+        }
+    }
+}
