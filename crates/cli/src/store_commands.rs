@@ -19,6 +19,7 @@ use super::tenants::StoreArgs;
 use super::{Context, ids};
 use client::DataDir;
 use config::Config;
+use service::environment::WrongDatabase;
 use service::{self, world};
 
 /// An open store and the user who opened it.
@@ -53,10 +54,12 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     let data_dir = context.data_dir()?;
     let store = service::open_existing_store(&config, data_dir.path()).await;
     let store = store.map_err(Failure::of_start)?;
-    store.ready().await.map_err(Failure::of_store)?;
-    service::environment::check(&store, config.environment)
-        .await
-        .map_err(|wrong| Failure::of_start(wrong.into()))?;
+    service::environment::check_ready(&store, config.environment).await.map_err(
+        |wrong| match wrong {
+            WrongDatabase::Store(error) => Failure::of_store(error),
+            other => Failure::of_start(other.into()),
+        },
+    )?;
     // The command line against a sandbox has the configuration of a test environment.
     if store.environment().await.map_err(Failure::of_store)? == Some(Environment::Mock) {
         config.environment = Environment::Mock;

@@ -47,14 +47,35 @@ pub enum WrongDatabase {
     Store(#[from] StoreError),
 }
 
+/// Checks a database's encoding. It comes before any other question about the database: no migration
+/// changes it.
+///
+/// # Errors
+/// [`WrongDatabase::NotUnicode`]
+pub async fn check_encoding(store: &Store) -> Result<(), WrongDatabase> {
+    match store.foreign_encoding().await? {
+        Some(encoding) => Err(WrongDatabase::NotUnicode { encoding }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a database can be worked with as it is: its encoding, its schema and its recorded
+/// environment.
+///
+/// # Errors
+/// [`WrongDatabase`]
+pub async fn check_ready(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
+    check_encoding(store).await?;
+    store.ready().await?;
+    check(store, here).await
+}
+
 /// Checks a database's encoding, and its recorded environment, if there is one.
 ///
 /// # Errors
 /// [`WrongDatabase::NotUnicode`], [`WrongDatabase::OtherEnvironment`]
 pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
-    if let Some(encoding) = store.foreign_encoding().await? {
-        return Err(WrongDatabase::NotUnicode { encoding });
-    }
+    check_encoding(store).await?;
     match store.environment().await? {
         Some(made_by) if made_by.is_real() != here.is_real() => {
             Err(WrongDatabase::OtherEnvironment { made_by, here })
@@ -145,14 +166,20 @@ mod tests {
             let mut config = Config::load(&Sources::default()).expect("the embedded configuration");
             config.store.url = config::Secret::new(url);
             let store = open_store(&config, dir.path()).await.expect("opened");
+            let ready = check_ready(&store, Environment::Test).await.map_err(|it| it.to_string());
+            let ready = ready.expect_err("not migrated");
+            let unusable = crate::installation::unusable(&config, dir.path()).await;
             let made = migrate(&store, Environment::Test).await.map_err(|it| it.to_string());
             if is_right {
                 made.expect("migrated");
+                assert!(ready.contains("schema"), "{ready}");
+                assert_eq!(unusable, None, "a start migrates it");
                 continue;
             }
-            let refused = made.expect_err(encoding);
             let expected = format!("the database's encoding is {encoding}, it must be UTF8");
-            assert!(refused.contains(&expected), "{refused}");
+            for refused in [made.expect_err(encoding), ready, unusable.expect("named")] {
+                assert!(refused.contains(&expected), "{refused}");
+            }
             assert!(store.ready().await.is_err(), "nothing is migrated");
         }
     }

@@ -11,6 +11,7 @@ use secrecy::SecretBox;
 use store::Store;
 
 use super::clock::WallClock;
+use super::environment;
 
 /// How long after its key a first start creates the database, at most.
 const FIRST_START: Duration = Duration::from_secs(60);
@@ -45,7 +46,7 @@ pub fn has_key(config: &Config, data_dir: &Path) -> bool {
 /// key.
 ///
 /// # Errors
-/// The database cannot be reached or read.
+/// The database cannot be reached or read, or its encoding is not UTF8.
 pub async fn is_sealed(config: &Config, data_dir: &Path) -> anyhow::Result<bool> {
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
         && is_empty(&path)
@@ -57,6 +58,7 @@ pub async fn is_sealed(config: &Config, data_dir: &Path) -> anyhow::Result<bool>
     let mut options = store::Options::new(Arc::new(WallClock), no_key);
     options.pooler = config.store.pooler;
     let store = Store::open(&super::store_url(config, data_dir), options).await?;
+    environment::check_encoding(&store).await?;
     Ok(store.is_sealed().await?)
 }
 

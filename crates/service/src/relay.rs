@@ -48,8 +48,7 @@ impl RelayService {
         metrics: Exposition,
     ) -> anyhow::Result<RelayService> {
         let store = super::open_existing_store(config, data_dir).await?;
-        store.ready().await?;
-        super::environment::check(&store, config.environment).await?;
+        super::environment::check_ready(&store, config.environment).await?;
         let clock = super::business_clock(&store).await?;
         let settings = entry.settings(name, config).context(BadConfiguration)?;
         let listener = TcpListener::bind(entry.listen).await;

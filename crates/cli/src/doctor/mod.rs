@@ -257,6 +257,8 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     let mut made_by = None;
     let looked = run_async(async {
         let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
+        let encoding = service::environment::check_encoding(&store).await;
+        encoding.map_err(|wrong| Failure::of_start(wrong.into()))?;
         store.ready().await.map_err(Failure::of_store)?;
         made_by = store.environment().await.map_err(Failure::of_store)?;
         Ok(())
