@@ -1,7 +1,7 @@
 //! Maps errors of PostgreSQL to the store's errors.
 
 use tokio_postgres::Error;
-use tokio_postgres::error::{DbError as Reported, SqlState};
+use tokio_postgres::error::SqlState;
 
 use crate::error::{DbError, StoreError};
 
@@ -18,22 +18,25 @@ pub(crate) fn meaning(error: &Error) -> DbError {
             false => DbError::Corrupt(error.to_string()),
         };
     };
-    let why = words(reported);
-    if PASSING.contains(reported.code()) {
+    meaning_of(reported.code(), reported.message())
+}
+
+/// The meaning of a code, with the server's message without its detail, which may quote personal data.
+fn meaning_of(code: &SqlState, message: &str) -> DbError {
+    let why = words(code, message);
+    if PASSING.contains(code) {
         return DbError::Conflict(why);
     }
-    if *reported.code() == SqlState::UNDEFINED_TABLE {
+    if *code == SqlState::UNDEFINED_TABLE {
         return DbError::Absent(why);
     }
-    if *reported.code() == SqlState::INSUFFICIENT_PRIVILEGE {
+    if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         return DbError::Forbidden(why);
     }
-    if POOLED.contains(reported.code()) {
-        return DbError::Unavailable(format!(
-            "behind a pooler in transaction mode, store.pooler has to be true: {why}"
-        ));
+    if POOLED.contains(code) {
+        return DbError::Unavailable(format!("{POOLER}: {why}"));
     }
-    match class(reported) {
+    match class(code) {
         // Serialization and deadlock.
         "40" => DbError::Conflict(why),
         // Invalid values, constraints and limits.
@@ -52,15 +55,19 @@ const PASSING: [SqlState; 4] = [
     SqlState::DATATYPE_MISMATCH,
 ];
 
-/// A statement that this session prepared is missing, or one that it did not prepare is there: a pooler
-/// gave it another session of the server.
-const POOLED: [SqlState; 2] =
-    [SqlState::DUPLICATE_PSTATEMENT, SqlState::INVALID_SQL_STATEMENT_NAME];
+/// A statement that this session prepared is missing, one that it did not prepare is there, or a
+/// transaction that it did not begin is open: a pooler gave it another session of the server.
+const POOLED: [SqlState; 3] = [
+    SqlState::DUPLICATE_PSTATEMENT,
+    SqlState::INVALID_SQL_STATEMENT_NAME,
+    SqlState::ACTIVE_SQL_TRANSACTION,
+];
+const POOLER: &str = "behind a pooler in transaction mode, store.pooler has to be true, for serve and for every command";
 
 /// The meaning of a failed COMMIT after successful statements.
 pub(super) fn of_commit(error: &Error) -> DbError {
     match error.as_db_error() {
-        Some(reported) if matches!(class(reported), "40" | "23") => meaning(error),
+        Some(reported) if matches!(class(reported.code()), "40" | "23") => meaning(error),
         _ => DbError::InDoubt(error.to_string()),
     }
 }
@@ -90,19 +97,47 @@ pub(super) fn is_consequence(error: &Error) -> bool {
         .is_some_and(|reported| *reported.code() == SqlState::IN_FAILED_SQL_TRANSACTION)
 }
 
-fn class(reported: &Reported) -> &str {
-    reported.code().code().get(..2).unwrap_or_default()
+fn class(code: &SqlState) -> &str {
+    code.code().get(..2).unwrap_or_default()
 }
 
-/// The server's message without its detail, which may quote personal data.
-fn words(reported: &Reported) -> String {
-    if *reported.code() == SqlState::READ_ONLY_SQL_TRANSACTION {
-        return "the database is read-only: a standby, or default_transaction_read_only (25006)"
-            .to_owned();
+fn words(code: &SqlState, message: &str) -> String {
+    if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+        // The setting that makes readers' sessions read-only stays with the server's session.
+        return format!(
+            "the database is read-only: a standby, or default_transaction_read_only; or {POOLER} (25006)"
+        );
     }
-    format!("{} ({})", reported.message(), reported.code().code())
+    format!("{message} ({})", code.code())
 }
 
 fn is_io(error: &Error) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pooler_without_its_option_causes_names_the_option() {
+        for code in [
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::ACTIVE_SQL_TRANSACTION,
+            SqlState::DUPLICATE_PSTATEMENT,
+            SqlState::INVALID_SQL_STATEMENT_NAME,
+        ] {
+            let DbError::Unavailable(why) = meaning_of(&code, "refused") else {
+                panic!("{code:?} may pass")
+            };
+            assert!(why.contains("store.pooler has to be true"), "{why}");
+            assert!(why.contains(code.code()), "{why}");
+        }
+        for code in [SqlState::IN_FAILED_SQL_TRANSACTION, SqlState::TOO_MANY_CONNECTIONS] {
+            let DbError::Unavailable(why) = meaning_of(&code, "refused") else {
+                panic!("{code:?} may pass")
+            };
+            assert!(!why.contains("pooler"), "{why}");
+        }
+    }
 }
