@@ -10,10 +10,11 @@ use domain::audit::ChainFault;
 use domain::ids::TenantId;
 use domain::ports::Clock as _;
 use domain::time::Span;
-use store::{AuditChain, AuditSigner, Checkpoint, Store};
+use store::{AuditChain, AuditSigner, Checkpoint, Store, StoreError};
 use tokio::sync::watch;
 
 use super::clock::BusinessClock;
+use super::preflight::{can_write, usable_directory};
 use config::Config;
 
 /// Name of the file in the directory of checkpoints.
@@ -112,6 +113,25 @@ pub fn read_checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
     lines.map(read).collect()
 }
 
+/// Whether signing failed for a reason of its own. A database that cannot be reached, or another node's
+/// change, has alerts of its own or passes.
+fn is_own_fault(error: &anyhow::Error) -> bool {
+    let of_store = error.downcast_ref::<StoreError>();
+    !matches!(of_store, Some(StoreError::Unavailable(_) | StoreError::Conflict(_)))
+}
+
+/// Why checkpoints cannot be written.
+pub(crate) fn unwritable(config: &Config, data_dir: &Path) -> Option<String> {
+    let dir = config.audit.directory(data_dir);
+    let file = dir.join(FILE);
+    let fault = match file.exists() {
+        true => can_write(&file, rustix::fs::Access::WRITE_OK),
+        // The first signature creates a missing directory.
+        false => usable_directory(&dir),
+    };
+    fault.err().map(|fault| format!("audit.checkpoint_dir: checkpoints cannot be written: {fault}"))
+}
+
 /// Signs for as long as the service runs; only one of several nodes does.
 pub(super) async fn keep_signing(
     notary: Notary,
@@ -142,7 +162,13 @@ pub(super) async fn keep_signing(
                 }
             }
             Err(error) => {
-                tracing::error!(error = format!("{error:#}"), "signing the audit log failed")
+                if is_own_fault(&error) {
+                    metrics::counter!("corridor_audit_faults_total").increment(1);
+                }
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "signing the audit log failed, will retry"
+                );
             }
         }
     }

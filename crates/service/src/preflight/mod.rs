@@ -9,6 +9,7 @@ mod start;
 pub(crate) use outside::backup_age;
 pub use outside::disk;
 pub(crate) use outside::needed_pairs;
+pub(crate) use start::{can_write, usable_directory};
 
 use std::path::Path;
 
@@ -80,6 +81,7 @@ pub async fn look(
     deep: bool,
 ) -> Vec<Finding> {
     let start::Loaded { mut findings, rates } = start::start(config, store).await;
+    findings.extend(checkpoints(config, data_dir));
     findings.extend(chains::chains(config, store).await);
     findings.extend(relays::listeners(config));
     findings.extend(relays::files(config));
@@ -92,6 +94,29 @@ pub async fn look(
     findings
 }
 
+/// Whether the signed ends of the audit log can be written, and outside the data directory if
+/// configured so.
+fn checkpoints(config: &Config, data_dir: &Path) -> Vec<Finding> {
+    const NAME: &str = "audit checkpoints";
+    let dir = config.audit.directory(data_dir);
+    let is_own = !config.audit.checkpoint_dir.as_os_str().is_empty();
+    let finding = match crate::audit::unwritable(config, data_dir) {
+        Some(fault) => Finding::new(NAME, Level::Wrong, fault),
+        // The data directory is checked as such.
+        None if !is_own => return Vec::new(),
+        None if !dir.exists() => Finding::new(
+            NAME,
+            Level::Warning,
+            format!(
+                "audit.checkpoint_dir: {} does not exist, the first signature creates it: mount it if it is elsewhere",
+                dir.display()
+            ),
+        ),
+        None => Finding::new(NAME, Level::Ok, format!("{} can be written", dir.display())),
+    };
+    vec![finding]
+}
+
 /// Rates and lists are dated by the wall clock.
 fn now() -> Timestamp {
     WallClock.now()
@@ -100,6 +125,32 @@ fn now() -> Timestamp {
 #[cfg(test)]
 pub(crate) mod tests {
     use config::{Config, Sources};
+
+    use super::*;
+
+    #[test]
+    fn a_place_of_checkpoints_that_cannot_be_written_is_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        std::fs::write(at("file"), "").expect("written");
+        std::fs::create_dir_all(at("there")).expect("created");
+        let data = dir.path().join("data");
+        let of = |given: &str| {
+            let found = checkpoints(&config(&[("audit.checkpoint_dir", given)]), &data);
+            found.into_iter().map(|it| (it.level, it.detail)).next()
+        };
+        assert_eq!(of(""), None, "in the data directory");
+        for (given, level, words) in [
+            (at("there"), Level::Ok, "there can be written"),
+            (at("missing"), Level::Warning, "missing does not exist"),
+            (at("file"), Level::Wrong, "file is not a directory"),
+            (at("file/below"), Level::Wrong, "audit.checkpoint_dir: checkpoints cannot be written"),
+        ] {
+            let (found, detail) = of(&given).expect(&given);
+            assert_eq!(found, level, "{given}: {detail}");
+            assert!(detail.contains(words), "{given}: {detail}");
+        }
+    }
 
     /// The defaults with these keys. Installs the TLS provider that every client needs.
     pub fn config(overrides: &[(&str, &str)]) -> Config {

@@ -332,14 +332,17 @@ fn unaddressed(config: &Config) -> Vec<Finding> {
     rails.map(finding).collect()
 }
 
-/// Outside production `serve` creates a missing directory, so the nearest existing one has to permit that.
-fn usable_directory(dir: &Path) -> Result<(), String> {
+/// A missing directory is created, so the nearest existing one has to permit that.
+pub(crate) fn usable_directory(dir: &Path) -> Result<(), String> {
     let existing = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     if !existing.is_dir() {
         return Err(format!("{} is not a directory", existing.display()));
     }
-    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    rustix::fs::access(existing, access).map_err(|error| format!("{}: {error}", existing.display()))
+    can_write(existing, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)
+}
+
+pub(crate) fn can_write(path: &Path, access: rustix::fs::Access) -> Result<(), String> {
+    rustix::fs::access(path, access).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Opens the keys of the configured tenants; each finding names the address, which needs gas.

@@ -443,7 +443,7 @@ pub const METRICS: &[Metric] = &[
         "corridor_audit_faults_total",
         Kind::Counter,
         &[],
-        "Times that signing found a broken chain of the audit log; anything but 0 is an alarm",
+        "Times that signing the audit log failed or found a broken chain; anything but 0 is an alarm",
     ),
     metric(
         "corridor_ledger_imbalance",
