@@ -86,8 +86,22 @@ pub enum RelayFault {
 pub struct RelayState {
     /// Whether this node holds the role.
     pub is_active: bool,
-    /// Why the last round failed; `None` if it did not.
+    /// Why the last round failed at the broker, or a log cannot be sent; `None` if neither.
     pub fault: Option<String>,
+    /// Why the last round failed at the database; `None` if it did not.
+    pub store_fault: Option<String>,
+}
+
+impl RelayState {
+    /// The state after a round: its fault belongs to the broker or to the database.
+    fn after(is_active: bool, fault: Option<&RelayFault>, broken: Option<String>) -> RelayState {
+        let (store_fault, fault) = match fault {
+            Some(RelayFault::Store(error)) => (Some(error.to_string()), None),
+            Some(RelayFault::Sink(fault)) => (None, Some(fault.to_string())),
+            None => (None, None),
+        };
+        RelayState { is_active, fault: fault.or(broken), store_fault }
+    }
 }
 
 /// The beginning of an alert about a late log. The other alerts of its kind are a relay's own.
@@ -235,9 +249,17 @@ impl Relay {
                 held = None;
                 metrics::counter!("corridor_relay_faults_total", "relay" => self.settings.name.clone())
                     .increment(1);
-                tracing::warn!(%fault, relay = self.settings.name, "sending events to the broker failed, will retry");
+                let relay = &self.settings.name;
+                match fault {
+                    RelayFault::Store(error) => {
+                        tracing::warn!(%error, relay, "database access of the relay failed, will retry");
+                    }
+                    RelayFault::Sink(fault) => {
+                        tracing::warn!(%fault, relay, "sending events to the broker failed, will retry");
+                    }
+                }
             }
-            self.note(true, done.err().map(|fault| fault.to_string()));
+            self.note(true, done.err().as_ref());
             if pause > Span(0) {
                 self.pause(pause, &mut stop).await;
             }
@@ -266,10 +288,10 @@ impl Relay {
         }
     }
 
-    fn note(&self, is_active: bool, fault: Option<String>) {
-        let fault = fault.or_else(|| self.broken().values().next().cloned());
+    fn note(&self, is_active: bool, fault: Option<&RelayFault>) {
+        let broken = self.broken().values().next().cloned();
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
-            RelayState { is_active, fault };
+            RelayState::after(is_active, fault, broken);
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeMap<(TenantId, EventLog), String>> {
@@ -452,5 +474,30 @@ impl Relay {
         }
         let alert = Alert { kind: AlertKind::Relay, subject: log.tenant.0, what: what.to_owned() };
         alerts::raise(&self.store, log.tenant, &alert).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_that_of_the_broker_or_of_the_database() {
+        let store = RelayFault::Store(StoreError::Unavailable("no answer in time".to_owned()));
+        let sink = RelayFault::Sink(SinkFault("no route".to_owned()));
+        let broken = || Some("a log has a gap".to_owned());
+        for (fault, broken, of_broker, of_store) in [
+            (None, None, None, None),
+            (None, broken(), Some("a log has a gap"), None),
+            (Some(&sink), broken(), Some("no route"), None),
+            (Some(&store), None, None, Some("the database cannot be reached: no answer in time")),
+            (Some(&store), broken(), Some("a log has a gap"), Some("no answer in time")),
+        ] {
+            let state = RelayState::after(true, fault, broken);
+            assert_eq!(state.fault.as_deref(), of_broker);
+            let named = state.store_fault.as_deref().zip(of_store);
+            assert!(named.is_some_and(|(found, part)| found.contains(part)) == of_store.is_some());
+            assert_eq!(state.store_fault.is_some(), of_store.is_some());
+        }
     }
 }

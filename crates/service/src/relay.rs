@@ -131,7 +131,7 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         ops.cursors().await
     };
     let (store, cursors) = match checked.await {
-        Ok(cursors) => ("ok".to_owned(), cursors),
+        Ok(cursors) => (state.store_fault.unwrap_or_else(|| "ok".to_owned()), cursors),
         Err(error) => (error.to_string(), Vec::new()),
     };
     let is_ready = store == "ok" && state.fault.is_none();
