@@ -596,6 +596,12 @@ fn keys(keys: &Keys, faults: &mut Faults) {
 /// Checks the required KMS settings.
 pub(super) fn kms(keys: &Keys, faults: &mut Faults) {
     faults.check("chain.keys.kms_region", !keys.kms_region.is_empty(), "is missing");
+    let endpoint = &keys.kms_endpoint;
+    faults.check(
+        "chain.keys.kms_endpoint",
+        endpoint.is_empty() || is_http_url(endpoint),
+        "must be an http or https URL, or \"\"",
+    );
     let has_secret = !keys.kms_secret_access_key.is_empty();
     faults.check(
         "chain.keys.kms_secret_access_key",

@@ -60,11 +60,11 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     }
     // Exactly as the provider writes it (OpenID Connect Core 1.0, section 2): no query, no
     // fragment.
-    let plain = is_http_url(&oidc.issuer) && !oidc.issuer.contains(['?', '#']);
+    let plain = is_http_url(&oidc.issuer) && !oidc.issuer.contains(['?', '#', '@']);
     faults.check(
         "console.oidc.issuer",
         plain,
-        "must be the provider's issuer, a URL without query and fragment",
+        "must be the provider's issuer, a URL without user, query and fragment",
     );
     let fine = !oidc.issuer.starts_with("http://") || is_on_this_machine(&oidc.issuer);
     faults.check(

@@ -17,6 +17,8 @@ use super::secret::Secret;
 use super::sections::Config;
 use super::validate::Faults;
 
+/// Characters of the seed of an nkey: 36 bytes in Base32.
+const SEED_CHARS: usize = 58;
 /// Maximum length of a relay's name.
 const NAME_MAX: usize = 40;
 
@@ -220,6 +222,12 @@ fn login(relay: &RelayEntry, key: impl Fn(&str) -> String, faults: &mut Faults) 
         ways.into_iter().filter(|is_used| *is_used).count() <= 1,
         "one of user, token, nkey_seed and credentials_file at most",
     );
+    let seed = relay.nkey_seed.expose();
+    faults.check(
+        key("nkey_seed"),
+        seed.is_empty() || is_user_seed(seed),
+        "must be the seed of a NATS user: 58 characters that begin with SU",
+    );
     faults.check(
         key("password"),
         relay.user.is_empty() == relay.password.is_empty(),
@@ -234,6 +242,42 @@ fn is_server(text: &str) -> bool {
             && url.username().is_empty()
             && url.password().is_none()
             && ["", "/"].contains(&url.path())
+            && url.port() != Some(0)
+            && !text.contains(|c: char| c.is_whitespace() || c.is_control() || "?#@\\".contains(c))
+    })
+}
+
+/// Whether a text is the seed of an nkey of a user: Base32 of two bytes that say so (`SU…`), 32 bytes,
+/// and their CRC-16/XMODEM, the low byte first.
+fn is_user_seed(text: &str) -> bool {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    if text.len() != SEED_CHARS || !text.starts_with("SU") {
+        return false;
+    }
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0_u32);
+    for letter in text.bytes() {
+        let Some(value) = (0_u32..).zip(LETTERS).find(|(_, known)| **known == letter) else {
+            return false;
+        };
+        (bits, count) = (bits << 5 | value.0, count + 5);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+            bits &= (1 << count) - 1;
+        }
+    }
+    let Some((key, checksum)) = bytes.split_last_chunk::<2>() else { return false };
+    // Two bits are left over.
+    bits == 0 && crc16(key) == u16::from_le_bytes(*checksum)
+}
+
+/// CRC-16/XMODEM: polynomial 0x1021, initially 0.
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, byte| {
+        (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| match crc & 0x8000 {
+            0 => crc << 1,
+            _ => crc << 1 ^ 0x1021,
+        })
     })
 }
 
@@ -320,6 +364,7 @@ mod tests {
             ("client_key_file = \"k.pem\"", "relay.warehouse.client_key_file"),
             ("user = \"a\"", "relay.warehouse.password"),
             ("token = \"t\"\nnkey_seed = \"S\"", "relay.warehouse.user"),
+            ("nkey_seed = \"xx\"", "relay.warehouse.nkey_seed"),
             ("max_age_days = 1\nduplicate_window_s = 86401", "relay.warehouse.duplicate_window_s"),
             ("listen = \"here\"", "relay.warehouse.listen"),
             ("broker = \"kafka\"", "relay.warehouse.broker"),
@@ -333,6 +378,9 @@ mod tests {
             "[\"nats://u:p@h:1\"]",
             "[\"https://h\"]",
             "[\"nats://h/x\"]",
+            "[\"nats://h?x\"]",
+            "[\"nats://h:0\"]",
+            "[\" nats://h\"]",
         ] {
             let text = format!("[relay.a]\nservers = {servers}\n");
             let error = load(&text).expect_err(servers).to_string();
@@ -340,6 +388,32 @@ mod tests {
         }
         let error = load("[relay.A_b]\nservers = [\"tls://h:1\"]\n").expect_err("a name");
         assert!(error.to_string().contains("relay.A_b"), "{error}");
+    }
+
+    #[test]
+    fn the_seed_of_a_nats_user_is_checked_and_not_shown() {
+        let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+        assert!(load(&relay(&format!("nkey_seed = \"{seed}\""))).is_ok());
+        let changed = format!("{}A{}", &seed[..30], &seed[31..]);
+        for wrong in [
+            "xx",
+            "SU",
+            // Of an account.
+            "SAAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4HYMHI",
+            &changed,
+            &seed[..57],
+            &format!("{seed}A"),
+            &format!("{seed} "),
+            &seed.to_lowercase(),
+            &seed.replace('X', "1"),
+            // The bits that are left over.
+            &format!("{}Z", &seed[..57]),
+        ] {
+            let error = load(&relay(&format!("nkey_seed = \"{wrong}\""))).expect_err(wrong);
+            let error = error.to_string();
+            assert!(error.contains("relay.warehouse.nkey_seed"), "{error}");
+            assert!(wrong.len() < 10 || !error.contains(&wrong[..wrong.len() - 1]), "{error}");
+        }
     }
 
     #[test]

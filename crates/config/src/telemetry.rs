@@ -15,6 +15,8 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let endpoint = &telemetry.otlp_endpoint;
     let usable = endpoint.is_empty() || is_http_url(endpoint);
     faults.check("telemetry.otlp_endpoint", usable, "must be an http or https URL, or \"\"");
+    let named = !telemetry.service_name.trim().is_empty();
+    faults.check("telemetry.service_name", named, "must not be blank");
     faults.within("telemetry.otlp_sample_bps", telemetry.otlp_sample_bps, 0, 10_000);
 }
 

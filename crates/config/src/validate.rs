@@ -457,9 +457,14 @@ fn distinct_callback_secrets(config: &Config, faults: &mut Faults) {
     }
 }
 
+/// Whether a URL is usable as it is written: parsing alone drops blanks, and reads `\` as `/`.
 pub(super) fn is_http_url(text: &str) -> bool {
-    reqwest::Url::parse(text)
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '\\';
+    text.chars().all(is_plain)
+        && text.contains("://")
+        && reqwest::Url::parse(text).is_ok_and(|url| {
+            matches!(url.scheme(), "http" | "https") && url.has_host() && url.port() != Some(0)
+        })
 }
 
 /// TLS to PostgreSQL, as the store takes it.
@@ -488,13 +493,14 @@ const PARAMETERS: [&str; 20] = [
     "load_balance_hosts",
 ];
 const ENCODE: &str = "in a user and a password write % as %25, @ as %40, ? as %3F, / as %2F, : as %3A, # as %23 and & as %26";
-const ORIGIN_RULE: &str = "must be an http or https URL without a path, or \"\"";
+const ORIGIN_RULE: &str =
+    "must be an http or https URL of a host alone, without user, path, query and fragment, or \"\"";
 
 /// Whether a URL names a host alone: every path below it is the service's own.
 fn is_origin(text: &str) -> bool {
     is_http_url(text)
-        && reqwest::Url::parse(text)
-            .is_ok_and(|url| url.path() == "/" && url.query().is_none() && url.fragment().is_none())
+        && !text.contains(['@', '?', '#'])
+        && reqwest::Url::parse(text).is_ok_and(|url| url.path() == "/")
 }
 
 /// Whether the ports of the servers in a PostgreSQL URL are ports.

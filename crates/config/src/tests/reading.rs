@@ -79,7 +79,20 @@ fn urls_name_possible_ports_and_no_path() {
     }
     for key in ["http.public_url", "console.public_url"] {
         assert!(check(key, "https://x.example") && check(key, "https://x.example:8443/"), "{key}");
-        for url in ["http://x/path", "https://x.example/?a=b", "https://x.example/#a"] {
+        for url in [
+            "http://x/path",
+            "https://x.example/?a=b",
+            "https://x.example?",
+            "https://x.example/#a",
+            "https://user:password@x.example",
+            "https://user@x.example",
+            "https://@x.example",
+            " https://x.example",
+            "https:x.example",
+            "https:\\\\x.example",
+            "https://x.example:0",
+            "https://x.example:99999",
+        ] {
             assert!(!check(key, url), "{key} {url}");
         }
     }

@@ -343,7 +343,6 @@ fn failing(echo: SocketAddr, dir: &Path) -> Vec<String> {
         relay("words", &format!("user = \"user\"\npassword = \"{CANARY}\"")),
         relay("tokens", &format!("token = \"{CANARY}\"")),
         relay("seeds", &format!("nkey_seed = \"{NKEY_SEED}\"")),
-        relay("unreadable", &format!("nkey_seed = \"{CANARY}\"")),
         relay("files", &format!("credentials_file = \"{}\"", at("nats.creds"))),
     ]);
     parties
