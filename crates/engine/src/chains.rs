@@ -1,7 +1,7 @@
 //! Names the configured chains: a chain gets its number, for good, only after one of its nodes has
 //! named it. Until then nothing runs on it. Never changes a number.
 
-use domain::chain::{Address, BlockAt, ChainConfig, ChainFault, ChainNumber, Token};
+use domain::chain::{Address, BlockAt, ChainConfig, ChainFault, ChainNumber, Token, other_chain};
 use domain::currency::StableCoin;
 use domain::ports::{Chain, Clock};
 use domain::time::Span;
@@ -10,7 +10,7 @@ use store::{Store, StoreError};
 
 use crate::alerts;
 use crate::workers::Stop;
-use crate::world::WalletWorld;
+use crate::world::ConfiguredChain;
 
 /// Pause between two attempts.
 const RETRY: Span = Span::secs(2);
@@ -105,11 +105,12 @@ async fn check_decimals(token: &Token, chain: &dyn Chain) -> Result<(), NotNamed
 /// The number of a chain, once a node has named it; `None` at shutdown. Operators are alerted.
 pub async fn wait_for_number(
     store: &Store,
-    chain: &WalletWorld,
+    configured: &ConfiguredChain,
     is_first: bool,
     clock: &dyn Clock,
     mut stop: Stop,
 ) -> Option<ChainNumber> {
+    let chain = configured.configured();
     let config = &chain.config;
     let mut alerted = String::new();
     while !*stop.borrow() {
@@ -117,7 +118,9 @@ pub async fn wait_for_number(
             Ok(number) => return Some(number),
             Err(why) => why,
         };
-        let what = alert_text(config, &why);
+        let reason = reason(config, &why);
+        let what = format!("{}{reason}", not_in_use(&config.name));
+        configured.set_reason(reason);
         if what != alerted {
             tracing::warn!(chain = config.name, %why, "chain is not in use yet, will retry");
             alerts::raise_everywhere(store, AlertKind::ChainNode, &what).await;
@@ -137,24 +140,24 @@ fn not_in_use(name: &str) -> String {
     format!("{name}: nothing runs on this chain: ")
 }
 
-fn alert_text(ChainConfig { name, chain_id, .. }: &ChainConfig, why: &NotNamed) -> String {
-    let beginning = not_in_use(name);
+/// Why nothing runs on a chain: constant while its cause lasts.
+fn reason(ChainConfig { chain_id, .. }: &ChainConfig, why: &NotNamed) -> String {
     match why {
-        NotNamed::OtherChain => format!("{beginning}{why}"),
+        NotNamed::OtherChain => why.to_string(),
         NotNamed::OtherToken { coin, .. } => {
             let (code, decimals) = (coin.currency().code(), coin.currency().minor_units());
-            format!(
-                "{beginning}the contract configured as {code} does not have {decimals} decimals"
-            )
+            format!("the contract configured as {code} does not have {decimals} decimals")
         }
         NotNamed::NoToken { coin, .. } => {
             let code = coin.currency().code();
-            format!(
-                "{beginning}the contract configured as {code} is no token, it does not name its decimals"
-            )
+            format!("the contract configured as {code} is no token, it does not name its decimals")
         }
         NotNamed::Node(_) | NotNamed::Store(_) => {
-            format!("{beginning}none of its nodes has answered as chain {chain_id}")
+            let none = format!("none of its nodes has answered as chain {chain_id}");
+            match other_chain(&why.to_string()) {
+                Some(other) => format!("{none}, one is on chain {other}"),
+                None => none,
+            }
         }
     }
 }

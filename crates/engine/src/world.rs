@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::bank::BankDirectory;
 use domain::chain::{ChainConfig, ChainNumber};
@@ -220,13 +220,15 @@ impl WalletWorlds {
 pub struct ConfiguredChain {
     configured: WalletWorld,
     numbered: SetOnce<WalletWorld>,
+    /// Why it has no number, as of the latest attempt.
+    reason: Mutex<Option<String>>,
 }
 
 impl ConfiguredChain {
     fn new(configured: WalletWorld) -> Arc<ConfiguredChain> {
         let is_numbered = configured.config.number != ChainNumber::NONE;
         let numbered = SetOnce::new_with(is_numbered.then(|| configured.clone()));
-        Arc::new(ConfiguredChain { configured, numbered })
+        Arc::new(ConfiguredChain { configured, numbered, reason: Mutex::default() })
     }
 
     /// The chain without its number.
@@ -237,6 +239,15 @@ impl ConfiguredChain {
     /// The chain with its number; `None` = no node has named it yet.
     pub fn numbered(&self) -> Option<&WalletWorld> {
         self.numbered.get()
+    }
+
+    /// Why it has no number yet; `None` before the first attempt.
+    pub fn reason(&self) -> Option<String> {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_reason(&self, reason: String) {
+        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
 
     /// The same, once it has a number.

@@ -428,8 +428,7 @@ async fn name_chain(
     side: ChainSide,
     mut stop: watch::Receiver<bool>,
 ) {
-    let named =
-        chains::wait_for_number(&store, chain.configured(), is_first, &WallClock, stop.clone());
+    let named = chains::wait_for_number(&store, &chain, is_first, &WallClock, stop.clone());
     if let Some(number) = named.await {
         let left = failed_set_ups(&store, vec![side]).await;
         chain.set_number(number);

@@ -67,8 +67,12 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         if let Some(wallets) = &ops.payments.world().wallet {
             out.object("chains", |out| {
                 for chain in wallets.configured() {
-                    let state = chain.numbered().map_or("not named by a node yet", |_| "in use");
-                    out.text(&chain.configured().config.name, state);
+                    let state = match (chain.numbered(), chain.reason()) {
+                        (Some(_), _) => "in use".to_owned(),
+                        (None, Some(reason)) => format!("not in use: {reason}"),
+                        (None, None) => "not named by a node yet".to_owned(),
+                    };
+                    out.text(&chain.configured().config.name, &state);
                 }
             });
         }

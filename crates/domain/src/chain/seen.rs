@@ -265,6 +265,15 @@ impl NonceReports {
     }
 }
 
+/// How the fault of a node begins that serves another chain; the chain's id follows.
+pub const ON_CHAIN: &str = "it is on chain ";
+
+/// The id of the chain that a node serves instead of the configured one, if that is its fault.
+pub fn other_chain(fault: &str) -> Option<u64> {
+    let (_, id) = fault.split_once(ON_CHAIN)?;
+    id.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 /// A node's height, or the reason why it cannot serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeReport {
@@ -277,6 +286,19 @@ pub struct NodeReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_fault_of_a_node_names_the_chain_that_it_serves() {
+        for (fault, id) in [
+            ("first node: it is on chain 8453, not 1", Some(8_453)),
+            ("it is on chain 1", Some(1)),
+            ("it is on chain x", None),
+            ("it is on chain ", None),
+            ("HTTP 403", None),
+        ] {
+            assert_eq!(other_chain(fault), id, "{fault}");
+        }
+    }
 
     #[test]
     fn only_nodes_that_could_be_contradicted_agree() {

@@ -19,6 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::hex::{self, Hex};
+use domain::chain::ON_CHAIN;
 use domain::time::Span;
 pub(super) use faults::{NodeError, RpcFault, clean};
 use health::Health;
@@ -273,7 +274,7 @@ impl Endpoint {
             self.ask_unchecked::<Hex<u64>>("eth_chainId", Value::Array(Vec::new())).await?;
         if chain_id != self.chain_id {
             return Err(RpcFault::Malformed(format!(
-                "it is on chain {chain_id}, not {}",
+                "{ON_CHAIN}{chain_id}, not {}",
                 self.chain_id
             )));
         }

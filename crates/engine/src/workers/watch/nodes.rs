@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::chain::{ChainNumber, NodeReport};
+use domain::chain::{ChainNumber, NodeReport, other_chain};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 use store::StoreError;
@@ -30,24 +30,31 @@ const LAG: Span = Span::secs(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Trouble {
     Fails,
+    /// It serves a chain with another id.
+    Elsewhere,
     Lags,
     /// It is as far ahead of all others as one that lags is behind: one of them is wrong.
     Ahead,
 }
 
 impl Trouble {
-    const ALL: [Trouble; 3] = [Trouble::Fails, Trouble::Lags, Trouble::Ahead];
+    const ALL: [Trouble; 4] = [Trouble::Fails, Trouble::Elsewhere, Trouble::Lags, Trouble::Ahead];
 
-    /// Constant: each node has one alert for each kind of trouble.
+    /// Constant: each node has one alert for each kind of trouble. [`ELSEWHERE`] is followed by the ids
+    /// of both chains.
     fn said_of(self, node: &str) -> String {
         let what = match self {
             Trouble::Fails => "cannot serve",
+            Trouble::Elsewhere => ELSEWHERE,
             Trouble::Lags => "lags behind the chain",
             Trouble::Ahead => "claims blocks that the others do not have",
         };
         format!("the {node} {what}")
     }
 }
+
+/// The end of the text about a node that serves another chain, before the ids.
+const ELSEWHERE: &str = "serves another chain";
 
 /// Health of the nodes between checks.
 #[derive(Debug, Default)]
@@ -111,7 +118,7 @@ impl Ward {
         &mut self,
         reports: &[NodeReport],
         taken: u64,
-        block_time: Span,
+        (block_time, chain_id): (Span, u64),
         now: Timestamp,
     ) -> Vec<(String, bool)> {
         let most = u64::try_from(LAG.0.checked_div(block_time.0).unwrap_or(0))
@@ -127,6 +134,9 @@ impl Ward {
         for NodeReport { name, head } in reports {
             let ahead_of = second.unwrap_or(highest).max(taken);
             let found = match head {
+                Err(fault) if other_chain(fault).is_some() => {
+                    Some((Trouble::Elsewhere, fault.as_str()))
+                }
                 Err(fault) => Some((Trouble::Fails, fault.as_str())),
                 Ok(head) if newest.saturating_sub(*head) > most => Some((Trouble::Lags, "")),
                 Ok(head) if head.saturating_sub(ahead_of) > most => Some((Trouble::Ahead, "")),
@@ -139,7 +149,15 @@ impl Ward {
                 let is_there = found.is_some_and(|(found, _)| found == trouble);
                 let lasting = self.nodes.entry((name.clone(), trouble)).or_default();
                 let told = lasting.note(is_there, (PATIENCE, Span(0)), now);
-                news.extend(told.map(|is_there| (trouble.said_of(name), is_there)));
+                let said = |is_there| {
+                    let what = trouble.said_of(name);
+                    let other = head.as_ref().err().and_then(|fault| other_chain(fault));
+                    match other.filter(|_| is_there && trouble == Trouble::Elsewhere) {
+                        Some(other) => format!("{what}: {other}, not {chain_id} as configured"),
+                        None => what,
+                    }
+                };
+                news.extend(told.map(|is_there| (said(is_there), is_there)));
             }
         }
         news
@@ -187,7 +205,8 @@ impl Workers {
         // Without wallets no logs are needed.
         let reports = wallets.chain.survey(newest.filter(|_| has_wallets)).await;
         let taken = newest.map_or(0, |newest| newest.number);
-        let mut news = memory.nodes.judge(&reports, taken, memory.block_time, now);
+        let of_chain = (memory.block_time, wallets.config.chain_id);
+        let mut news = memory.nodes.judge(&reports, taken, of_chain, now);
         if let Some(newest) = newest {
             let age = self.world.wall_clock.now() - newest.at;
             let name = wallets.config.name.clone();
@@ -241,7 +260,10 @@ impl Workers {
             Some(true) => self.alert_everybody(chain, kind, what).await,
             Some(false) => {
                 let what = self.said_of(chain, what.to_owned());
-                alerts::end_everywhere(&self.store, kind, &what).await;
+                match what.ends_with(ELSEWHERE) {
+                    true => alerts::end_beginning(&self.store, kind, &what).await,
+                    false => alerts::end_everywhere(&self.store, kind, &what).await,
+                }
             }
             None => {}
         }
@@ -288,7 +310,7 @@ mod tests {
     /// What a ward says at each of these seconds, about alerts that end only if they were raised.
     fn said(ward: &mut Ward, reports: &[NodeReport], secs: &[i64]) -> Vec<(i64, String, bool)> {
         let judged = secs.iter().flat_map(|secs| {
-            let news = ward.judge(reports, 100, Span::secs(12), at(*secs));
+            let news = ward.judge(reports, 100, (Span::secs(12), 1), at(*secs));
             news.into_iter().map(|(what, is_there)| (*secs, what, is_there)).collect::<Vec<_>>()
         });
         judged.collect()
@@ -299,7 +321,7 @@ mod tests {
         let mut ward = Ward::default();
         let well = ["first node", "second node", "node 3"].map(|name| node(name, Ok(100)));
         let over = said(&mut ward, &well, &[0, 15]);
-        assert_eq!(over.len(), 9, "alerts of an earlier process end: {over:?}");
+        assert_eq!(over.len(), 12, "alerts of an earlier process end: {over:?}");
         assert!(over.iter().all(|(secs, _, is_there)| (*secs, *is_there) == (0, false)));
         let reports = [
             node("first node", Ok(100)),
@@ -313,6 +335,21 @@ mod tests {
         assert_eq!(over, expected.map(|what| (105, what.to_owned(), false)), "recovered");
         let told = said(&mut ward, &reports[..2], &[135, 165]);
         assert_eq!(told, [(165, expected[0].to_owned(), true)], "failing again");
+    }
+
+    #[test]
+    fn a_node_of_another_chain_is_reported_with_the_ids_of_both() {
+        let mut ward = Ward::default();
+        let of = |fault| [node("first node", fault), node("second node", Ok(100))];
+        said(&mut ward, &of(Ok(100)), &[0]);
+        let other = of(Err("first node: it is on chain 8453, not 1"));
+        let told = said(&mut ward, &other, &[30, 45, 60]);
+        let what = "the first node serves another chain";
+        let whole = format!("{what}: 8453, not 1 as configured");
+        assert_eq!(told, [(45, whole, true)]);
+        let over = said(&mut ward, &of(Ok(100)), &[75, 90]);
+        assert_eq!(over, [(75, what.to_owned(), false)], "the beginning of what was raised");
+        assert!(what.ends_with(ELSEWHERE));
     }
 
     #[test]
@@ -357,9 +394,9 @@ mod tests {
         {
             let mut ward = Ward::default();
             let reports = [node("first node", Ok(100)), node("second node", Ok(head))];
-            ward.judge(&reports, 100, Span::millis(block_ms), at(0));
+            ward.judge(&reports, 100, (Span::millis(block_ms), 1), at(0));
             assert_eq!(
-                ward.judge(&reports, 100, Span::millis(block_ms), at(30)).len(),
+                ward.judge(&reports, 100, (Span::millis(block_ms), 1), at(30)).len(),
                 usize::from(lags),
                 "{head}"
             );
@@ -367,7 +404,7 @@ mod tests {
         // A single node lags behind what was ingested from it before.
         let mut ward = Ward::default();
         let reports = [node("first node", Ok(7))];
-        ward.judge(&reports, 100, Span::secs(12), at(0));
-        assert_eq!(ward.judge(&reports, 100, Span::secs(12), at(30)).len(), 1);
+        ward.judge(&reports, 100, (Span::secs(12), 1), at(0));
+        assert_eq!(ward.judge(&reports, 100, (Span::secs(12), 1), at(30)).len(), 1);
     }
 }
