@@ -29,7 +29,9 @@ pub(super) fn overview(around: Surroundings<'_>, described: &Described) -> Strin
     html.raw(&format!("<h1>{name} <small>{version}</small></h1>\n"));
     html.prose(document.info("description"));
     let path = described.document_path;
-    html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI 3.1 document</a>.</p>\n"));
+    html.raw(&format!(
+        "<p>As OpenAPI 3.1 document: <a href=\"{path}\"><code>{path}</code></a>.</p>\n"
+    ));
     signing(&mut html, document);
     operations(&mut html, document);
     errors(&mut html, document);

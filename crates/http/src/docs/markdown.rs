@@ -115,7 +115,7 @@ fn code_block(kind: &CodeBlockKind<'_>, code: &str) -> String {
     html.0
 }
 
-fn parser(markdown: &str) -> Parser<'_> {
+pub(super) fn parser(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES)
 }
 
@@ -124,7 +124,7 @@ fn markup(text: String) -> Event<'static> {
 }
 
 /// All headings, with the anchors that source hosts generate, so links work in both places.
-fn headings(markdown: &str) -> Vec<Heading> {
+pub(super) fn headings(markdown: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut open: Option<(HeadingLevel, String)> = None;

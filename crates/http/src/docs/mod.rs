@@ -17,6 +17,7 @@ mod index;
 mod landing;
 mod layout;
 mod markdown;
+mod missing;
 mod nav;
 mod operation;
 mod pages;

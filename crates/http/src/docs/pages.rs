@@ -111,6 +111,7 @@ impl Pages {
         }
         let overview = Page::new("/docs", "Guides", index::index(&guides_nav, &pages));
         pages.insert(0, overview);
+        plain::use_heading_anchors(&mut pages);
         let (llms, index) = (plain::llms(&pages), Index::of(&pages));
         let by_path = pages.into_iter().map(|page| (page.path.clone(), page)).collect();
         Ok(Pages { by_path, programs, llms, index, nav: guides_nav })

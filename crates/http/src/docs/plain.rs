@@ -1,29 +1,77 @@
 //! The Markdown of every page: a guide's own, with its links; for other pages, written from their
 //! HTML. And `llms.txt`, which lists them.
 
-use super::guides::{Guide, served};
-use super::markdown::target;
+use std::collections::BTreeMap;
+
+use pulldown_cmark::{Event, LinkType, Tag};
+
+use super::guides::{GUIDES, Guide, REFERENCE, served};
+use super::markdown::{headings, parser, target};
 use super::pages::Page;
 use super::reader::{Token, attribute, content, unescaped};
 
-/// A guide's file, with links to the Markdown of other pages.
+/// A guide's file, with links to the Markdown of other pages. A link to a file that is not served
+/// becomes its text, as in HTML.
 pub(super) fn of_guide(guide: &Guide) -> String {
-    let mut out = String::with_capacity(guide.markdown.len());
-    let mut pieces = guide.markdown.split("](");
-    out.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        out.push_str("](");
-        match piece.split_once(')') {
-            Some((link, rest)) => {
-                let to = target(link, guide.file, |file| served(file).map(|page| linked(&page)));
-                out.push_str(to.as_deref().unwrap_or(link));
-                out.push(')');
-                out.push_str(rest);
-            }
-            None => out.push_str(piece),
+    relinked(guide.markdown, |link| {
+        target(link, guide.file, |file| served(file).map(|page| linked(&page)))
+    })
+}
+
+/// The text with the targets of its links replaced; `None` leaves the link's text alone.
+fn relinked(markdown: &str, target: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut copied = 0;
+    for (event, range) in parser(markdown).into_offset_iter() {
+        let Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. }) = event else {
+            continue;
+        };
+        let label = markdown[range.clone()].rsplit_once("](").map_or("", |(label, _)| label);
+        let Some(text) = label.strip_prefix('[') else { continue };
+        out.push_str(&markdown[copied..range.start]);
+        match target(&dest_url) {
+            Some(to) => out.push_str(&format!("[{text}]({to})")),
+            None => out.push_str(text),
         }
+        copied = range.end;
     }
+    out.push_str(&markdown[copied..]);
     out
+}
+
+/// Replaces anchors of HTML by those of the headings, which the Markdown of pages other than guides
+/// has instead.
+pub(super) fn use_heading_anchors(pages: &mut [Page]) {
+    let is_guide =
+        |page: &Page| GUIDES.iter().chain(REFERENCE).any(|guide| guide.page_path == page.path);
+    let anchors: BTreeMap<String, BTreeMap<String, String>> = pages
+        .iter()
+        .filter(|page| !is_guide(page))
+        .map(|page| (page.path.clone(), heading_anchors(page)))
+        .collect();
+    for page in pages.iter_mut().filter(|page| !is_guide(page)) {
+        page.markdown = relinked(&page.markdown, |link| {
+            let Some((to, id)) = link.split_once('#') else { return Some(link.to_owned()) };
+            let path = if to.is_empty() { page.path.as_str() } else { to.trim_end_matches(".md") };
+            let Some(known) = anchors.get(path) else { return Some(link.to_owned()) };
+            match known.get(id) {
+                Some(anchor) => Some(format!("{to}#{anchor}")),
+                None if to.is_empty() => None,
+                None => Some(to.to_owned()),
+            }
+        });
+    }
+}
+
+/// The anchors of a page's headings in Markdown, by their ids in HTML.
+fn heading_anchors(page: &Page) -> BTreeMap<String, String> {
+    let is_heading = |name: &str| matches!(name, "h1" | "h2" | "h3" | "summary");
+    let ids = content(&page.html).into_iter().filter_map(|token| match token {
+        Token::Open(name, attributes) if is_heading(name) => Some(attribute(attributes, "id")),
+        _ => None,
+    });
+    let anchors = ids.zip(headings(&page.markdown));
+    anchors.filter_map(|(id, heading)| Some((id?.to_owned(), heading.id))).collect()
 }
 
 /// The address of a page's Markdown: `/docs/a#b` is at `/docs/a.md#b`. Files have none.

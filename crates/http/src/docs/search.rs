@@ -1,7 +1,8 @@
 //! The search: sections of all pages, found by the meaning of their headings. A heading weighs more
 //! than a name in code, and a name more than text; a synonym counts almost like the word itself.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use super::SEARCH_PATH;
 use super::html::{Html, escape};
@@ -69,6 +70,47 @@ const SYNONYMS: [&[&str]; 26] = [
     &["status", "state", "track", "follow"],
 ];
 
+/// Words of a question, and those that the pages have instead.
+const REPLACEMENTS: [(&[&str], &[&str]); 37] = [
+    (&["rate", "limit"], &["limit"]),
+    (&["too", "many", "request"], &["limit"]),
+    (&["server", "sent", "event"], &["followEvents", "event"]),
+    (&["last", "event", "id"], &["followEvents", "event"]),
+    (&["sse"], &["followEvents", "event"]),
+    (&["eventsource"], &["followEvents", "event"]),
+    (&["websocket"], &["followEvents", "event"]),
+    (&["mtls"], &["client", "certificate"]),
+    (&["allowlist"], &["allowed", "address"]),
+    (&["whitelist"], &["allowed", "address"]),
+    (&["ip"], &["allowed", "address"]),
+    (&["golang"], &["go"]),
+    (&["nodejs"], &["typescript"]),
+    (&["javascript"], &["typescript"]),
+    (&["swagger"], &["openapi", "document"]),
+    (&["postman"], &["openapi", "document"]),
+    (&["openapi"], &["openapi", "document"]),
+    (&["chargeback"], &["recall"]),
+    (&["declined"], &["rejected"]),
+    (&["force", "failure"], &["sandbox", "outcome"]),
+    (&["invalid", "signature"], &["unauthorized"]),
+    (&["token", "expired"], &["unauthorized"]),
+    (&["clock", "skew"], &["unauthorized"]),
+    (&["insufficient", "fund"], &["insufficient_balance"]),
+    (&["idempotency"], &["idempotency", "key", "createPayment"]),
+    (&["idempotent"], &["idempotency", "key", "createPayment"]),
+    (&["confirmation", "payee"], &["check", "account"]),
+    (&["verification", "payee"], &["check", "account"]),
+    (&["health", "check"], &["readyz"]),
+    (&["readiness"], &["readyz"]),
+    (&["liveness"], &["livez"]),
+    (&["disaster", "recovery"], &["backup", "restore"]),
+    (&["kafka"], &["another", "broker"]),
+    (&["rabbitmq"], &["another", "broker"]),
+    (&["resend"], &["redeliver"]),
+    (&["replay"], &["redeliver"]),
+    (&["timeout"], &["time", "out"]),
+];
+
 /// Elements that end a piece of text.
 const BLOCKS: [&str; 8] = ["dd", "dt", "li", "p", "small", "summary", "td", "th"];
 
@@ -96,6 +138,8 @@ pub(super) struct Index {
     entries: Vec<Entry>,
     /// Groups of synonyms by stem.
     synonyms: HashMap<String, Vec<usize>>,
+    /// All known stems, with the number of sections that have them.
+    stems: BTreeMap<String, usize>,
 }
 
 impl Index {
@@ -106,21 +150,54 @@ impl Index {
                 synonyms.entry(stem(word)).or_default().push(group);
             }
         }
-        Index { entries: pages.iter().flat_map(entries).collect(), synonyms }
+        let entries: Vec<Entry> = pages.iter().flat_map(entries).collect();
+        let replaced = REPLACEMENTS.iter().flat_map(|(phrase, _)| phrase.iter());
+        let mut stems: BTreeMap<String, usize> = replaced.map(|word| (stem(word), 0)).collect();
+        stems.extend(synonyms.keys().map(|stem| (stem.clone(), 0)));
+        for stem in entries.iter().flat_map(|entry| entry.words.keys()) {
+            *stems.entry(stem.clone()).or_insert(0) += 1;
+        }
+        Index { entries, synonyms, stems }
     }
 
     /// The best sections for a question, best first.
     fn find(&self, question: &str) -> Vec<&Entry> {
         let telling = whole_words(question).filter(|word| is_telling(word));
-        let asked: Vec<String> = telling.map(|word| stem(&word.to_lowercase())).collect();
+        let asked: Vec<String> =
+            telling.map(|word| self.stem_or_nearest(&word.to_lowercase())).collect();
+        let asked = replaced(&asked);
         let mut found: Vec<(u32, &Entry)> = self
             .entries
             .iter()
             .map(|entry| (self.score(entry, &asked), entry))
             .filter(|(score, _)| *score > 0)
             .collect();
-        found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        found.sort_by_key(|(score, _)| Reverse(*score));
         found.into_iter().take(RESULTS_MAX).map(|(_, entry)| entry).collect()
+    }
+
+    /// The stem of a word. If it is unknown, the nearest stem that a typing error explains.
+    fn stem_or_nearest(&self, word: &str) -> String {
+        let asked = stem(word);
+        let errors_max = match word.chars().count() {
+            0..=4 => 0,
+            5..=7 => 1,
+            _ => 2,
+        };
+        if errors_max == 0 || self.stems.contains_key(&asked) {
+            return asked;
+        }
+        let letters: Vec<char> = asked.chars().collect();
+        let near = self.stems.iter().filter_map(|(known, sections)| {
+            let other: Vec<char> = known.chars().collect();
+            let errors = if letters.len().abs_diff(other.len()) > errors_max {
+                None
+            } else {
+                Some(distance(&letters, &other)).filter(|errors| *errors <= errors_max)
+            };
+            errors.map(|errors| (errors, Reverse(*sections), known))
+        });
+        near.min().map_or(asked, |(_, _, known)| known.clone())
     }
 
     /// 0 if fewer than half of the words are there. Each missing word halves the rest.
@@ -138,7 +215,7 @@ impl Index {
         if asked.is_empty() || missing * 2 > asked.len() {
             return 0;
         }
-        if in_heading > 0 && in_heading >= entry.heading_stems.len() {
+        if in_heading > 0 && self.is_covered(&entry.heading_stems, asked) {
             sum += WHOLE_HEADING * WORD;
         }
         if asked.len() > 1 && entry.heading_stems.windows(asked.len()).any(|part| part == asked) {
@@ -150,24 +227,75 @@ impl Index {
         sum >> missing.min(8)
     }
 
+    /// Whether the question has every word of a heading, or a synonym.
+    fn is_covered(&self, heading: &[String], asked: &[String]) -> bool {
+        heading
+            .iter()
+            .all(|known| asked.iter().any(|stem| known == stem || self.are_synonyms(known, stem)))
+    }
+
+    fn are_synonyms(&self, one: &str, other: &str) -> bool {
+        let groups = |stem: &str| self.synonyms.get(stem).map(Vec::as_slice).unwrap_or_default();
+        groups(one).iter().any(|group| groups(other).contains(group))
+    }
+
     /// What a word counts in a section, and whether its heading has it.
     fn weight(&self, entry: &Entry, stem: &str) -> (u32, bool) {
         let own = entry.words.get(stem).map_or(0, |weight| weight * WORD);
-        let groups = self.synonyms.get(stem).map(Vec::as_slice).unwrap_or_default();
-        let similar = |known: &str| {
-            let others = self.synonyms.get(known).map(Vec::as_slice).unwrap_or_default();
-            others.iter().any(|group| groups.contains(group))
-        };
+        let has_synonyms = self.synonyms.contains_key(stem);
+        let similar = |known: &str| self.are_synonyms(known, stem);
         let synonym = entry
             .words
             .iter()
-            .filter(|(known, _)| !groups.is_empty() && similar(known))
+            .filter(|(known, _)| has_synonyms && similar(known))
             .map(|(_, weight)| weight * SYNONYM)
             .max()
             .unwrap_or(0);
         let is_in_heading = entry.heading_stems.iter().any(|known| known == stem || similar(known));
         (own.max(synonym), is_in_heading)
     }
+}
+
+/// The stems of a question after [`REPLACEMENTS`].
+fn replaced(stems: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = stems;
+    while let Some((first, after)) = rest.split_first() {
+        let replacement = REPLACEMENTS.iter().find(|(phrase, _)| {
+            phrase.len() <= rest.len()
+                && phrase.iter().zip(rest).all(|(known, asked)| stem(known) == *asked)
+        });
+        match replacement {
+            Some((phrase, instead)) => {
+                out.extend(instead.iter().map(|word| stem(&word.to_lowercase())));
+                rest = &rest[phrase.len()..];
+            }
+            None => {
+                out.push(first.clone());
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+/// Letters to insert, remove, replace or swap with their neighbour.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
+    for (at, letter) in one.iter().enumerate() {
+        let mut row = vec![at + 1];
+        for (to, wanted) in other.iter().enumerate() {
+            let replaced = rows[at][to] + usize::from(letter != wanted);
+            let mut least = replaced.min(rows[at][to + 1] + 1).min(row[to] + 1);
+            let is_swapped = at > 0 && to > 0 && *letter == other[to - 1] && one[at - 1] == *wanted;
+            if is_swapped {
+                least = least.min(rows[at - 1][to - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[one.len()][other.len()]
 }
 
 /// Whether a word says something about a question's subject.
@@ -404,6 +532,101 @@ mod tests {
         let first = pages.index.find("how do I sign");
         assert_eq!(first.first().map(|entry| entry.href.as_str()), Some("/docs/signing"));
         assert!(pages.index.find("zzzz").is_empty() && pages.index.find(" ?!").is_empty());
+    }
+
+    /// Questions in words that the pages do not use, or with a typing error, and the pages of which
+    /// one is among the first three results.
+    const OTHER_WORDS: [(&str, &[&str]); 57] = [
+        ("rate limit", &["/docs/reference/limits"]),
+        ("too many requests", &["/docs/reference/limits", "/docs/reference/errors"]),
+        ("force failure", &["/docs/guides/sandbox"]),
+        ("simulate an error", &["/docs/guides/sandbox"]),
+        ("test accounts", &["/docs/guides/sandbox"]),
+        ("invalid signature", &["/docs/reference/errors", "/docs/signing"]),
+        ("token expired", &["/docs/reference/errors", "/docs/signing"]),
+        ("declined", &["/docs/reference/states", "/docs/reference/events"]),
+        ("cors", &["/docs/guides/first-call"]),
+        ("sse", &["/docs/payment/followEvents"]),
+        ("server-sent events", &["/docs/payment/followEvents"]),
+        ("websocket", &["/docs/payment/followEvents"]),
+        ("EventSource", &["/docs/payment/followEvents"]),
+        ("Last-Event-ID", &["/docs/payment/followEvents"]),
+        ("mtls", &["/docs/guides/reaching-a-bank"]),
+        ("client certificate", &["/docs/guides/reaching-a-bank"]),
+        ("allowlist", &["/docs/guides/keys", "/docs/guides/going-live", "/docs/reference/errors"]),
+        (
+            "ip whitelist",
+            &["/docs/guides/keys", "/docs/guides/going-live", "/docs/reference/errors"],
+        ),
+        ("golang", &["/docs/signing", "/docs/guides/first-call"]),
+        ("swagger", &["/docs/payment", "/docs/wallet"]),
+        ("postman", &["/docs/payment", "/docs/wallet"]),
+        ("chargeback", &["/docs/payment/createRecall"]),
+        ("idempotency", &["/docs/payment/createPayment"]),
+        ("webhok", &["/docs/guides/receiving-webhooks"]),
+        ("beneficary", &["/docs/payment/createPayment", "/docs/payment/objects"]),
+        ("idempotncy", &["/docs/payment/createPayment"]),
+        ("authentification", &["/docs/signing"]),
+        ("pagination", &["/docs/payment/listPayments", "/docs/wallet/objects"]),
+        ("replay webhooks", &["/docs/wallet/redeliverWebhook", "/docs/guides/receiving-webhooks"]),
+        ("webhook secret rotation", &["/docs/guides/receiving-webhooks"]),
+        ("rotate keys", &["/docs/guides/keys"]),
+        ("cancel a payment", &["/docs/payment/cancelPayment"]),
+        ("list payments", &["/docs/payment/listPayments"]),
+        ("timeout", &["/docs/reference/limits", "/docs/guides/reaching-a-bank"]),
+        ("iban validation", &["/docs/payment/checkAccount", "/docs/reference/errors"]),
+        ("confirmation of payee", &["/docs/payment/checkAccount", "/docs/guides/connectors"]),
+        ("exchange rate", &["/docs/wallet/getExchangeRate", "/docs/payment/createQuote"]),
+        ("freeze wallet", &["/docs/wallet/blockWallet", "/docs/guides/compliance"]),
+        ("insufficient funds", &["/docs/reference/errors"]),
+        ("health check", &["/docs/guides/going-live", "/docs/reference/limits"]),
+        ("load balancer", &["/docs/guides/going-live", "/docs/guides/postgresql"]),
+        ("failover", &["/docs/guides/postgresql"]),
+        ("disaster recovery", &["/docs/guides/backup"]),
+        ("upgrade", &["/docs/guides/postgresql"]),
+        ("kafka", &["/docs/guides/events-and-warehouse"]),
+        ("false positive", &["/docs/guides/screening"]),
+        ("four eyes", &["/docs/guides/compliance"]),
+        ("webhook", &["/docs/guides/receiving-webhooks"]),
+        ("swager", &["/docs/payment", "/docs/wallet"]),
+        ("openapi", &["/docs/payment", "/docs/wallet"]),
+        ("clock skew", &["/docs/reference/errors", "/docs/signing"]),
+        ("key suspended", &["/docs/reference/errors"]),
+        ("reconciliation", &["/docs/reference/metrics", "/docs/guides/going-live"]),
+        ("sanctoins", &["/docs/guides/screening", "/docs/guides/compliance"]),
+        ("verification of payee", &["/docs/payment/checkAccount"]),
+        ("readiness probe", &["/docs/guides/going-live", "/docs/guides/postgresql"]),
+        ("reversed payment", &["/docs/reference/states", "/docs/reference/events"]),
+    ];
+
+    #[test]
+    fn other_words_for_it_and_typing_errors_find_the_page_as_well() {
+        let pages = Pages::render(None).expect("the documents are JSON");
+        let mut missed = Vec::new();
+        for (question, expected) in OTHER_WORDS {
+            let found = pages.index.find(question);
+            let hrefs: Vec<&str> = found.iter().take(3).map(|entry| entry.href.as_str()).collect();
+            let page = |href: &&str| href.split('#').next().unwrap_or_default().to_owned();
+            if !hrefs.iter().any(|href| expected.contains(&page(href).as_str())) {
+                missed.push(format!("{question}: {hrefs:?}, not one of {expected:?}"));
+            }
+        }
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+    }
+
+    #[test]
+    fn a_typing_error_is_one_letter_or_two_that_are_swapped() {
+        let letters = |word: &str| word.chars().collect::<Vec<char>>();
+        for (one, other, errors) in [
+            ("cursor", "cursor", 0),
+            ("curser", "cursor", 1),
+            ("cancle", "cancel", 1),
+            ("webhok", "webhook", 1),
+            ("", "abc", 3),
+            ("idempotncey", "idempotency", 2),
+        ] {
+            assert_eq!(distance(&letters(one), &letters(other)), errors, "{one}, {other}");
+        }
     }
 
     #[test]

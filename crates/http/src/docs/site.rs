@@ -9,12 +9,12 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Deserialize;
 
 use super::assets::{ASSETS, Asset, ICON_PATH};
 use super::pages::{Pages, Reach};
-use super::{SEARCH_PATH, SandboxKeys, landing as landing_page, search};
+use super::{SEARCH_PATH, SandboxKeys, landing as landing_page, missing, search};
 use crate::accept::Accepted;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
@@ -93,6 +93,7 @@ pub fn router(site: Arc<Site>) -> Router {
     Router::new()
         .route("/docs", get(page))
         .route("/docs.md", get(page))
+        .route("/docs/", get(page))
         .route("/docs/{*path}", get(page))
         .route(SEARCH_PATH, get(found))
         .route("/llms.txt", get(llms))
@@ -106,12 +107,20 @@ pub async fn landing(State(site): State<Arc<Site>>, id: RequestId, headers: Head
         return Problem::no_such_route().respond(&id);
     }
     let mut response = site.answer(HTML, Reach::Search, landing_page::page(site.keys().is_some()));
-    response.headers_mut().insert(header::VARY, header::HeaderValue::from_static("accept"));
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
-async fn page(State(site): State<Arc<Site>>, uri: Uri, id: RequestId) -> Response {
+async fn page(
+    State(site): State<Arc<Site>>,
+    uri: Uri,
+    id: RequestId,
+    headers: HeaderMap,
+) -> Response {
     let path = uri.path();
+    if let Some(redirect) = without_slash(&uri) {
+        return redirect;
+    }
     if let Some(asset) = ASSETS.iter().find(|asset| asset.path == path) {
         return asset_response(asset);
     }
@@ -124,8 +133,28 @@ async fn page(State(site): State<Arc<Site>>, uri: Uri, id: RequestId) -> Respons
     }
     match pages.programs.get(path) {
         Some(program) => site.answer(TEXT, Reach::Sealed, program.clone()),
-        None => Problem::no_such_route().respond(&id),
+        None => no_such_page(&site, &headers, &id),
     }
+}
+
+/// 308 to the address without its trailing slashes, if it has any.
+fn without_slash(uri: &Uri) -> Option<Response> {
+    let path = uri.path().strip_suffix('/')?.trim_end_matches('/');
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let address = HeaderValue::try_from(format!("{path}{query}")).ok()?;
+    Some((StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, address)]).into_response())
+}
+
+/// 404: a page for browsers, JSON for other clients.
+fn no_such_page(site: &Site, headers: &HeaderMap, id: &RequestId) -> Response {
+    let mut response = if Accepted::of(headers).named("text/html") == 0 {
+        Problem::no_such_route().respond(id)
+    } else {
+        site.answer(HTML, Reach::Search, missing::page(&site.pages().nav))
+    };
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    response
 }
 
 /// What is searched for.

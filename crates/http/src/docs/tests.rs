@@ -73,6 +73,47 @@ async fn documents_and_assets_are_served() {
     assert_eq!(parts.status, 404);
 }
 
+#[tokio::test]
+async fn a_trailing_slash_redirects_to_the_address_without_it() {
+    for (path, to) in [
+        ("/docs/", "/docs"),
+        ("/docs/payment/", "/docs/payment"),
+        ("/docs/guides/first-call/", "/docs/guides/first-call"),
+        ("/docs/signing//?a=1&b=2", "/docs/signing?a=1&b=2"),
+    ] {
+        let (parts, _) = got(path).await;
+        let location = parts.headers["location"].to_str().expect("text");
+        assert_eq!((parts.status.as_u16(), location), (308, to), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_page_is_html_for_browsers_and_json_for_others() {
+    let site = Arc::new(Site::default());
+    for path in ["/docs/guides", "/docs/reference", "/docs/nope", "/docs/nope.md"] {
+        let (parts, body) = got_of(&site, path).await;
+        let content_type = parts.headers["content-type"].to_str().expect("text");
+        assert_eq!(
+            (parts.status.as_u16(), content_type),
+            (404, "text/html; charset=utf-8"),
+            "{path}"
+        );
+        assert!(body.contains("<h1>Page not found</h1>") && body.contains("role=\"search\""));
+        check_markup(path, &body);
+        for accept in ["*/*", "application/json"] {
+            let request =
+                Request::get(path).header("accept", accept).body(Body::empty()).expect("a request");
+            let response = router(site.clone()).oneshot(request).await.expect("an answer");
+            let content_type = response.headers()["content-type"].to_str().expect("text");
+            assert_eq!(
+                (response.status().as_u16(), content_type),
+                (404, "application/json"),
+                "{path} {accept}"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_operation_has_a_page_with_samples_in_seven_languages() {
     let pages = pages_of(None);
@@ -294,6 +335,66 @@ async fn every_page_is_plain_markdown_as_well() {
         "```python\n",
     ] {
         assert!(quote.contains(part), "{part:?}: {quote}");
+    }
+}
+
+/// Why a link in the Markdown of the page at `path` leads nowhere.
+async fn dead_end(site: &Arc<Site>, path: &str, link: &str) -> Option<String> {
+    let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let to = if to.is_empty() { format!("{path}.md") } else { to.to_owned() };
+    if !to.starts_with('/') {
+        return Some(format!("{path}.md: {link} is relative"));
+    }
+    let (parts, body) = got_of(site, &to).await;
+    if parts.status != 200 {
+        return Some(format!("{path}.md: {link}: {}", parts.status));
+    }
+    let has_anchor = markdown::headings(&body).iter().any(|heading| heading.id == anchor);
+    (!anchor.is_empty() && !has_anchor).then(|| format!("{path}.md: {link} has no such heading"))
+}
+
+#[tokio::test]
+async fn every_link_of_the_markdown_leads_somewhere() {
+    use pulldown_cmark::{Event, Tag};
+
+    let site = Arc::new(Site::default());
+    let mut followed = BTreeSet::new();
+    for (path, page) in &site.pages().by_path {
+        for event in markdown::parser(&page.markdown) {
+            let Event::Start(Tag::Link { dest_url: link, .. }) = event else { continue };
+            let from = if link.starts_with('#') { path.as_str() } else { "" };
+            if link.starts_with("https://") || !followed.insert((from, link.to_string())) {
+                continue;
+            }
+            assert_eq!(dead_end(&site, path, &link).await, None);
+        }
+    }
+    let (own, of_others): (Vec<_>, Vec<_>) =
+        followed.iter().partition(|(from, _)| !from.is_empty());
+    let with_anchors = of_others.iter().filter(|(_, link)| link.contains('#')).count();
+    assert!(
+        own.len() > 3 && with_anchors > 30 && of_others.len() > 100,
+        "{} {with_anchors} {}",
+        own.len(),
+        of_others.len()
+    );
+}
+
+#[tokio::test]
+async fn a_link_of_the_markdown_that_leads_nowhere_is_seen() {
+    let site = Arc::new(Site::default());
+    for link in [
+        "/docs/runbook.md",
+        "/CHANGELOG.md",
+        "runbook.md",
+        "#none",
+        "/docs/guides/keys.md#none",
+        "/docs/signing.md#csharp",
+    ] {
+        assert!(dead_end(&site, "/docs/guides/keys", link).await.is_some(), "{link}");
+    }
+    for link in ["#access-keys", "/docs/guides/keys.md#access-keys", "/openapi/payment.json"] {
+        assert_eq!(dead_end(&site, "/docs/guides/keys", link).await, None);
     }
 }
 

@@ -268,8 +268,9 @@ service that the path belongs to. Below `/v1/sdk` the code is `INVALID_REQUEST`,
 ";
 
 const HEAD: &str = "
-Both services return errors as JSON with the header `X-Request-Id`; the same id is in the body and in the
-operator's log. Codes are stable: programs rely on status and code, never on the text of a message.
+Both services return errors as JSON with the header `X-Request-Id`. The same id is in the operator's log and in the
+body, except in a 422 of the payment service, where only the header has it. Codes are stable: programs rely on
+status and code, never on the text of a message.
 
 A POST that returned 500, 503, 408 or no response may have been executed. Repeat it with the same
 `external_id` (payments) or `Idempotency-Key` (both services): it is executed once.
