@@ -23,12 +23,12 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
 /// Whether a part of a filter means what it seems to. A word alone that is no level is a target of
 /// events: a mistyped level would silence the log.
 fn is_directive(text: &str) -> bool {
-    let is_target_alone = !text.contains(['=', '[']);
-    match text {
-        "" => true,
-        level if is_target_alone => level.parse::<LevelFilter>().is_ok(),
-        directive => directive.trim() == directive && directive.parse::<Directive>().is_ok(),
-    }
+    let Some(end) = text.find(['=', '[']) else {
+        return text.is_empty() || text.parse::<LevelFilter>().is_ok();
+    };
+    let is_of_target = |c: char| c.is_ascii_alphanumeric() || "_:-./".contains(c);
+    let (target, rest) = text.split_at(end);
+    target.chars().all(is_of_target) && rest.trim_end() == rest && text.parse::<Directive>().is_ok()
 }
 
 #[cfg(test)]
