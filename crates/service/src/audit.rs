@@ -173,3 +173,24 @@ pub(super) async fn keep_signing(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_is_away_is_no_fault_of_signing() {
+        for (error, counts) in [
+            (StoreError::Unavailable("no answer in time".to_owned()).into(), false),
+            (StoreError::Conflict("changed".to_owned()).into(), false),
+            (StoreError::Corrupt("another key".to_owned()).into(), true),
+            (anyhow::anyhow!("checkpoints.jsonl: cannot be written"), true),
+            (
+                anyhow::Error::from(StoreError::Unavailable("gone".to_owned())).context("signing"),
+                false,
+            ),
+        ] {
+            assert_eq!(is_own_fault(&error), counts, "{error:#}");
+        }
+    }
+}
