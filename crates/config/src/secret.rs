@@ -78,6 +78,30 @@ pub const SECRET_KEYS: [&str; 36] = [
     "chains.*.keys.kms_session_token",
 ];
 
+/// The parameters of a PostgreSQL URL, as the store takes them.
+pub const PARAMETERS: [&str; 20] = [
+    "sslmode",
+    "sslrootcert",
+    "sslnegotiation",
+    "user",
+    "password",
+    "dbname",
+    "host",
+    "hostaddr",
+    "port",
+    "options",
+    "application_name",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "channel_binding",
+    "load_balance_hosts",
+];
+
 /// Whether the key at `path` is a secret.
 pub fn is_secret(path: &[String]) -> bool {
     SECRET_KEYS.iter().any(|key| {
@@ -90,11 +114,13 @@ pub fn is_secret(path: &[String]) -> bool {
 /// A secret as in `config print`: `***`, except for the harmless parts of the URL of a store or a
 /// proxy.
 pub fn masked(path: &[String], text: &str) -> String {
-    let is_url = path.first().is_some_and(|section| section == "store")
-        || path.last().is_some_and(|key| key == "proxy");
+    let is_store = path.first().is_some_and(|section| section == "store");
+    let is_url = is_store || path.last().is_some_and(|key| key == "proxy");
     match text.split_once("://") {
         _ if text.is_empty() => String::new(),
         None if is_url => text.to_owned(),
+        // Any other name may be a part of the password.
+        Some(_) if is_store => masked_but(text, |name| PARAMETERS.contains(&name)),
         Some(_) if is_url => masked_url(text),
         _ => "***".to_owned(),
     }
@@ -102,8 +128,13 @@ pub fn masked(path: &[String], text: &str) -> String {
 
 /// A URL without user and parameters; any other text as it is.
 pub fn masked_url(text: &str) -> String {
+    masked_but(text, |_| true)
+}
+
+/// The same, with the names of these parameters only.
+fn masked_but(text: &str, is_shown: impl Fn(&str) -> bool) -> String {
     match text.split_once("://") {
-        Some((scheme, rest)) => format!("{scheme}://{}", masked_address(rest)),
+        Some((scheme, rest)) => format!("{scheme}://{}", masked_address(rest, is_shown)),
         None => text.to_owned(),
     }
 }
@@ -116,7 +147,7 @@ pub fn is_clear(url: &str) -> bool {
 
 /// The parts of a URL after its scheme, without user and parameters. All of it is masked if
 /// a user or password with unescaped characters makes the parts ambiguous.
-fn masked_address(rest: &str) -> String {
+fn masked_address(rest: &str, is_shown: impl Fn(&str) -> bool) -> String {
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (path, query) = path.split_once('?').map_or((path, None), |(path, q)| (path, Some(q)));
     let host = match authority.rsplit_once('@') {
@@ -124,19 +155,21 @@ fn masked_address(rest: &str) -> String {
         Some(_) if rest.matches('@').count() > 1 => return "***".to_owned(),
         Some((_, host)) => format!("***@{host}"),
         None if path.contains('@') => return "***".to_owned(),
+        // It may be the beginning of a password instead of a port.
+        None if authority.contains(':') && rest.contains('@') => return "***".to_owned(),
         None => authority.to_owned(),
     };
     let slash = if rest.contains('/') { "/" } else { "" };
-    let query = query.map_or(String::new(), |query| format!("?{}", masked_query(query)));
+    let query = query.map_or(String::new(), |query| format!("?{}", masked_query(query, is_shown)));
     format!("{host}{slash}{path}{query}")
 }
 
 /// The parameters of a URL, without the values of those that may be secret.
-fn masked_query(query: &str) -> String {
+fn masked_query(query: &str, is_shown: impl Fn(&str) -> bool) -> String {
     let masked = query.split('&').map(|pair| match pair.split_once('=') {
         Some(("sslmode" | "sslrootcert", _)) => pair.to_owned(),
-        Some((name, _)) => format!("{name}=***"),
-        None => "***".to_owned(),
+        Some((name, _)) if is_shown(name) => format!("{name}=***"),
+        _ => "***".to_owned(),
     });
     masked.collect::<Vec<_>>().join("&")
 }
@@ -196,6 +229,9 @@ mod tests {
             ("store.url", "postgres://me:p/w@db/corridor", "postgres://***"),
             ("store.url", "postgres://me:p@w/x?y=z@db/c", "postgres://***"),
             ("store.url", "postgres://me:p@w@db/c", "postgres://***"),
+            ("store.url", "postgres://me:p/w?x=y@db/c", "postgres://***"),
+            ("store.url", "postgres://db/c?password=p&w=x", "postgres://db/c?password=***&***"),
+            ("outbound.x.proxy", "http://proxy:1/?key=x", "http://proxy:1/?key=***"),
             ("store.url", "postgres://db?password=p@w", "postgres://***"),
             ("rails.pak-raast.token", "https://looks/like@address", "***"),
         ] {

@@ -14,7 +14,7 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::corridors::{CONNECTOR_RECALL, RECALL_MESSAGES};
-use super::secret::{Secret, is_clear, masked_url};
+use super::secret::{PARAMETERS, Secret, is_clear, masked_url};
 use super::sections::{Config, RailEntry, RateSource, Transport, VerifyAccount};
 use super::{audit, chain, keys, outbound, provider, relays, telemetry};
 
@@ -469,29 +469,6 @@ pub(super) fn is_http_url(text: &str) -> bool {
 
 /// TLS to PostgreSQL, as the store takes it.
 const SSL_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
-/// The parameters of a PostgreSQL URL, as the store takes them.
-const PARAMETERS: [&str; 20] = [
-    "sslmode",
-    "sslrootcert",
-    "sslnegotiation",
-    "user",
-    "password",
-    "dbname",
-    "host",
-    "hostaddr",
-    "port",
-    "options",
-    "application_name",
-    "connect_timeout",
-    "tcp_user_timeout",
-    "keepalives",
-    "keepalives_idle",
-    "keepalives_interval",
-    "keepalives_retries",
-    "target_session_attrs",
-    "channel_binding",
-    "load_balance_hosts",
-];
 const ENCODE: &str = "in a user and a password write % as %25, @ as %40, ? as %3F, / as %2F, : as %3A, # as %23 and & as %26";
 const ORIGIN_RULE: &str =
     "must be an http or https URL of a host alone, without user, path, query and fragment, or \"\"";
