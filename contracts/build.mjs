@@ -1,7 +1,8 @@
 // Compiles src/ with the pinned compiler and fixed settings and writes artifacts/<Name>.json.
 //
 //   node build.mjs           writes the artifacts
-//   node build.mjs --check   writes nothing; fails unless the artifacts match the sources byte for byte
+//   node build.mjs --check   writes nothing; fails unless these artifacts and the released controllers match their
+//                            sources byte for byte
 //   node build.mjs --controllers DIR…
 //                            compiles the controller of DIR/src, writes DIR/CorridorController.json
 //
@@ -15,6 +16,8 @@ import solc from "solc";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ARTIFACTS = join(HERE, "artifacts");
+// Controllers of earlier versions, a directory each: their addresses may have been given out before they are deployed.
+const RELEASED = join(HERE, "released");
 
 const SOURCES = [
   "src/CorridorController.sol",
@@ -80,19 +83,23 @@ function write(built, to = ARTIFACTS) {
   for (const [name, text] of built) writeFileSync(join(to, name), text);
 }
 
-function differences(built) {
-  const committed = readdirSync(ARTIFACTS);
+function differences(built, from = ARTIFACTS) {
+  const committed = readdirSync(from).filter((name) => name !== "src");
   const strangers = committed.filter((name) => !built.has(name)).map((name) => `${name}: no source gives it`);
   const changed = [...built]
-    .filter(([name, text]) => !committed.includes(name) || readFileSync(join(ARTIFACTS, name), "utf8") !== text)
-    .map(([name]) => `${name}: does not match the sources; run node build.mjs`);
+    .filter(([name, text]) => !committed.includes(name) || readFileSync(join(from, name), "utf8") !== text)
+    .map(([name]) => `${name} in ${from}: does not match the sources; run node build.mjs`);
   return [...strangers, ...changed];
+}
+
+function controller(root) {
+  const sources = SOURCES.slice(0, 1);
+  return artifacts(compile(sources, root), sources);
 }
 
 function main([mode, ...directories]) {
   if (mode === "--controllers") {
-    const sources = SOURCES.slice(0, 1);
-    for (const root of directories) write(artifacts(compile(sources, root), sources), root);
+    for (const root of directories) write(controller(root), root);
     return;
   }
   const built = artifacts(compile());
@@ -101,10 +108,11 @@ function main([mode, ...directories]) {
     console.log(`${built.size} artifacts written (solc ${solc.version()})`);
     return;
   }
-  const found = differences(built);
+  const released = readdirSync(RELEASED).map((version) => join(RELEASED, version));
+  const found = [...differences(built), ...released.flatMap((root) => differences(controller(root), root))];
   for (const line of found) console.error(line);
   if (found.length > 0) process.exit(1);
-  console.log(`${built.size} artifacts match the sources (solc ${solc.version()})`);
+  console.log(`${built.size} artifacts and ${released.length} released controllers match their sources (solc ${solc.version()})`);
 }
 
 main(process.argv.slice(2));

@@ -80,18 +80,41 @@ pub struct ChainSide {
     pub path: String,
 }
 
-/// The deployed controllers of tenants' wallets on a chain.
+/// The controller of a tenant's wallets on a chain.
+pub enum InUse {
+    Deployed(Controller),
+    /// Its address has been given out, it is not deployed yet.
+    Awaited(Controller),
+}
+
+/// The controllers of tenants' wallets on a chain.
 pub async fn controllers_in_use(
     store: &Store,
     tenants: &[Tenant],
     chain: ChainNumber,
-) -> anyhow::Result<Vec<(TenantId, Controller)>> {
+) -> anyhow::Result<Vec<(TenantId, InUse)>> {
     let mut in_use = Vec::new();
     for tenant in tenants {
-        let found = store.deployed_controller(tenant.id, chain).await?;
+        let found = match store.deployed_controller(tenant.id, chain).await? {
+            Some(deployed) => Some(InUse::Deployed(deployed)),
+            None => store.awaited_controller(tenant.id, chain).await?.map(InUse::Awaited),
+        };
         in_use.extend(found.map(|controller| (tenant.id, controller)));
     }
     Ok(in_use)
+}
+
+fn keep(contracts: &EvmContracts, tenant: TenantId, in_use: InUse) {
+    match in_use {
+        InUse::Deployed(controller) => contracts.keep(tenant, controller),
+        InUse::Awaited(controller) => {
+            let address = controller.address;
+            if contracts.keep_awaited(tenant, controller) != Ok(true) {
+                // Its deployment fails with the reason, which becomes an alert.
+                tracing::warn!(%tenant, controller = %address, "wallets wait for a controller that today's keys and owners do not make");
+            }
+        }
+    }
 }
 
 /// Connects to the configured nodes, or opens the built-in chain below `data_dir`. `in_use` are the
@@ -101,7 +124,7 @@ pub async fn build(
     number: ChainNumber,
     data_dir: &Path,
     tenants: &[Tenant],
-    in_use: Vec<(TenantId, Controller)>,
+    in_use: Vec<(TenantId, InUse)>,
     clock: Arc<dyn Clock>,
     public_url: &str,
 ) -> anyhow::Result<ChainSide> {
@@ -147,7 +170,7 @@ pub async fn build(
         None => chain_keys::configured(config, &by_tag(tenants)).await?,
     };
     for (tenant, controller) in in_use {
-        contracts.keep(tenant, controller);
+        keep(&contracts, tenant, controller);
     }
     let contracts = Arc::new(contracts);
     // Nodes rest by the wall clock, whatever the business clock is.

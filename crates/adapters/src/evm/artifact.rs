@@ -10,6 +10,9 @@ use super::hex::Hex;
 
 pub(super) const CONTROLLER: &str =
     include_str!("../../../../contracts/artifacts/CorridorController.json");
+/// Of installations that began with version 1: its address was given out before it is deployed.
+pub(super) const CONTROLLER_1: &str =
+    include_str!("../../../../contracts/released/1/CorridorController.json");
 pub(super) const VAULT: &str = include_str!("../../../../contracts/artifacts/Vault.json");
 pub(super) const SANDBOX_USDC: &str =
     include_str!("../../../../contracts/artifacts/SandboxUsdc.json");

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::chain::{Address, Call, KeyRole, Plan, SignFault, Word, vault};
+use domain::chain::{Address, Call, KeyRole, Plan, SignFault, vault};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ports::{Contracts, Controller};
@@ -18,6 +18,11 @@ use super::signers::{KeyError, LocalKey, TenantKeys, derive};
 
 /// Version of the code in `contracts/artifacts`: incremented with every change of the bytecode.
 pub const CONTROLLER_VERSION: u32 = 2;
+
+/// The codes by version, the current one first. Wallets that wait for a controller get the code to which
+/// their addresses belong.
+const CODES: [(u32, &str); 2] =
+    [(CONTROLLER_VERSION, artifact::CONTROLLER), (1, artifact::CONTROLLER_1)];
 
 /// The deterministic deployer, at the same address on every chain: its call data is a salt and
 /// creation code.
@@ -65,6 +70,12 @@ pub(super) struct Target {
     pub(super) data: Vec<u8>,
 }
 
+/// A controller, and the deployer's call data that makes it.
+struct Creation {
+    controller: Controller,
+    data: Vec<u8>,
+}
+
 enum Sources {
     Configured(HashMap<TenantId, ControllerSource>),
     /// The same owners for every tenant.
@@ -75,7 +86,7 @@ enum Sources {
 pub struct EvmContracts {
     keys: Arc<TenantKeys>,
     sources: Sources,
-    controller: Artifact,
+    codes: Vec<(u32, Artifact)>,
     /// What was computed or kept before. A tenant's keys and owners stay the same as long as this
     /// lives.
     computed: Mutex<HashMap<TenantId, Controller>>,
@@ -110,11 +121,11 @@ impl EvmContracts {
     }
 
     fn with(keys: Arc<TenantKeys>, sources: Sources) -> Result<EvmContracts, ContractsError> {
-        let controller = Artifact::parse(artifact::CONTROLLER)?;
+        let parsed = CODES.map(|(version, code)| Ok((version, Artifact::parse(code)?)));
         Ok(EvmContracts {
             keys,
             sources,
-            controller,
+            codes: parsed.into_iter().collect::<Result<_, ArtifactError>>()?,
             computed: Mutex::default(),
             reverts: Reverts::new()?,
         })
@@ -126,6 +137,25 @@ impl EvmContracts {
         self.computed.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant, controller);
     }
 
+    /// A controller that is not deployed yet, at whose address the tenant's wallets wait for it. Kept if
+    /// one of the codes, with the tenant's keys and owners of today, makes it; returns whether.
+    ///
+    /// # Errors
+    /// The tenant's keys or owners are not known.
+    pub fn keep_awaited(
+        &self,
+        tenant: TenantId,
+        controller: Controller,
+    ) -> Result<bool, SignFault> {
+        let ControllerSource::Computed(owners) = self.source(tenant)? else { return Ok(false) };
+        let made = self.creations(tenant, owners)?;
+        let is_made = made.iter().any(|made| made.controller.address == controller.address);
+        if is_made {
+            self.keep(tenant, controller);
+        }
+        Ok(is_made)
+    }
+
     fn source(&self, tenant: TenantId) -> Result<ControllerSource, SignFault> {
         match &self.sources {
             Sources::Sandbox(owners) => Ok(ControllerSource::Computed(*owners)),
@@ -135,8 +165,8 @@ impl EvmContracts {
         }
     }
 
-    /// Creation code of the tenant's controller, and its deployment salt.
-    fn creation(&self, tenant: TenantId, owners: Owners) -> Result<(Word, Vec<u8>), SignFault> {
+    /// What each code makes of the tenant's keys and owners, the current one first.
+    fn creations(&self, tenant: TenantId, owners: Owners) -> Result<Vec<Creation>, SignFault> {
         let of = |role| self.keys.address(tenant, role);
         let people = [
             owners.admin,
@@ -153,7 +183,14 @@ impl EvmContracts {
         }
         let arguments = people.iter().fold(Input::default(), Input::address).finish();
         let salt = vault::hash(&[b"corridor.controller", tenant.0.as_bytes()]);
-        Ok((salt, self.controller.creation_code(&arguments)))
+        let creation = |(version, artifact): &(u32, Artifact)| {
+            let code = artifact.creation_code(&arguments);
+            let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
+            let implementation = vault::first_created(&address);
+            let controller = Controller { address, implementation, version: *version };
+            Creation { controller, data: [&salt.0[..], &code].concat() }
+        };
+        Ok(self.codes.iter().map(creation).collect())
     }
 
     /// The target and call data of a transaction signed by the tenant's key `from`.
@@ -220,14 +257,14 @@ impl EvmContracts {
                 "the controller of tenant {tenant} is configured as deployed"
             )));
         };
-        let (salt, code) = self.creation(tenant, owners)?;
-        let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
-        if address != controller {
-            return Err(SignFault::Failed(format!(
-                "deploying would make {address}, not {controller}"
-            )));
-        }
-        Ok(Target { to: CREATE2_DEPLOYER, data: [&salt.0[..], &code].concat() })
+        let mut creations = self.creations(tenant, owners)?.into_iter();
+        let made = creations.find(|made| made.controller.address == controller).ok_or_else(|| {
+            SignFault::Failed(format!(
+                "deploying would not make {controller}: a key, the admin or the treasury is another one than when \
+                 its address was given out"
+            ))
+        })?;
+        Ok(Target { to: CREATE2_DEPLOYER, data: made.data })
     }
 }
 
@@ -247,11 +284,8 @@ impl Contracts for EvmContracts {
                 if let Some(controller) = computed.get(&tenant) {
                     return Ok(controller.clone());
                 }
-                let (salt, code) = self.creation(tenant, owners)?;
-                let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
-                let implementation = vault::first_created(&address);
-                let controller =
-                    Controller { address, implementation, version: CONTROLLER_VERSION };
+                let current = self.creations(tenant, owners)?.swap_remove(0);
+                let controller = current.controller;
                 computed.insert(tenant, controller.clone());
                 Ok(controller)
             }

@@ -1,16 +1,18 @@
 //! Tests of controllers' addresses and of the calls to them.
 
-use domain::chain::{Movement, TxHash};
+use domain::chain::{Movement, TxHash, Word};
 use domain::currency::StableCoin;
 
 use super::super::abi;
 use super::super::signers::{DigestSigner, LocalKey};
 use super::*;
 
-/// Keccak-256 of the controller's creation code. A change of it requires a new
-/// [`CONTROLLER_VERSION`]: tenants keep their existing addresses.
-const CODE_OF_VERSION: (u32, &str) =
-    (2, "0xda156a7c348a046dde03fd6f173ccbb1e182931ae1470bb5845cf4066e9c8765");
+/// Keccak-256 of the controllers' creation codes. A change of the current one requires a new
+/// [`CONTROLLER_VERSION`], the others never change: addresses that were given out belong to them.
+const CODES_OF_VERSIONS: [(u32, &str); 2] = [
+    (2, "0xda156a7c348a046dde03fd6f173ccbb1e182931ae1470bb5845cf4066e9c8765"),
+    (1, "0xe917023a648ae3bd5af56c84eb97bca1c89c28a541b48085d16dc870d407402f"),
+];
 
 fn tenant(number: u128) -> TenantId {
     TenantId(uuid::Uuid::from_u128(number))
@@ -28,13 +30,49 @@ fn contracts(sources: &[(u128, ControllerSource)]) -> EvmContracts {
 
 #[test]
 fn a_code_change_requires_a_new_version() {
-    let code = Artifact::parse(artifact::CONTROLLER).expect("artifact").creation_code(&[]);
-    let hash = TxHash(vault::hash(&[&code]).0).to_string();
+    for ((version, code), of_version) in CODES.into_iter().zip(CODES_OF_VERSIONS) {
+        let code = Artifact::parse(code).expect("artifact").creation_code(&[]);
+        let hash = TxHash(vault::hash(&[&code]).0).to_string();
+        assert_eq!((version, hash.as_str()), of_version, "raise the version when the code changes");
+    }
+}
+
+#[test]
+fn a_controller_that_wallets_wait_for_is_made_with_the_code_of_its_version() {
+    let known = contracts(&[(1, ControllerSource::Computed(owners(1, 2)))]);
+    let made = known.creations(tenant(1), owners(1, 2)).expect("every version");
+    let [current, first] = &made[..] else { panic!("two versions") };
+    assert_eq!((current.controller.version, first.controller.version), (CONTROLLER_VERSION, 1));
+    assert_eq!(known.controller(tenant(1)), Ok(current.controller.clone()), "nothing waits");
+
+    let deploy = |controller: &Controller| {
+        known.target(tenant(1), Address([1; 20]), controller.address, &Call::One(Plan::Deploy))
+    };
+    for made in &made {
+        assert_eq!(deploy(&made.controller).map(|target| target.data), Ok(made.data.clone()));
+    }
+    assert_eq!(known.keep_awaited(tenant(1), first.controller.clone()), Ok(true));
     assert_eq!(
-        (CONTROLLER_VERSION, hash.as_str()),
-        CODE_OF_VERSION,
-        "raise the version when the code changes"
+        known.controller(tenant(1)),
+        Ok(first.controller.clone()),
+        "new wallets wait with it"
     );
+}
+
+#[test]
+fn a_controller_of_other_keys_or_owners_is_not_waited_for() {
+    let there =
+        Controller { address: Address([7; 20]), implementation: Address([8; 20]), version: 1 };
+    let known = contracts(&[
+        (1, ControllerSource::Computed(owners(1, 2))),
+        (2, ControllerSource::Deployed(there.clone())),
+    ]);
+    let of_others = known.creations(tenant(1), owners(3, 2)).expect("every version");
+    for made in of_others {
+        assert_eq!(known.keep_awaited(tenant(1), made.controller), Ok(false));
+    }
+    assert_eq!(known.keep_awaited(tenant(2), there), Ok(false), "the configuration comes first");
+    assert!(known.keep_awaited(tenant(9), known.controller(tenant(1)).expect("one")).is_err());
 }
 
 #[test]

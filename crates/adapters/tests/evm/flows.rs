@@ -9,7 +9,7 @@ use domain::ports::Chain as _;
 use testkit::circle;
 
 use crate::ground::grounds;
-use crate::world::{World, intent, movement};
+use crate::world::{Staff, World, intent, movement};
 
 const COIN: u64 = 1_000_000;
 
@@ -17,6 +17,15 @@ const COIN: u64 = 1_000_000;
 async fn money_goes_only_where_it_belongs() {
     for ground in grounds("flows of money") {
         every_flow(&World::new(ground, None).await).await;
+    }
+}
+
+#[tokio::test]
+async fn the_same_with_an_awaited_controller_of_version_1() {
+    for ground in grounds("flows of money over version 1") {
+        let world = World::of(ground, None, Staff::of_version_1()).await;
+        assert_eq!(world.controller.version, 1);
+        every_flow(&world).await;
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adapters::evm::deploy::{CircleCode, CircleRoles, Deployer, Minter, circle_usdc};
 use adapters::evm::signers::{LocalKey, TenantKeys};
-use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport};
+use adapters::evm::{CREATE2_DEPLOYER, EvmChain, EvmContracts, EvmSigner, Transport};
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{
     Address, Broadcast, Call, ChainConfig, ChainNumber, Depth, Fees, KeyRole, Movement, Plan,
@@ -90,6 +90,34 @@ impl Staff {
         let contracts = EvmContracts::sandbox(Arc::clone(&keys), &SEED.into()).expect("contracts");
         Staff { keys, contracts: Arc::new(contracts) }
     }
+
+    /// The same with wallets that wait for a controller of version 1.
+    pub fn of_version_1() -> Staff {
+        let staff = Staff::sandbox();
+        let controller = released(&staff.keys, &staff.contracts);
+        assert_eq!(staff.contracts.keep_awaited(tenant(), controller), Ok(true));
+        staff
+    }
+}
+
+/// The controller of version 1 of a tenant's keys and owners.
+fn released(keys: &TenantKeys, contracts: &EvmContracts) -> Controller {
+    let artifact = include_str!("../../../../contracts/released/1/CorridorController.json");
+    let artifact: serde_json::Value = serde_json::from_str(artifact).expect("JSON");
+    let digits = artifact["bytecode"].as_str().and_then(|hex| hex.strip_prefix("0x")).expect("hex");
+    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("a byte");
+    let mut code: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect();
+    let owners = contracts.owners(tenant()).expect("admin and treasury");
+    let key = |role| keys.address(tenant(), role).expect("key");
+    let [operator, compliance, approver] =
+        [KeyRole::Operator, KeyRole::Compliance, KeyRole::Approver].map(key);
+    for account in [owners[0], operator, compliance, approver, owners[1]] {
+        code.extend([0; 12]);
+        code.extend(account.0);
+    }
+    let salt = vault::hash(&[b"corridor.controller", tenant().0.as_bytes()]);
+    let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
+    Controller { address, implementation: vault::first_created(&address), version: 1 }
 }
 
 pub const fn tenant() -> TenantId {

@@ -29,6 +29,11 @@ static NEWEST_READY: Stmt = Stmt::written(
     "SELECT {{wallet w}} FROM wallet w WHERE w.chain = $2 AND w.state <> 'PENDING' AND w.tenant = $1 \
      ORDER BY w.created_at DESC, w.id DESC LIMIT 1",
 );
+static NEWEST_PENDING: Stmt = Stmt::written(
+    "wallet.newest_pending",
+    "SELECT {{wallet w}} FROM wallet w WHERE w.chain = $2 AND w.state = 'PENDING' AND w.tenant = $1 \
+     ORDER BY w.created_at DESC, w.id DESC LIMIT 1",
+);
 static ACCOUNTS: Stmt = Stmt::written(
     "wallet.accounts",
     "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class = 'own' AND a.code IN ($2, $3)",
@@ -64,12 +69,21 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &ONE,
     &OF_CUSTOMER,
     &NEWEST_READY,
+    &NEWEST_PENDING,
     &ACCOUNTS,
     &TRANSACTIONS,
     &TRANSACTIONS_TOTAL,
     &DEPOSITS,
     &EXCHANGES,
 ];
+
+fn controller_of(wallet: Wallet) -> Controller {
+    Controller {
+        address: wallet.controller,
+        implementation: wallet.implementation,
+        version: wallet.code_version,
+    }
+}
 
 /// `type` of the specification's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +150,17 @@ impl Store {
         chain: ChainNumber,
     ) -> Result<Option<Controller>, StoreError> {
         let newest: Option<Wallet> = self.one(&NEWEST_READY, (tenant, chain)).await?;
-        Ok(newest.map(|wallet| Controller {
-            address: wallet.controller,
-            implementation: wallet.implementation,
-            version: wallet.code_version,
-        }))
+        Ok(newest.map(controller_of))
+    }
+
+    /// The controller for which the newest of a tenant's wallets waits on a chain. `None` if none waits.
+    pub async fn awaited_controller(
+        &self,
+        tenant: TenantId,
+        chain: ChainNumber,
+    ) -> Result<Option<Controller>, StoreError> {
+        let newest: Option<Wallet> = self.one(&NEWEST_PENDING, (tenant, chain)).await?;
+        Ok(newest.map(controller_of))
     }
 
     /// A wallet's balances: one account per coin, in the coins' order; empty before the first

@@ -124,6 +124,10 @@ pub async fn the_controller_in_use_is_that_of_the_newest_ready_wallet(world: Wor
     assert_eq!((found.address, found.version), (Address([2; 20]), 3));
     let elsewhere = world.store.deployed_controller(tenant, ChainNumber(2)).await;
     assert_eq!(elsewhere, Ok(None), "each chain has its own");
+    let awaited = world.store.awaited_controller(tenant, ChainNumber::FIRST).await.expect("read");
+    assert_eq!(awaited.map(|it| it.address), Some(Address([3; 20])));
+    let elsewhere = world.store.awaited_controller(tenant, ChainNumber(2)).await;
+    assert_eq!(elsewhere, Ok(None), "each chain has its own");
 }
 
 pub async fn requests_are_listed_by_state(world: World) {
