@@ -56,8 +56,8 @@ impl ClientError {
         }
     }
 
-    /// From an answer with an error status.
-    pub fn of_answer(status: u16, body: &str) -> ClientError {
+    /// From an answer with an error status; `request_id` is its header, for bodies without it.
+    pub fn of_answer(status: u16, request_id: Option<&str>, body: &str) -> ClientError {
         let detail = serde_json::from_str::<Value>(body).ok().and_then(problem_of);
         let told = match &detail {
             Some(Value::Array(faults)) => {
@@ -67,7 +67,10 @@ impl ClientError {
             Some(Value::String(text)) => format!(" {}", printable(text)),
             _ => format!(" {}", printable(&body.chars().take(MAX_SHOWN_CHARS).collect::<String>())),
         };
-        let message = format!("refused with {status}:{told}");
+        let is_in_body = detail.as_ref().is_some_and(|detail| detail.get("request_id").is_some());
+        let id = request_id.filter(|_| !is_in_body);
+        let id = id.map(|id| format!(" (request_id {})", printable(id))).unwrap_or_default();
+        let message = format!("refused with {status}{id}:{told}");
         if status >= 500 {
             return ClientError::Unavailable { message, repeat: status == 503 };
         }
@@ -216,6 +219,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_request_id_is_that_of_the_header_if_the_body_has_none() {
+        for (body, shown) in [
+            (
+                r#"{"detail":[{"loc":["body","amount"],"msg":"Field required","type":"missing"}]}"#,
+                "refused with 422 (request_id h-1):\n  body.amount: Field required (missing)",
+            ),
+            (r#"{"detail":"no"}"#, "refused with 422 (request_id h-1): no"),
+            ("<html>", "refused with 422 (request_id h-1): <html>"),
+            (
+                r#"{"detail":{"code":"c","message":"m","request_id":"r-1"}}"#,
+                "refused with 422: m (c, request_id r-1)",
+            ),
+            (
+                r#"{"error":"C","message":"m","request_id":"r-1"}"#,
+                "refused with 422: m (C, request_id r-1)",
+            ),
+        ] {
+            assert_eq!(ClientError::of_answer(422, Some("h-1"), body).to_string(), shown);
+        }
+        let hostile = ClientError::of_answer(422, Some("\u{1b}[2J"), "no").to_string();
+        assert!(!hostile.contains('\u{1b}'), "{hostile}");
+    }
+
+    #[test]
     fn refusals_name_field_and_rule() {
         for (status, body, shown, code) in [
             (
@@ -253,7 +280,7 @@ mod tests {
             (403, r#"{"detail":"no"}"#, "refused with 403: no", None),
             (404, "<html>\u{1b}[2J", "refused with 404: <html> [2J", None),
         ] {
-            let error = ClientError::of_answer(status, body);
+            let error = ClientError::of_answer(status, None, body);
             assert_eq!(error.to_string(), shown);
             assert_eq!(error.code(), code);
             assert!(!error.may_be_repeated());
@@ -262,8 +289,8 @@ mod tests {
 
     #[test]
     fn only_a_full_queue_is_worth_repeating_among_answers() {
-        assert!(ClientError::of_answer(503, "{}").may_be_repeated());
-        assert!(!ClientError::of_answer(500, "{}").may_be_repeated());
-        assert!(matches!(ClientError::of_answer(500, "{}"), ClientError::Unavailable { .. }));
+        assert!(ClientError::of_answer(503, None, "{}").may_be_repeated());
+        assert!(!ClientError::of_answer(500, None, "{}").may_be_repeated());
+        assert!(matches!(ClientError::of_answer(500, None, "{}"), ClientError::Unavailable { .. }));
     }
 }

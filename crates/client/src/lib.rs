@@ -165,12 +165,11 @@ async fn answer(response: reqwest::Response) -> Result<Answer, ClientError> {
 async fn refusal(response: reqwest::Response) -> ClientError {
     let status: StatusCode = response.status();
     let url = response.url().to_string();
-    let after = response
-        .headers()
-        .get(header::RETRY_AFTER)
-        .and_then(|value| value.to_str().ok()?.parse().ok());
+    let text = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+    let after = text(header::RETRY_AFTER.as_str()).and_then(|seconds| seconds.parse().ok());
+    let id = text("x-request-id");
     match response.text().await {
-        Ok(body) => ClientError::of_answer(status.as_u16(), &body).after(after),
+        Ok(body) => ClientError::of_answer(status.as_u16(), id.as_deref(), &body).after(after),
         Err(error) => ClientError::of_transport(&url, &error),
     }
 }
