@@ -75,18 +75,21 @@ pub async fn test(config: &Config, name: &str, now: Timestamp) -> anyhow::Result
     let rates = state.table.snapshot();
     faults.extend(off_peg(&book, config));
     let limit = source.max_age.unwrap_or(config.rate_limits().max_age);
-    let is_old = |rate: &&DirectRate| now - rate.mid.as_of > limit;
+    let is_old = |rate: &&DirectRate| match rests {
+        // Quotes count the age of such rates without the time of rest.
+        true => source.is_outdated(rate, now, limit),
+        false => now - rate.mid.as_of > limit,
+    };
     let old = rates.iter().filter(is_old).count();
-    if old > 0
-        && !rests
-        && (quotes.is_empty() || quotes.values().any(|quoted| quoted.bid.is_none()))
-    {
+    if old > 0 && (quotes.is_empty() || quotes.values().any(|quoted| quoted.bid.is_none())) {
         let (key, seconds) = match source.max_age {
             Some(Span(micros)) => ("its max_age_s", micros / 1_000_000),
             None => ("max_rate_age_s of the corridors", limit.0 / 1_000_000),
         };
         let of = rates.len();
-        faults.push(format!("{old} of {of} rates are too old to quote: {key} is {seconds}"));
+        let rest =
+            if rests { " and the time in which the source rests does not count" } else { "" };
+        faults.push(format!("{old} of {of} rates are too old to quote: {key} is {seconds}{rest}"));
     }
     Ok(RateTest {
         form: state.form,

@@ -133,6 +133,14 @@ impl RateSource {
         }
     }
 
+    /// Whether a rate is too old for quotes even if the time in which the source rests does not
+    /// count. `max_age` holds for a source without a limit of its own.
+    pub fn is_outdated(&self, rate: &DirectRate, now: Timestamp, max_age: Span) -> bool {
+        let rest = self.week.as_ref().and_then(|week| week.rest(now));
+        let terms = RateTerms { now, max_age, weekend_margin_bps: Some(0) };
+        self.usable(rate, rest, &terms).is_none()
+    }
+
     /// Whether a rate may be used by these terms, and if so, whether only because the source rests
     /// (`rest`: from when until when).
     pub(super) fn usable(

@@ -238,6 +238,34 @@ async fn at_the_weekend_the_last_rates_are_used_where_a_corridor_allows_it() {
     assert!(rates.bid(Currency::Usd, Currency::Pkr, &last).is_some_and(|bid| bid.is_weekend));
 }
 
+#[test]
+fn a_rate_that_was_too_old_before_the_close_is_outdated_at_rest() {
+    let files = Files::new();
+    let week =
+        TradingWeek { zone: TimeZone::UTC, opens: 0, closes: 5 * 1_440, holidays: [].into() };
+    let source = RateSource { week: Some(week), ..files.source("ecb") };
+    let always = RateSource { week: None, ..source.clone() };
+    // It rests from Saturday, 28 November, 00:00 to Monday, 30 November, 00:00.
+    for (as_of, now, outdated, outdated_without_week) in [
+        ("2026-11-27T23:00:00Z", "2026-11-27T23:30:00Z", false, false),
+        ("2026-11-27T22:00:00Z", "2026-11-27T23:30:00Z", true, true),
+        ("2026-11-27T23:30:00Z", "2026-11-28T12:00:00Z", false, true),
+        ("2026-11-27T23:00:01Z", "2026-11-29T12:00:00Z", false, true),
+        ("2026-11-27T22:59:59Z", "2026-11-28T00:00:01Z", true, true),
+        ("2026-11-20T12:00:00Z", "2026-11-29T12:00:00Z", true, true),
+        ("2026-11-27T23:30:00Z", "2026-11-30T00:30:00Z", false, true),
+        ("2026-11-27T23:30:00Z", "2026-11-30T00:30:01Z", true, true),
+    ] {
+        let mid = Mid { rate: dec("200"), as_of: at(as_of) };
+        let (base, quote) = (Currency::Usd, Currency::Pkr);
+        let rate = DirectRate::at_mid(base, quote, mid);
+        let hour = Span::hours(1);
+        assert_eq!(source.is_outdated(&rate, at(now), hour), outdated, "{as_of}, {now}");
+        let without = always.is_outdated(&rate, at(now), hour);
+        assert_eq!(without, outdated_without_week, "{as_of}, {now}");
+    }
+}
+
 #[tokio::test]
 async fn a_market_that_closes_on_friday_needs_a_rate_of_its_last_minutes() {
     let files = Files::new();
