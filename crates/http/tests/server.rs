@@ -289,6 +289,19 @@ async fn a_head_beyond_the_limit_is_refused() {
         let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\n")).await;
         assert_own(&answer, "431 Request Header Fields Too Large", "head_too_large");
     }
+    let half = "x".repeat(HEAD_MAX_BYTES / 2);
+    for head in [
+        format!("GET /{line} HTTP/1.1\r\nhost: x\r\n\r\n"),
+        format!("GET /peer?{line}"),
+        format!("GET /peer?{half} HTTP/1.1\r\nhost: x\r\nx: {half}\r\n\r\n"),
+        format!("GET /peer HTTP/1.1\r\nhost: x\r\n\r\nGET /peer?{line}{line} HTTP/1.1\r\n\r\n"),
+    ] {
+        let mut stream = connect(&server).await;
+        drop(stream.write_all(head.as_bytes()).await);
+        let answer = read_until(&mut stream, |seen| seen.contains("uri_too_long")).await;
+        let answer = answer.find("HTTP/1.1 414").map(|start| &answer[start..]).unwrap_or(&answer);
+        assert_own(answer, "414 URI Too Long", "uri_too_long");
+    }
     let fits = "x".repeat(HEAD_MAX_BYTES - 100);
     let mut stream = connect(&server).await;
     stream

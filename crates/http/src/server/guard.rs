@@ -13,6 +13,7 @@ use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use super::HEAD_MAX_BYTES;
 use super::refusal::{Refusals, Refused};
 use super::scanner::{Scanner, Seen};
 
@@ -199,6 +200,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
     ) -> Poll<io::Result<usize>> {
         if self.own.is_none() {
             let path = self.scanner.as_ref().map(Scanner::answered_path).unwrap_or_default();
+            let line = self.scanner.as_ref().map_or(0, Scanner::answered_line_bytes);
+            // hyper counts the whole head: what takes most of it is what the client has to shorten.
+            let status = match status {
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE if line > HEAD_MAX_BYTES / 2 => {
+                    StatusCode::URI_TOO_LONG
+                }
+                other => other,
+            };
             let refused = Refused::new(status, path);
             self.own = Some(self.refusals.bytes(&refused));
         }

@@ -32,6 +32,10 @@ pub(super) struct Scanner {
     /// The request line of the last head that is complete.
     finished: Vec<u8>,
     framings: u8,
+    /// Bytes of `line`, of `first_line` and of `finished`, with those that are not kept.
+    line_bytes: usize,
+    first_line_bytes: usize,
+    finished_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,7 @@ impl Scanner {
                 return Seen::Http2;
             }
             if *byte != b'\n' {
+                self.line_bytes = self.line_bytes.saturating_add(1);
                 if self.line.len() < LINE_KEPT_BYTES {
                     self.line.push(*byte);
                 }
@@ -79,9 +84,20 @@ impl Scanner {
     /// The path of the request that hyper answers by itself: that of the newest head, even if bytes
     /// of its body follow.
     pub(super) fn answered_path(&self) -> String {
-        let newest = self.newest_line();
-        let is_newer = self.finished.is_empty() || is_request_line(newest);
-        path_in(if is_newer { newest } else { &self.finished })
+        path_in(if self.answers_newest() { self.newest_line() } else { &self.finished })
+    }
+
+    /// The bytes of the request line of the request that hyper answers by itself.
+    pub(super) fn answered_line_bytes(&self) -> usize {
+        match (self.answers_newest(), self.first_line.is_empty()) {
+            (false, _) => self.finished_bytes,
+            (true, false) => self.first_line_bytes,
+            (true, true) => self.line_bytes,
+        }
+    }
+
+    fn answers_newest(&self) -> bool {
+        self.finished.is_empty() || is_request_line(self.newest_line())
     }
 
     fn newest_line(&self) -> &[u8] {
@@ -101,11 +117,13 @@ impl Scanner {
         if line.is_empty() {
             if is_request_line(&self.first_line) {
                 std::mem::swap(&mut self.finished, &mut self.first_line);
+                self.finished_bytes = self.first_line_bytes;
             }
             self.first_line.clear();
             self.framings = 0;
         } else if self.first_line.is_empty() {
             self.first_line = line.to_vec();
+            self.first_line_bytes = self.line_bytes;
         } else {
             let begins = |name: &&[u8]| {
                 line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -113,6 +131,7 @@ impl Scanner {
             self.framings += u8::from(FRAMING_HEADERS.iter().any(begins));
         }
         self.line.clear();
+        self.line_bytes = 0;
     }
 }
 

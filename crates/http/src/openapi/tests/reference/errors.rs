@@ -251,11 +251,16 @@ const UNREAD: [Row; 4] = [
         "check the HTTP client and the proxies between",
     ),
     (408, "head_too_slow", "the head of the request did not arrive in time", "repeat it"),
-    (414, "uri_too_long", "the path with its query is too long", "shorten the query"),
+    (
+        414,
+        "uri_too_long",
+        "HTTP/1.1: the head is larger than 16 KiB, and the path with its query is more than half of it",
+        "shorten the query",
+    ),
     (
         431,
         "head_too_large",
-        "the head is larger than 16 KiB, or has too many headers",
+        "the head is larger than 16 KiB, or has too many headers; HTTP/2: also if the path is too long, without a body",
         "send fewer headers and cookies",
     ),
 ];
