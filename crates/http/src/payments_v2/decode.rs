@@ -334,7 +334,8 @@ pub enum EventsMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventsQuery {
     pub mode: EventsMode,
-    /// The reader's last position: `after`, else `Last-Event-ID`; `None` means new events only.
+    /// The reader's last position, the later of `after` and `Last-Event-ID`; `None` means new events
+    /// only.
     pub after: Option<i64>,
 }
 
@@ -370,10 +371,8 @@ pub fn events_query(
         let mode = if mode.unwrap_or(false) { poll } else { EventsMode::Stream };
         Some(EventsQuery { mode, after })
     })?;
-    if query.after.is_some() {
-        return Ok(query);
-    }
-    Ok(EventsQuery { after: last_event_id(headers)?, ..query })
+    // A browser that reconnects calls the same address, with the position it has reached in the header.
+    Ok(EventsQuery { after: query.after.max(last_event_id(headers)?), ..query })
 }
 
 /// The position that a reader of server-sent events sends when it reconnects.

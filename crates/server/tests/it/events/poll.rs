@@ -37,9 +37,11 @@ async fn a_page_goes_on_where_the_last_one_ended(on: On) {
     );
     let resumed = bank.get("/v2/events?mode=poll").header("last-event-id", "3").send().await.ok();
     assert_eq!(resumed["events"].items().len(), 2);
-    let both =
-        bank.get("/v2/events?mode=poll&after=4").header("last-event-id", "1").send().await.ok();
-    assert_eq!(both["events"].items().len(), 1, "after wins over Last-Event-ID");
+    for (after, seen, left) in [("4", "1", 1), ("0", "4", 1), ("2", "2", 3)] {
+        let call = bank.get(&format!("/v2/events?mode=poll&after={after}"));
+        let both = call.header("last-event-id", seen).send().await.ok();
+        assert_eq!(both["events"].items().len(), left, "the later of {after} and {seen} counts");
+    }
 }
 
 async fn no_cursor_means_from_now(on: On) {

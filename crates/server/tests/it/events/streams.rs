@@ -14,6 +14,7 @@ on_both_stores! {
     json_lines_tell_what_happens_as_it_happens
     server_sent_events_carry_id_event_and_data
     a_stream_goes_on_behind_the_last_event_that_was_seen
+    a_browser_that_reconnects_gets_no_event_twice
     a_stream_without_a_cursor_begins_now
     both_framings_and_pages_tell_the_same
     an_idle_stream_sends_heartbeats
@@ -124,6 +125,22 @@ async fn a_stream_goes_on_behind_the_last_event_that_was_seen(on: On) {
         Lines::open(&bank, "", &[("last-event-id", "3"), ("accept", "text/event-stream")]).await;
     sent.sent().await;
     assert_eq!(sent.sent().await[0].1, "4");
+}
+
+/// `EventSource` calls its first address again, with the last id in the header.
+async fn a_browser_that_reconnects_gets_no_event_twice(on: On) {
+    let bank = Bank::new(on).await;
+    for _ in 0..4 {
+        bank.any_quote().await;
+    }
+    for (query, seen, next) in [("?after=0", "2", "3"), ("?after=3", "1", "4")] {
+        let headers = [("last-event-id", seen), ("accept", "text/event-stream")];
+        let mut stream = Lines::open(&bank, query, &headers).await;
+        stream.sent().await;
+        assert_eq!(stream.sent().await[0].1, next, "{query}, {seen} seen");
+    }
+    let mut lines = Lines::open(&bank, "?after=0", &[("last-event-id", "3")]).await;
+    assert_eq!(lines.events(1).await[0]["seq"].integer(), 4);
 }
 
 async fn a_stream_without_a_cursor_begins_now(on: On) {
