@@ -110,3 +110,49 @@ fn off_peg(book: &LiveRates, config: &Config) -> Vec<String> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preflight::tests::config;
+
+    #[tokio::test]
+    async fn a_source_at_rest_is_judged_as_quotes_judge_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("rates.csv");
+        let sources = format!(
+            r#"[{{ name = "bank", location = "{}", max_age_s = 3600, week = ["mon 00:00", "fri 24:00"] }}]"#,
+            file.display()
+        );
+        let closed = config(&[("rates.source", "live"), ("rates.sources", &sources)]);
+        let last = config(&[
+            ("rates.source", "live"),
+            ("rates.sources", &sources),
+            ("corridors.PAK.weekend_rates", "last"),
+            ("corridors.PAK.weekend_margin_bps", "100"),
+        ]);
+        let at = |text: &str| {
+            Timestamp(text.parse::<jiff::Timestamp>().expect("a time").as_microsecond())
+        };
+        // It rests from Saturday, 28 November, to Monday, 30 November.
+        for (as_of, now, is_too_old) in [
+            ("2026-11-27T23:30:00Z", "2026-11-27T23:40:00Z", false),
+            ("2026-11-27T22:30:00Z", "2026-11-27T23:40:00Z", true),
+            ("2026-11-27T23:30:00Z", "2026-11-28T12:00:00Z", false),
+            ("2026-11-27T22:30:00Z", "2026-11-28T12:00:00Z", true),
+            ("2026-11-26T12:00:00Z", "2026-11-29T12:00:00Z", true),
+        ] {
+            let rows =
+                format!("base,quote,rate,as_of\nUSD,PKR,278,{as_of}\nUSD,AED,3.67,{as_of}\n");
+            std::fs::write(&file, rows).expect("written");
+            for config in [&closed, &last] {
+                let test = test(config, "bank", at(now)).await.expect("a source");
+                assert_eq!(test.rates.len(), 2, "{:?}", test.faults);
+                let old = test.faults.iter().filter(|fault| fault.contains("are too old")).count();
+                assert_eq!(old == 1, is_too_old, "{as_of}, {now}: {:?}", test.faults);
+                let quoted = test.quotes.iter().any(|quoted| quoted.bid.is_some());
+                assert!(!(quoted && is_too_old), "{as_of}, {now}: {:?}", test.quotes);
+            }
+        }
+    }
+}
