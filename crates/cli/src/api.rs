@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use domain::country::Country;
+use domain::iban::{self, Iban};
 use http_api::auth::Service;
 
 use super::failure::Failure;
@@ -77,7 +78,7 @@ impl ApiArgs {
 
 /// `--wallet-base-url`, `--wallet-access-key`, `--wallet-secret-key`
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Connection to the wallet service (default: the running sandbox)")]
+#[command(next_help_heading = "Wallet service (default: the running sandbox)")]
 pub struct WalletApiArgs {
     /// Wallet API URL
     #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
@@ -148,6 +149,32 @@ fn given(
 pub fn country(text: &str) -> Result<Country, String> {
     let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
     Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
+}
+
+/// Where a payment goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    pub country: Country,
+    /// The beneficiary's account, if it was given by its IBAN.
+    pub iban: Option<String>,
+}
+
+/// Reads a destination: a country, or an IBAN of one.
+pub fn destination(text: &str) -> Result<Destination, String> {
+    let number = iban::normalised(text);
+    if !iban::is_meant(&number) {
+        return Ok(Destination { country: country(text)?, iban: None });
+    }
+    let of = |country: &Country| Some((*country, iban::shape_of(*country)?.country));
+    let known: Vec<(Country, &str)> = Country::ALL.iter().filter_map(of).collect();
+    let Some((country, _)) = known.iter().find(|(_, head)| number.starts_with(head)) else {
+        let heads = known.iter().map(|(_, head)| *head).collect::<Vec<_>>().join(", ");
+        return Err(format!(
+            "must be an IBAN that begins with one of {heads}, or a destination country"
+        ));
+    };
+    let iban = Iban::parse(*country, &number).map_err(|error| format!("the IBAN {error}"))?;
+    Ok(Destination { country: *country, iban: Some(iban.into_string()) })
 }
 
 /// Runs a network command on this thread.
@@ -226,5 +253,27 @@ mod tests {
     fn countries_read_in_either_case() {
         assert_eq!(country("pak"), Ok(Country::Pak));
         assert!(country("USA").expect_err("none").contains("PAK"));
+    }
+    #[test]
+    fn a_destination_is_a_country_or_an_iban() {
+        let iban = |country, text: &str| Destination { country, iban: Some(text.to_owned()) };
+        assert_eq!(destination("ind"), Ok(Destination { country: Country::Ind, iban: None }));
+        for text in ["PK36SCBL0000001123456702", "pk36 scbl 0000 0011 2345 6702"] {
+            assert_eq!(destination(text), Ok(iban(Country::Pak, "PK36SCBL0000001123456702")));
+        }
+        assert_eq!(
+            destination("EG380019000500000000263180002"),
+            Ok(iban(Country::Egy, "EG380019000500000000263180002"))
+        );
+        for (text, part) in [
+            ("PK37SCBL0000001123456702", "check digits"),
+            ("PK36SCBL000000112345670", "24"),
+            ("DE89370400440532013000", "begins with one of EG, PK"),
+            ("USA", "must be one of"),
+            ("0123456789", "must be one of"),
+        ] {
+            let message = destination(text).expect_err(text);
+            assert!(message.contains(part), "{text}: {message}");
+        }
     }
 }

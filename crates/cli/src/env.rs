@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Context;
 use super::failure::Failure;
 use super::output::{self, Output};
-use client::Sandbox;
+use client::{DataDir, Sandbox};
 
 /// Options of `env`.
 #[derive(Args, Debug)]
@@ -17,13 +17,7 @@ pub struct EnvArgs {}
 
 /// Prints one `export` line per variable.
 pub fn run(_args: &EnvArgs, context: &Context) -> Result<(), Failure> {
-    let data_dir = context.data_dir()?;
-    let sandbox = data_dir.sandbox()?.ok_or_else(|| {
-        Failure::Usage(format!(
-            "no running sandbox: {} not found; start one with `corridor sandbox`",
-            data_dir.sandbox_file().display()
-        ))
-    })?;
+    let sandbox = running(&context.data_dir()?)?;
     let variables = variables(&sandbox);
     match context.output {
         Output::Json => output::json(&Value::from_iter(variables)),
@@ -33,6 +27,16 @@ pub fn run(_args: &EnvArgs, context: &Context) -> Result<(), Failure> {
             output::line(&variables.iter().map(export).collect::<Vec<_>>().join("\n"))
         }
     }
+}
+
+/// The running sandbox.
+pub fn running(data_dir: &DataDir) -> Result<Sandbox, Failure> {
+    data_dir.sandbox()?.ok_or_else(|| {
+        Failure::Usage(format!(
+            "no running sandbox: {} not found; start one with `corridor sandbox`",
+            data_dir.sandbox_file().display()
+        ))
+    })
 }
 
 /// The variables by name.

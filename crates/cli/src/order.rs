@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use domain::country::Country;
+use domain::iban::Iban;
 use domain::order::{FIELDS, Field, example, member_names};
 
 use super::document::{self, Members};
@@ -16,9 +17,7 @@ const MAX_ORDER_FILE_BYTES: u64 = 65_536;
 
 /// The order's own options.
 #[derive(Args, Clone, Debug, Default)]
-#[command(
-    next_help_heading = "Order (with a test key, what is not given is a made-up example for the country)"
-)]
+#[command(next_help_heading = "Order (a test key fills in a made-up example)")]
 pub struct OrderArgs {
     /// JSON file with the order's fields; quote, country, currency and amount come from the quote
     #[arg(long, value_name = "FILE")]
@@ -90,6 +89,14 @@ impl OrderArgs {
         OrderArgs { given, ..OrderArgs::default() }
     }
 
+    /// Whether an option chooses the beneficiary's account.
+    pub fn has_account(&self) -> bool {
+        const NAME: &str = "beneficiary_account_number";
+        self.account_ending.is_some()
+            || self.given.0.iter().any(|(name, _)| *name == NAME)
+            || self.fields.iter().any(|(name, _)| name == NAME)
+    }
+
     /// Refuses options that no quote can make valid. `example` as in [`OrderArgs::document`].
     pub fn check(&self, example: bool) -> Result<(), Failure> {
         if self.account_ending.is_some() && !example {
@@ -121,7 +128,7 @@ impl OrderArgs {
         example: bool,
     ) -> Result<String, Failure> {
         self.check(example)?;
-        let mut members = if example { self.example(quote)? } else { Members::new() };
+        let mut members = if example { self.example(last, quote)? } else { Members::new() };
         members.append(&mut read_order_file(self.order.as_ref())?);
         for (name, value) in
             [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)]
@@ -151,7 +158,7 @@ impl OrderArgs {
         document::object(&members)
     }
 
-    fn example(&self, quote: &Quote) -> Result<Members, Failure> {
+    fn example(&self, last: &LastQuote, quote: &Quote) -> Result<Members, Failure> {
         let unknown = || {
             Failure::Unavailable(format!(
                 "the quote's country {:?} is unknown to this version",
@@ -170,6 +177,15 @@ impl OrderArgs {
             if let Some(value) = value {
                 members.insert(field.name.to_owned(), document::text(&value)?);
             }
+        }
+        // An account of another bank than the example's has another branch code.
+        let bank = |account: &str| Iban::parse(country, account).ok();
+        let own = last.account.as_deref().and_then(bank);
+        let usual = bank(&example::account_ending(country, example::NEUTRAL_ENDING));
+        if let Some((own, usual)) = own.zip(usual)
+            && own.bank() != usual.bank()
+        {
+            members.insert("bank_branch_code".to_owned(), document::text(own.branch())?);
         }
         Ok(members)
     }
@@ -223,6 +239,35 @@ mod tests {
         assert_eq!(order["beneficiary_account_number"], "PK36SCBL0000001123456702");
         assert_eq!(order["sender_birthdate"], "1988-04-12");
         assert_eq!(order["external_id"], Value::Null);
+    }
+
+    #[test]
+    fn an_account_at_another_bank_has_the_branch_code_of_its_iban() {
+        for (account, code) in [
+            (None, "the example's"),
+            (Some("PK36SCBL0000001123456702"), "the example's"),
+            (Some("PK91MEZN0001090101234567"), "MEZN"),
+            (Some("not an IBAN"), "the example's"),
+        ] {
+            let (_, usual) = order(&OrderArgs::default(), None, true).expect("an order");
+            let (_, order) = order(&OrderArgs::default(), account, true).expect("an order");
+            let usual = usual["bank_branch_code"].as_str().expect("a code");
+            let code = if code == "MEZN" { code } else { usual };
+            assert_eq!(order["bank_branch_code"], code, "{account:?}");
+        }
+        let live = order(&OrderArgs::default(), Some("PK91MEZN0001090101234567"), false);
+        assert_eq!(live.expect("an order").1.get("bank_branch_code"), None);
+    }
+
+    #[test]
+    fn an_option_for_the_account_is_noticed() {
+        let field = |name: &str| OrderArgs {
+            fields: vec![(name.to_owned(), "1".to_owned())],
+            ..OrderArgs::default()
+        };
+        assert!(OrderArgs::ending("0001").has_account());
+        assert!(field("beneficiary_account_number").has_account());
+        assert!(!field("sender_city").has_account() && !OrderArgs::to("A").has_account());
     }
 
     #[test]

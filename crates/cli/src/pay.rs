@@ -1,10 +1,9 @@
 //! `corridor pay`: pays a quote and optionally watches the payment until it settles.
 
 use clap::Args;
-use domain::country::Country;
 use domain::decimal::Decimal;
 
-use super::api::{self, ApiArgs};
+use super::api::{self, ApiArgs, Destination};
 use super::failure::Failure;
 use super::order::OrderArgs;
 use super::output::{self, Output};
@@ -17,6 +16,7 @@ use client::{Client, DataDir, LastPayment, LastQuote, PaymentResponse, Quote};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor pay 500 AED --to PAK --watch
+  corridor pay 500 AED --to PK36SCBL0000001123456702 --beneficiary-name 'Bilal Ahmed'
   corridor quote 500 AED --to PAK && corridor pay --quote last --watch
   corridor pay --quote 6f0c4b0e-6a57-4b0e-9a59-2f6d6a0f3c11 --country PAK --order order.json --external-id inv-2041
   corridor pay --account-ending 0001 --watch        (sandbox: this one fails)
@@ -33,9 +33,10 @@ pub struct PayArgs {
     /// Quote id, or `last` for the most recent `corridor quote`
     #[arg(long, default_value = "last", value_name = "ID", value_parser = quote_id)]
     quote: String,
-    /// Destination country; with --quote ID it speeds up the lookup
-    #[arg(long, visible_alias = "to", value_parser = api::country)]
-    country: Option<Country>,
+    /// Destination: a country, or the IBAN of the beneficiary's account; with --quote ID, a country
+    /// speeds up the lookup
+    #[arg(long, visible_alias = "to", value_name = "COUNTRY|IBAN", value_parser = api::destination)]
+    country: Option<Destination>,
     /// Watch the payment until it settles
     #[arg(long)]
     watch: bool,
@@ -69,10 +70,16 @@ async fn pay(
     output: Output,
 ) -> Result<(), Failure> {
     args.order.check(client.credentials().is_test())?;
-    let last = match new_quote(args) {
+    let iban = args.country.as_ref().and_then(|to| to.iban.clone());
+    if iban.is_some() && args.order.has_account() {
+        let message = "--to IBAN is the beneficiary's account; give it once";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let mut last = match new_quote(args) {
         Some(wanted) => quote::create(client, wanted).await?,
         None => find_quote(args, client, data_dir).await?,
     };
+    last.account = iban.or(last.account);
     let quote: Quote = document::read(last.quote.get())?;
     if args.sum.is_some() {
         data_dir.remember_quote(&last)?;
@@ -126,8 +133,8 @@ async fn pay(
 
 /// The quote that the arguments ask for.
 fn new_quote(args: &PayArgs) -> Option<Wanted> {
-    let (amount, currency, country) = (args.sum?, args.of.clone()?, args.country?);
-    Some(Wanted { country, amount, currency, account: None, branch: None })
+    let (amount, currency, to) = (args.sum?, args.of.clone()?, args.country.clone()?);
+    Some(Wanted { country: to.country, amount, currency, account: to.iban, branch: None })
 }
 
 async fn find_quote(
@@ -152,8 +159,8 @@ async fn find_quote(
         }
     }
     let path = format!("/v2/quote/{}", api::segment(&args.quote)?);
-    let (_, body) =
-        api::get_in_any_country(client, &path, args.country, &[], "quote_not_found").await?;
+    let country = args.country.as_ref().map(|to| to.country);
+    let (_, body) = api::get_in_any_country(client, &path, country, &[], "quote_not_found").await?;
     Ok(LastQuote {
         base_url: base_url.clone(),
         quote: document::raw(body)?,

@@ -7,7 +7,7 @@ use domain::decimal::Decimal;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-use super::api::{self, ApiArgs};
+use super::api::{self, ApiArgs, Destination};
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::table::grouped;
@@ -26,8 +26,9 @@ pub struct QuoteArgs {
     sum: Option<Decimal>,
     #[arg(value_name = "CURRENCY", required_unless_present = "currency", help = currencies())]
     of: Option<String>,
-    #[arg(long, visible_alias = "to", value_parser = api::country, help = countries())]
-    country: Country,
+    #[arg(long, visible_alias = "to", value_name = "COUNTRY|IBAN")]
+    #[arg(value_parser = api::destination, help = countries())]
+    country: Destination,
     /// The same as CURRENCY
     #[arg(long, value_name = "CODE", conflicts_with = "of")]
     currency: Option<String>,
@@ -47,11 +48,16 @@ pub struct QuoteArgs {
 impl QuoteArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let missing = || Failure::Usage("AMOUNT and CURRENCY: required".to_owned());
+        let Destination { country, iban } = self.country.clone();
+        if iban.is_some() && self.account.is_some() {
+            let message = "--to IBAN is the beneficiary's account; give it once";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         Ok(Wanted {
-            country: self.country,
+            country,
             amount: self.sum.or(self.amount).ok_or_else(missing)?,
             currency: self.of.clone().or_else(|| self.currency.clone()).ok_or_else(missing)?,
-            account: self.account.clone(),
+            account: iban.or_else(|| self.account.clone()),
             branch: self.branch.clone(),
         })
     }
@@ -73,7 +79,10 @@ pub fn amount(text: &str) -> Result<Decimal, String> {
 }
 
 fn countries() -> String {
-    format!("Destination country ({})", Country::ALL.map(Country::alpha3).join(", "))
+    format!(
+        "Destination: a country ({}), or the IBAN of the beneficiary's account",
+        Country::ALL.map(Country::alpha3).join(", ")
+    )
 }
 
 pub fn currencies() -> String {

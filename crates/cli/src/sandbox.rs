@@ -8,6 +8,7 @@ use std::time::Duration;
 use adapters::webhooks::Reach;
 use clap::{Args, Subcommand};
 use console::Style;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::colour::Tone;
@@ -40,7 +41,7 @@ const FIXED: [&str; 5] =
 /// Options of `sandbox`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  corridor sandbox\n  corridor sandbox --port 0 --output json\n  corridor sandbox reset"
+    after_help = "Examples:\n  corridor sandbox\n  corridor sandbox --port 0 --output json\n  corridor sandbox keys\n  corridor sandbox reset"
 )]
 pub struct SandboxArgs {
     #[command(subcommand)]
@@ -69,13 +70,22 @@ enum SandboxCommand {
     /// Delete all sandbox data, including its keys; never the data of a service
     #[command(after_help = "Example:\n  corridor sandbox reset")]
     Reset,
+    /// Show the addresses, keys and tokens of the running sandbox
+    #[command(after_help = "As variables for a shell: corridor env
+
+Examples:
+  corridor sandbox keys
+  corridor sandbox keys --output json")]
+    Keys,
 }
 
 /// Runs the sandbox until it receives a stop signal.
 pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
-    if let Some(SandboxCommand::Reset) = args.command {
-        return reset(&data_dir);
+    match args.command {
+        Some(SandboxCommand::Reset) => return reset(&data_dir),
+        Some(SandboxCommand::Keys) => return keys(&data_dir, context.output),
+        None => {}
     }
     if !args.webhook_base.is_empty() {
         let url = Reach::Sandbox.url(&args.webhook_base, "");
@@ -176,6 +186,54 @@ fn reset(data_dir: &DataDir) -> Result<(), Failure> {
         true => format!("deleted the sandbox in {shown}; the next start creates a new one"),
         false => format!("no sandbox in {shown}"),
     })
+}
+
+/// Prints what `corridor sandbox --output json` printed at its start.
+fn keys(data_dir: &DataDir, output: Output) -> Result<(), Failure> {
+    let sandbox = super::env::running(data_dir)?;
+    match output {
+        Output::Json => output::json(&key_document(&sandbox)),
+        Output::Table => {
+            let rows = key_rows(&sandbox);
+            let rows: Vec<(&str, String)> =
+                rows.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+            output::members(&rows)
+        }
+    }
+}
+
+fn key_document(sandbox: &client::Sandbox) -> Value {
+    let own = [
+        ("base_url", sandbox.base_url()),
+        ("payment_access_key", &sandbox.payment_access_key),
+        ("payment_secret_key", sandbox.payment_secret_key.expose()),
+    ];
+    let own = own.map(|(name, value)| (name.to_owned(), Value::from(value)));
+    own.into_iter().chain(sandbox.others.clone()).collect()
+}
+
+/// The tenant, and every address, key and token of a sandbox by name.
+fn key_rows(sandbox: &client::Sandbox) -> Vec<(String, String)> {
+    // An access key begins with its tenant's tag.
+    let tenant = sandbox.payment_access_key.split('-').next().unwrap_or_default();
+    let mut rows = vec![
+        ("tenant".to_owned(), tenant.to_owned()),
+        ("base url".to_owned(), sandbox.base_url().to_owned()),
+        ("payment access key".to_owned(), sandbox.payment_access_key.clone()),
+        ("payment secret key".to_owned(), sandbox.payment_secret_key.expose().to_owned()),
+    ];
+    for (name, value) in &sandbox.others {
+        let name = name.replace('_', " ");
+        match value {
+            Value::Object(members) => rows.extend(members.iter().map(|(member, value)| {
+                let name = name.strip_suffix('s').unwrap_or(&name);
+                (format!("{name} {member}"), value.as_str().unwrap_or_default().to_owned())
+            })),
+            Value::String(text) => rows.push((name, text.clone())),
+            other => rows.push((name, other.to_string())),
+        }
+    }
+    rows
 }
 
 /// What is printed once the sandbox is ready, within 80 columns.
@@ -298,6 +356,32 @@ mod tests {
         for name in crate::env::variables(&sandbox).into_keys() {
             assert!(config::is_known_variable(&name), "{name}");
         }
+    }
+
+    #[test]
+    fn the_keys_are_all_that_was_printed_at_the_start() {
+        let printed = printed("http://127.0.0.1:1");
+        let json = serde_json::to_value(&printed).expect("JSON");
+        let sandbox: client::Sandbox = serde_json::from_value(json.clone()).expect("a sandbox");
+        assert_eq!(key_document(&sandbox), json);
+        let rows = key_rows(&sandbox);
+        assert_eq!(rows[0], ("tenant".to_owned(), "demobank".to_owned()));
+        let value =
+            |name: &str| rows.iter().find(|(known, _)| known == name).map(|(_, it)| &it[..]);
+        for (name, shown) in [
+            ("base url", "http://127.0.0.1:1"),
+            ("wallet base url", "http://127.0.0.1:1"),
+            ("payment access key", "demobank-test_pay-1"),
+            ("payment secret key", "a secret"),
+            ("wallet token", "a token"),
+            ("webhook secret", "whsec_a"),
+            ("token USDC", "0x1"),
+            ("chain id", "1337"),
+        ] {
+            assert_eq!(value(name), Some(shown), "{name}: {rows:?}");
+        }
+        let members = json.as_object().expect("an object").len();
+        assert_eq!(rows.len(), members + 2, "the tenant, and two tokens in one member");
     }
 
     #[test]

@@ -42,6 +42,24 @@ fn env_gives_a_shell_what_the_commands_read() {
     assert_eq!(by_env.code, 0, "{}", by_env.stderr);
 }
 
+#[test]
+fn the_sandbox_shows_its_keys_and_pays_to_an_iban() {
+    let (installation, sandbox) = running();
+    assert_eq!(installation.json(&["sandbox", "keys"]).remove(0), sandbox.printed);
+    let text = installation.ok(&["sandbox", "keys"]);
+    for member in ["payment_secret_key", "wallet_access_key", "webhook_secret", "pay_url"] {
+        assert!(text.contains(sandbox.text(member)), "{member}: {text}");
+    }
+    for iban in ["PK36SCBL0000001123456702", "PK91MEZN0001090101234567"] {
+        let paid = installation.json(&["pay", "500", "AED", "--to", iban]).remove(0);
+        let id = paid["id"].as_str().expect("an id");
+        let shown = installation.json(&["payments", "get", id]).remove(0).to_string();
+        assert!(shown.contains(iban), "{shown}");
+        let twice = ["pay", "500", "AED", "--to", iban, "--account-ending", "0001"];
+        assert_eq!(installation.run(&twice).code, 2);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn minted_tokens_are_taken_and_inspected() {
     let (installation, sandbox) = running();

@@ -90,6 +90,8 @@ fn invalid_usage_exits_with_2_and_a_hint() {
             "corridor sandbox",
         ),
         (vec!["env"], "corridor sandbox"),
+        (vec!["sandbox", "keys"], "corridor sandbox"),
+        (vec!["pay", "5", "AED", "--to", "PK37SCBL0000001123456702"], "check digits"),
         (vec!["config", "check", "--set", "http.listne=1"], "http.listne"),
         (vec!["ledger", "statement", "--tenant", "x", "--account", "y"], "account"),
     ] {
