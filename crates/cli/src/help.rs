@@ -1,9 +1,13 @@
-//! The help of `corridor` itself: its commands in groups, within 80 columns.
+//! The help of `corridor` itself: its commands in groups.
 
 use std::fmt::Write as _;
 
 use clap::Command;
 
+use super::table::wrapped;
+
+/// Before and after the names.
+const INDENT: usize = 2;
 /// Width of the column of names.
 const NAME_WIDTH: usize = 12;
 
@@ -39,7 +43,7 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
 ];
 
 /// The command with its subcommands in groups; clap has headings for options alone.
-pub fn grouped(command: Command) -> Command {
+pub fn grouped(command: Command, width: usize) -> Command {
     let (heading, literal) =
         (*command.get_styles().get_header(), *command.get_styles().get_literal());
     let mut groups = String::new();
@@ -48,20 +52,32 @@ pub fn grouped(command: Command) -> Command {
         let inner = names.iter().filter_map(|name| command.find_subcommand(name));
         if shown == Shown::Listed {
             let names = inner.map(Command::get_name).collect::<Vec<_>>().join(", ");
-            writeln!(groups, "  {literal}{names}{literal:#}\n").expect("writing to a string");
+            for names in wrapped(&names, width.saturating_sub(INDENT)) {
+                writeln!(groups, "{:INDENT$}{literal}{names}{literal:#}", "")
+                    .expect("writing to a string");
+            }
+            groups.push('\n');
             continue;
         }
         for inner in inner {
             let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
             let name = inner.get_name();
-            writeln!(groups, "  {literal}{name:<NAME_WIDTH$}{literal:#}  {about}")
+            let hang = INDENT + NAME_WIDTH + INDENT;
+            let mut about = wrapped(&about, width.saturating_sub(hang)).into_iter();
+            let first = about.next().unwrap_or_default();
+            writeln!(groups, "{:INDENT$}{literal}{name:<NAME_WIDTH$}{literal:#}  {first}", "")
                 .expect("writing to a string");
+            for line in about {
+                writeln!(groups, "{:hang$}{line}", "").expect("writing to a string");
+            }
         }
         groups.push('\n');
     }
+    let more = wrapped("corridor <command> --help explains one. Docs: corridor open docs", width)
+        .join("\n");
     command.override_usage("corridor <command>").help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
-         corridor <command> --help explains one. Docs: corridor open docs{{after-help}}\n"
+         {more}{{after-help}}\n"
     ))
 }
 
@@ -75,7 +91,7 @@ mod tests {
     use crate::Cli;
 
     #[test]
-    fn every_command_is_in_one_group_within_80_columns() {
+    fn every_command_is_in_one_group_within_the_width() {
         let names: Vec<&str> = GROUPS.iter().flat_map(|(_, _, names)| *names).copied().collect();
         assert_eq!(
             names.iter().collect::<BTreeSet<_>>().len(),
@@ -85,10 +101,15 @@ mod tests {
         for command in Cli::command().get_subcommands() {
             assert!(names.contains(&command.get_name()), "{} is in no group", command.get_name());
         }
-        let help = grouped(Cli::command()).term_width(80).render_help().to_string();
-        for line in help.lines() {
-            assert!(line.chars().count() <= 80, "{line}");
+        let help = |width: usize| {
+            grouped(Cli::command(), width).term_width(width).render_help().to_string()
+        };
+        for width in [40, 60, 80] {
+            for line in help(width).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
         }
+        let help = help(80);
         for part in ["Usage: corridor <command>\n", "\nPayments\n  quote         Create a quote\n"]
         {
             assert!(help.contains(part), "{part:?}: {help}");

@@ -275,15 +275,15 @@ fn typed_wins(command: clap::Command, typed: &BTreeSet<String>) -> clap::Command
 
 /// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
-    let fitted =
-        || help_text::fitted(help::grouped(Cli::command()), output::width().min(HELP_WIDTH_MAX));
+    let width = output::width().min(HELP_WIDTH_MAX);
+    let fitted = || help_text::fitted(help::grouped(Cli::command(), width), width);
     if std::env::args_os().len() <= 1 {
         return match fitted().print_help() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => Failure::from(error).report(),
         };
     }
-    let cli = typed_wins(help::grouped(Cli::command()), &typed(std::env::args()))
+    let cli = typed_wins(help::grouped(Cli::command(), width), &typed(std::env::args()))
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| match error.kind() {

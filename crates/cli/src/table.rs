@@ -1,8 +1,8 @@
 //! Tables for people: rows under a header, fitted to a width.
 //!
 //! A table that is too wide first wraps a last column of sentences, drops its last columns, then
-//! shortens times and names. Amounts, states and the id of a row are never cut. Columns without any
-//! value are left out.
+//! shortens times and names. Amounts, states and the id of a row are never cut: if they alone are too
+//! wide, each row becomes lines of names and values. Columns without any value are left out.
 
 use console::{measure_text_width, truncate_str};
 use jiff::Timestamp;
@@ -159,12 +159,26 @@ impl Table {
         }
         self.shorten_names(width);
         while !self.chosen && self.least_width() > width {
-            let Some(at) = (1..self.columns.len()).rev().find(|at| !self.must_stay(*at)) else {
-                break;
-            };
+            let rest = (1..self.columns.len()).rev().find(|at| !self.must_stay(*at));
+            // A first column of text names the row.
+            let is_time = self.columns.len() > 1 && self.columns[0].kind == Kind::Time;
+            let Some(at) = rest.or(is_time.then_some(0)) else { break };
             dropped.insert(0, self.drop_column(at));
         }
+        if !self.chosen && self.columns.len() > 1 && self.least_width() > width {
+            return (self.records(width), dropped);
+        }
         (self.lines(Some(width)), dropped)
+    }
+
+    /// The rows, each as lines of names and values.
+    fn records(&self, width: usize) -> String {
+        let heads = self.columns.iter().map(|column| column.head);
+        let rows = self.rows.iter().map(|row| {
+            let named: Vec<(&str, String)> = heads.clone().zip(row.iter().cloned()).collect();
+            members(&named, Some(width))
+        });
+        rows.collect::<Vec<_>>().join("\n\n")
     }
 
     fn drop_empty_columns(&mut self) {
@@ -507,6 +521,53 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn what_may_not_be_cut_gets_lines_of_its_own_in_a_narrow_terminal() {
+        let keys = || {
+            let columns =
+                vec![id("access key"), state("state"), number("secrets"), time("created")];
+            let row = |key: &str| {
+                [key, "suspended", "2", "2026-11-22T10:00:00Z"].map(str::to_owned).to_vec()
+            };
+            let rows =
+                [row("demobank-test_wallet-6fd9764c8b1c4f6e9f5a3f1f0c7f2b11"), row("b-live_pay-1")];
+            Table::new(columns, rows.to_vec())
+        };
+        let requests = || {
+            let columns = vec![
+                time("created"),
+                id("request"),
+                state("status"),
+                amount("requested"),
+                amount("received"),
+                time("expires"),
+            ];
+            let row = [
+                "2026-11-20T10:00:00Z",
+                ID,
+                "PARTIALLY_PAID",
+                "25000.00 USDC",
+                "24999.50 USDC",
+                "2026-12-20T10:00:00Z",
+            ];
+            Table::new(columns, vec![row.map(str::to_owned).to_vec()])
+        };
+        for width in 55..100 {
+            for (table, parts) in [
+                (keys(), ["demobank-test_wallet-6fd9764c8b1c4f6e9f5a3f1f0c7f2b11", "suspended"]),
+                (requests(), ["24,999.50 USDC", "PARTIALLY_PAID"]),
+            ] {
+                let (text, _) = table.show(&look(Some(width)));
+                let fits = text.lines().all(|line| measure_text_width(line) <= width);
+                assert!(fits && parts.iter().all(|part| text.contains(part)), "{width}:\n{text}");
+            }
+        }
+        let (text, dropped) = requests().show(&look(Some(60)));
+        assert!(text.starts_with("REQUEST ") && dropped == ["created", "expires"], "{text}");
+        let (text, _) = keys().show(&look(Some(60)));
+        assert_eq!(text.lines().count(), 6, "the long key has a line of its own: {text}");
     }
 
     #[test]

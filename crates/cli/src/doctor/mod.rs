@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use adapters::oidc;
 use clap::Args;
+use console::measure_text_width;
 use domain::chain::ChainNumber;
 use domain::ports::Clock as _;
 use http_api::auth::Service;
@@ -39,6 +40,8 @@ const LOW_SKEW_S: i64 = 10;
 /// Widths of the report's columns, with the space after them.
 const RESULT_WIDTH: usize = 9;
 const NAME_WIDTH: usize = 21;
+/// The least width of a detail beside its name.
+const BESIDE_MIN: usize = 36;
 /// Timeout for an answer of the service, in seconds.
 const TIMEOUT_S: u64 = 5;
 
@@ -109,16 +112,25 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     }
 }
 
-/// A finding on as many lines as its detail needs: what is wrong is never cut off.
+/// A finding on as many lines as its detail needs: what is wrong is never cut off. A detail that has
+/// little room beside the name, or a longer word, begins below the name.
 fn lines(finding: &Finding, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(RESULT_WIDTH + NAME_WIDTH);
+    let beside = width.saturating_sub(RESULT_WIDTH + NAME_WIDTH);
+    let longest = finding.detail.split_whitespace().map(measure_text_width).max().unwrap_or(0);
+    let is_beside = beside >= BESIDE_MIN.max(longest) && finding.name.len() < NAME_WIDTH;
+    let indent = if is_beside { RESULT_WIDTH + NAME_WIDTH } else { RESULT_WIDTH };
     let result = format!("{:<RESULT_WIDTH$}", finding.level.name());
     let result = Tone::of_state(finding.level.name()).paint(&result);
-    let name = format!("{:<NAME_WIDTH$}", finding.name);
-    let mut detail = wrapped(&finding.detail, room).into_iter();
-    let first = format!("{result}{name}{}", detail.next().unwrap_or_default());
-    let indent = " ".repeat(RESULT_WIDTH + NAME_WIDTH);
-    std::iter::once(first).chain(detail.map(|rest| format!("{indent}{rest}"))).collect()
+    let mut detail = wrapped(&finding.detail, width.saturating_sub(indent)).into_iter();
+    let first = match is_beside {
+        true => {
+            let detail = detail.next().unwrap_or_default();
+            format!("{result}{:<NAME_WIDTH$}{detail}", finding.name)
+        }
+        false => format!("{result}{}", finding.name),
+    };
+    let detail = detail.map(|rest| format!("{:indent$}{rest}", ""));
+    std::iter::once(first).chain(detail).collect()
 }
 
 /// A finding in JSON.
@@ -612,6 +624,25 @@ mod tests {
         assert!(lines.len() > 1 && lines.iter().all(|line| line.len() <= 80), "{lines:#?}");
         let said: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
         assert_eq!(said.join(" "), format!("WRONG rate pairs {detail}"));
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_the_detail_below_the_name() {
+        let path = "/var/lib/corridor/installations/production/rates.csv";
+        for detail in [
+            "no rate for AED/PKR BHD/PKR EUR/PKR KWD/PKR MYR/PKR OMR/PKR: a file has columns"
+                .to_owned(),
+            format!("{path}: the file does not exist; write it, then run this command again"),
+        ] {
+            for width in 62..100 {
+                let lines =
+                    lines(&Finding::new("key-encryption key", Level::Wrong, &detail), width);
+                assert!(lines.iter().all(|line| line.len() <= width), "{width}: {lines:#?}");
+                let shown: Vec<&str> =
+                    lines.iter().flat_map(|line| line.split_whitespace()).collect();
+                assert_eq!(shown.join(" "), format!("WRONG key-encryption key {detail}"));
+            }
+        }
     }
 
     #[test]

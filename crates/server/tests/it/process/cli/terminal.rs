@@ -69,6 +69,11 @@ fn every_table_fits_80_columns_and_names_a_next_step_where_it_is_empty() {
         assert_fits(&list.join(" "), &done.stdout);
         assert!(!done.stdout.is_empty() || !done.stderr.is_empty(), "{list:?} shows nothing");
     }
+    for list in [["payments", "list"], ["requests", "list"], ["orders", "list"], ["keys", "list"]] {
+        let narrow = finish(installation.command(&list).env("COLUMNS", "60"));
+        let fits = narrow.stdout.lines().all(|line| line.chars().count() <= 60);
+        assert!(fits && narrow.code == 0, "{list:?}: {}", narrow.stdout);
+    }
     let policy = installation.ok(&["tenants", "policy", "get", "demobank"]);
     assert_fits("tenants policy get", &policy);
     // Wider terminals show more.
