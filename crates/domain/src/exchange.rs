@@ -116,6 +116,8 @@ names! {
         OnChainRevert = "ON_CHAIN_REVERT",
         /// The token stayed halted for longer than the timeout.
         TokenPaused = "TOKEN_PAUSED",
+        /// The token's contract has the wallet, or another address of the debit, on its blacklist.
+        AddressBlacklisted = "ADDRESS_BLACKLISTED",
         /// No rail took the payout in time, or the rail reported that it was not paid.
         PayoutFailed = "PAYOUT_FAILED",
         /// The user cancelled it.
@@ -137,6 +139,9 @@ impl OrderFailure {
             OrderFailure::OnChainRevert => "the tokens could not be moved on the chain",
             OrderFailure::TokenPaused => {
                 "the token's issuer has paused transfers or changed its contract's code"
+            }
+            OrderFailure::AddressBlacklisted => {
+                "the token's issuer has an address of the transfer on its blacklist"
             }
             OrderFailure::PayoutFailed => "the amount could not be paid out to the bank account",
             OrderFailure::CancelledByUser => "cancelled on request",

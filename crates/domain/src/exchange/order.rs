@@ -427,7 +427,13 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         let failure = match reason {
             FailureReason::TokenPaused => OrderFailure::TokenPaused,
-            _ => OrderFailure::OnChainRevert,
+            FailureReason::AddressBlacklisted => OrderFailure::AddressBlacklisted,
+            // The others are about incoming transactions.
+            FailureReason::OnChainRevert
+            | FailureReason::TransactionDropped
+            | FailureReason::UnsupportedAsset
+            | FailureReason::ComplianceRejected
+            | FailureReason::Timeout => OrderFailure::OnChainRevert,
         };
         match self.order.state.on(OrderTrigger::DebitFailed) {
             OrderStep::To(state) if self.order.state == ExchangeState::Debited => {

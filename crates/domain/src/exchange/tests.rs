@@ -668,6 +668,7 @@ fn a_failed_debit_releases_the_tokens() {
     for (reason, failure) in [
         (FailureReason::OnChainRevert, OrderFailure::OnChainRevert),
         (FailureReason::TokenPaused, OrderFailure::TokenPaused),
+        (FailureReason::AddressBlacklisted, OrderFailure::AddressBlacklisted),
     ] {
         let mut world = World::pending();
         world.taken();
