@@ -134,7 +134,8 @@ impl Ours<'_> {
         }
     }
 
-    /// The relevant logs, in chain order. `belongs` states whether a log matches the request.
+    /// The relevant logs, in chain order. `belongs` states whether a log matches the request. Some
+    /// nodes return a log twice: it counts once.
     pub(super) fn read(
         &self,
         mut logs: Vec<Log>,
@@ -150,6 +151,9 @@ impl Ours<'_> {
                 return malformed("a log of another block than requested");
             }
             if let Some(before) = before.filter(|before| before.block_number == log.block_number) {
+                if before.is_same(log) {
+                    continue;
+                }
                 if before.block_hash != log.block_hash || before.log_index == log.log_index {
                     return malformed("logs that contradict each other");
                 }

@@ -56,6 +56,18 @@ impl Log {
     pub(super) fn is_removed(&self) -> bool {
         self.removed == Some(true)
     }
+
+    /// Whether another entry is this log, delivered a second time.
+    pub(super) fn is_same(&self, other: &Log) -> bool {
+        self.block_number == other.block_number
+            && self.block_hash == other.block_hash
+            && self.transaction_hash == other.transaction_hash
+            && self.log_index == other.log_index
+            && self.address == other.address
+            && self.topics == other.topics
+            && self.data == other.data
+            && self.is_removed() == other.is_removed()
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
