@@ -49,6 +49,18 @@ pub async fn raise_everywhere(store: &Store, kind: AlertKind, what: &str) {
     }
 }
 
+/// Alerts those tenants' operators that have no open alert of this kind with this beginning.
+pub async fn raise_unless_open(store: &Store, kind: AlertKind, beginning: &str, what: &str) {
+    for (tenant, alert) in everywhere(store, kind, what).await {
+        match store.alerts_about(tenant, alert.subject).await {
+            Ok(open) if open.iter().any(|it| it.kind == kind && it.what.starts_with(beginning)) => {
+            }
+            Ok(_) => raise(store, tenant, &alert).await,
+            Err(error) => tracing::warn!(%error, what, "operator alert failed"),
+        }
+    }
+}
+
 /// Closes every tenant's alert whose cause has ended.
 pub async fn end_everywhere(store: &Store, kind: AlertKind, what: &str) {
     for (tenant, alert) in everywhere(store, kind, what).await {

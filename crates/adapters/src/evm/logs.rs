@@ -1,11 +1,12 @@
-//! Log entries: which ones are relevant, what they mean, and their position. A log of a supported
-//! token or controller that does not decode as its event is a fault of the node; other contracts'
-//! logs are ignored.
+//! Log entries: which ones are relevant, what they mean, and their position. A controller's log that
+//! does not decode as its event is a fault of the node. A token's contract can be replaced by its
+//! issuer, so a log of it that does not decode is reported as such; other contracts' logs are
+//! ignored.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use domain::chain::{Address, Announcement, ChainLog, LogEvent, Token, TxHash, Word};
+use domain::chain::{Address, Announcement, ChainLog, LogEvent, Token, TxHash, Word, vault};
 
 use super::abi;
 use super::rpc::RpcFault;
@@ -201,24 +202,34 @@ impl Ours<'_> {
     }
 
     fn event(&self, kind: Event, log: &Log) -> Result<Option<LogEvent>, RpcFault> {
-        let event = match self.author(&log.address.0) {
+        match self.author(&log.address.0) {
             Author::Stranger if kind == Event::Transfer => {
                 let transfer = transfer(log);
-                return Ok(transfer.map(|(from, to, value)| LogEvent::UnsupportedTransfer {
+                Ok(transfer.map(|(from, to, value)| LogEvent::UnsupportedTransfer {
                     from,
                     to,
                     value,
-                }));
+                }))
             }
             // The watcher reads without a list of controllers, and compares the contract itself.
-            Author::Stranger => return Ok(announced(kind, log)),
-            Author::Token => token_event(kind, log),
-            Author::Controller => controller_event(kind, log),
-        };
-        event.ok_or_else(|| {
-            RpcFault::Malformed(format!("a {kind:?} of {} that does not decode", log.address.0))
-        })
+            Author::Stranger => Ok(announced(kind, log)),
+            Author::Token => Ok(token_event(kind, log).unwrap_or_else(|| Some(undecodable(log)))),
+            Author::Controller => controller_event(kind, log).ok_or_else(|| {
+                RpcFault::Malformed(format!("a {kind:?} of {} that does not decode", log.address.0))
+            }),
+        }
     }
+}
+
+fn undecodable(log: &Log) -> LogEvent {
+    let first = log.topics.first().map(|topic| topic.0);
+    let signature = SIGNATURES.iter().find(|(_, it)| first == Some(abi::topic(it)));
+    let event = signature.and_then(|(_, it)| it.split('(').next()).unwrap_or_default();
+    let topics = log.topics.iter().map(|topic| &topic.0.0[..]);
+    let count = [u8::try_from(log.topics.len()).unwrap_or(u8::MAX)];
+    let parts: Vec<&[u8]> =
+        [&count[..]].into_iter().chain(topics).chain([&log.data.0[..]]).collect();
+    LogEvent::Undecodable { event, content: vault::hash(&parts) }
 }
 
 /// `None` = it does not decode as its event; `Some(None)` = a token does not emit an event of that

@@ -167,6 +167,22 @@ pub enum LogEvent {
         /// Whether the vault is on hold.
         held: bool,
     },
+    /// A log of a supported token under the name of an event that is read, in another form than that
+    /// event has. Nothing is booked from it.
+    Undecodable {
+        /// Name of the event, such as `Transfer`.
+        event: &'static str,
+        /// Hash of the topics and the data, by which nodes' answers are compared.
+        content: Word,
+    },
+}
+
+impl LogEvent {
+    /// Whether the log has another form than its event.
+    #[must_use]
+    pub const fn is_undecodable(&self) -> bool {
+        matches!(self, LogEvent::Undecodable { .. })
+    }
 }
 
 /// Receipt of a mined transaction.

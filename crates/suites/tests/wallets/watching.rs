@@ -135,6 +135,63 @@ fn a_refusal_of_the_ledger_does_not_stop_the_watcher() {
     });
 }
 
+/// A token's log in another form than its event is put aside with one alert while that is open, and
+/// the watcher goes on, block by block and in ranges.
+#[test]
+fn a_token_log_that_cannot_be_read_does_not_stop_the_watcher() {
+    with(Setup::default(), async |world| {
+        world.wallet().await;
+        world.work().await;
+        let garbled = |block: u8, event, log_index| ChainLog {
+            block_number: block.into(),
+            block: BlockHash([block; 32]),
+            tx: TxHash([block; 32]),
+            log_index,
+            ordinal: 0,
+            contract: token(USDC),
+            event: LogEvent::Undecodable { event, content: Word([block; 32]) },
+        };
+        let asides = async || {
+            let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
+            let alerts = alerts.into_iter().map(|(_, it)| it);
+            let of_token = alerts.filter(|it| it.kind == AlertKind::TokenChanged);
+            of_token.map(|it| it.what).collect::<Vec<String>>()
+        };
+        let tip =
+            async || world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
+        world.chain.logs.lock().expect("not poisoned").extend([
+            garbled(1, "Transfer", 3),
+            garbled(1, "Transfer", 4),
+            garbled(2, "Transfer", 0),
+            garbled(2, "DestroyedBlackFunds", 1),
+            garbled(20, "Transfer", 5),
+        ]);
+        world.chain.height.store(2, Ordering::SeqCst);
+        world.work().await;
+        assert_eq!(tip().await.number, 2);
+        let mut told = asides().await;
+        told.sort();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("event DestroyedBlackFunds in a form"), "{told:?}");
+        for part in ["event Transfer in a form", "log 3 of transaction 0x0101", "in block 1 "] {
+            assert!(told[1].contains(part), "{told:?}");
+        }
+        world.chain.height.store(30, Ordering::SeqCst);
+        world.work().await;
+        assert_eq!((tip().await.number, asides().await.len()), (30, 2));
+        // A rescan reports what it reads again once its alert is closed.
+        for (_, alert) in world.store.alerts(TENANT, 100).await.expect("readable") {
+            world.store.end_alert(TENANT, &alert).await.expect("closed");
+        }
+        let id = Uuid::from_u128(6);
+        let wish = Target::Blocks(20, 20);
+        rescan::want(&world.store, ChainNumber::FIRST, id, wish).await.expect("noted");
+        world.later(Span::mins(2)).await;
+        let told = asides().await;
+        assert!(told.len() == 1 && told[0].contains("in block 20 "), "{told:?}");
+    });
+}
+
 #[test]
 fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
     with(Setup::default(), async |world| {

@@ -35,8 +35,11 @@ impl EvmChain {
             )
         });
         let (answered, logs) = said.await?;
+        // A log in another form than its event may be one that this node changed.
+        let is_garbled = logs.iter().any(|log| log.event.is_undecodable());
         // No transfer of a supported token can be in the block, so one answer is enough.
-        if !self.tokens.iter().any(|token| may_have_transfers(bloom, token.address)) {
+        if !is_garbled && !self.tokens.iter().any(|token| may_have_transfers(bloom, token.address))
+        {
             return Ok(logs);
         }
         let others = self.every(|node| {
@@ -66,7 +69,7 @@ impl EvmChain {
         // Nodes that share an index of logs lose the same ones. An answer of two with any logs is not
         // doubted: large blocks have a bloom that allows everything.
         let is_doubted = !compared || bloom.is_some() && logs.is_empty();
-        if is_doubted && self.is_suspicious(bloom, &logs) {
+        if is_doubted && self.is_suspicious(bloom, &logs) || is_garbled && !compared {
             return self.read_closer(answered, &block, logs, controllers).await;
         }
         Ok(logs)

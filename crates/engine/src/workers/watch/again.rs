@@ -168,6 +168,7 @@ impl Watch<'_> {
         // Tokens' own states may have changed since.
         let moving = |log: &&ChainLog| {
             matches!(log.event, LogEvent::Transfer { .. } | LogEvent::FundsDestroyed { .. })
+                || log.event.is_undecodable()
         };
         let mut logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
         for log in self.not_in(&logs, shown, &block).await? {

@@ -16,6 +16,7 @@ use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::join_all;
 
 use super::{Trouble, Watch, place};
+use crate::alerts;
 use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
@@ -63,6 +64,7 @@ impl Watch<'_> {
                     | LogEvent::Unpaused
                     | LogEvent::CodeChanged
                     | LogEvent::Announced { .. }
+                    | LogEvent::Undecodable { .. }
             )
         };
         if logs.iter().any(about_contracts) {
@@ -119,6 +121,7 @@ impl Watch<'_> {
         block: &Block,
         logs: &[ChainLog],
     ) -> Result<Vec<VaultLog>, Trouble> {
+        self.put_logs_aside(logs).await;
         let vaults = self.vaults(logs).await?;
         let sweeping = self.payers(logs, &vaults).await?;
         let mut kept = Vec::new();
@@ -180,6 +183,35 @@ impl Watch<'_> {
             taken?;
         }
         Ok(kept)
+    }
+
+    /// Alerts operators about tokens' logs that do not have the form of their event: whatever they
+    /// moved is not booked. One alert for each token and event while it is open: a contract that was
+    /// replaced may emit all its events like this.
+    async fn put_logs_aside(&self, logs: &[ChainLog]) {
+        let mut alerted = BTreeSet::new();
+        for log in logs {
+            let LogEvent::Undecodable { event, .. } = log.event else { continue };
+            let (number, tx, log_index) = (log.block_number, log.tx, log.log_index);
+            tracing::error!(number, %tx, log_index, contract = %log.contract, event, "token log cannot be read, put aside");
+            if !alerted.insert((log.contract, event)) {
+                continue;
+            }
+            let token = self.wallets.config.coin(&log.contract);
+            let token = token
+                .map_or_else(|| log.contract.to_string(), |it| it.currency().code().to_owned());
+            let beginning = self.workers.said_of(
+                self.number(),
+                format!("{token} emitted the event {event} in a form that cannot be read"),
+            );
+            let what = format!(
+                "{beginning}: log {log_index} of transaction {tx} in block {number} (contract {}) was put aside, and nothing was \
+                 booked from it. The watcher's log names further ones",
+                log.contract
+            );
+            let store = &self.workers.store;
+            alerts::raise_unless_open(store, AlertKind::TokenChanged, &beginning, &what).await;
+        }
     }
 
     /// Alerts the tenant whose controller's admin announced a change. Another contract's events are

@@ -506,7 +506,12 @@ impl Watch<'_> {
                 .await?
                 .is_some_and(|there| there.hash == tip.hash);
         if follows {
-            let kept = self.take_logs(&block, logs).await?;
+            // A range comes from one node, which may have changed what cannot be read.
+            let compared = match logs.iter().any(|log| log.event.is_undecodable()) {
+                true => Some(self.chain.logs(hash, &[]).await?),
+                false => None,
+            };
+            let kept = self.take_logs(&block, compared.as_deref().unwrap_or(logs)).await?;
             self.take_in(&block, &kept).await?;
         }
         Ok(follows)
