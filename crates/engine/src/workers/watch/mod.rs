@@ -250,8 +250,8 @@ impl Workers {
             Err(Trouble::Chain(fault)) => Some(fault),
             _ => None,
         };
-        let fails = fault.is_some_and(|it| !matches!(it, ChainFault::Disagreement(_)));
-        self.ingestion_fails(wallets.config.number, memory, fails).await;
+        let failed = fault.filter(|it| !matches!(it, ChainFault::Disagreement(_)));
+        self.ingestion_fails(wallets.config.number, memory, failed).await;
         let contradict = std::mem::take(&mut memory.is_contradicted)
             || matches!(fault, Some(ChainFault::Disagreement(_)));
         self.nodes_contradict(wallets.config.number, memory, contradict).await;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::chain::{ChainNumber, NodeReport, other_chain};
+use domain::chain::{ChainFault, ChainNumber, NodeReport, other_chain};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 use store::StoreError;
@@ -53,6 +53,20 @@ impl Trouble {
     }
 }
 
+/// The beginning of the text about blocks that cannot be ingested, before the fault.
+const UNREADABLE: &str = "blocks cannot be read";
+/// What the fault about a node says that is not asked after failures.
+const RESTING: &str = "it is not asked for another";
+/// Maximum number of characters of a fault in an alert.
+const FAULT_CHARS: usize = 300;
+
+/// Whether the nodes did not answer or their answers were rejected, which the fault says.
+fn unreadable(beginning: &str, fault: &str) -> String {
+    let shown: String =
+        fault.chars().map(|it| if it.is_control() { ' ' } else { it }).take(FAULT_CHARS).collect();
+    format!("{beginning}: {shown}")
+}
+
 /// The end of the text about a node that serves another chain, before the ids.
 const ELSEWHERE: &str = "serves another chain";
 
@@ -65,6 +79,8 @@ pub(super) struct Ward {
     still: Lasting,
     /// Blocks cannot be ingested.
     failing: Lasting,
+    /// The latest fault of that which is not a pause after an earlier one.
+    fault: Option<String>,
     /// Deposits that are deep enough wait for nodes.
     waiting: Lasting,
     /// Nodes contradict each other.
@@ -163,6 +179,16 @@ impl Ward {
         news
     }
 
+    /// Keeps the fault of a round for the alert about it: a node that has failed is not asked for a
+    /// while, which does not say why. Returns the one to report.
+    fn note_fault(&mut self, fault: Option<&ChainFault>) -> Option<String> {
+        let fault = fault.map(ChainFault::to_string);
+        if fault.as_ref().is_none_or(|fault| !fault.contains(RESTING) || self.fault.is_none()) {
+            self.fault = fault;
+        }
+        self.fault.clone()
+    }
+
     /// The same about the chain: it stands still, or all nodes do, if the newest ingested block is
     /// older than `limit` and no node has a newer one.
     fn judge_pace(
@@ -221,17 +247,27 @@ impl Workers {
         }
     }
 
-    /// Whether the latest round failed because of what the nodes answered: the survey asks them for
-    /// little.
+    /// The latest round failed because of what the nodes answered, or did not: the survey asks them
+    /// for little. The fault may be another one whenever the alert is raised again.
     pub(super) async fn ingestion_fails(
         &self,
         chain: ChainNumber,
         memory: &mut Memory,
-        fails: bool,
+        fault: Option<&ChainFault>,
     ) {
-        let news = memory.nodes.failing.note(fails, (PATIENCE, Span(0)), self.clock().now());
-        let what = "blocks cannot be read: the nodes refuse what they are asked";
-        self.alert_while(chain, AlertKind::ChainNode, what, news).await;
+        let now = self.clock().now();
+        let shown = memory.nodes.note_fault(fault);
+        let Some(is_there) = memory.nodes.failing.note(fault.is_some(), (PATIENCE, Span(0)), now)
+        else {
+            return;
+        };
+        let beginning = self.said_of(chain, UNREADABLE.to_owned());
+        let what = shown.filter(|_| is_there).map(|fault| unreadable(&beginning, &fault));
+        let standing = what.iter().cloned().collect();
+        alerts::end_others(&self.store, AlertKind::ChainNode, &beginning, &standing).await;
+        if let Some(what) = what {
+            alerts::raise_everywhere(&self.store, AlertKind::ChainNode, &what).await;
+        }
     }
 
     /// Whether nodes contradicted each other in the latest round. What about is in the log: each
@@ -314,6 +350,26 @@ mod tests {
             news.into_iter().map(|(what, is_there)| (*secs, what, is_there)).collect::<Vec<_>>()
         });
         judged.collect()
+    }
+
+    #[test]
+    fn an_alert_about_blocks_that_cannot_be_read_has_the_fault() {
+        let mut ward = Ward::default();
+        let mut of = |text: &str| {
+            let shown = ward.note_fault(Some(&ChainFault::Unreachable(text.to_owned())));
+            unreadable(UNREADABLE, &shown.expect("a fault"))
+        };
+        let pause = "second node: it is not asked for another 900 ms after failures";
+        assert!(of(pause).ends_with(pause), "nothing else is known");
+        assert_eq!(
+            of("first node: logs that\ncontradict each other"),
+            "blocks cannot be read: chain node: first node: logs that contradict each other"
+        );
+        let refused = "blocks cannot be read: chain node: first node: HTTP 403";
+        assert_eq!([of("first node: HTTP 403"), of(pause)], [refused; 2]);
+        let long = of(&"é".repeat(1_000));
+        assert_eq!(long.chars().count(), UNREADABLE.len() + ": ".len() + FAULT_CHARS);
+        assert_eq!(ward.note_fault(None), None, "it is over");
     }
 
     #[test]
