@@ -19,7 +19,7 @@ pub mod states;
 
 pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id, sponsored_id};
 pub use lane::lane_of;
-pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, fill, raised, take};
+pub use sequence::{Ended, LOOK_EVERY, STUCK, Taking, TxRefusal, call, capped, fill, raised, take};
 
 names! {
     /// State of an intent.

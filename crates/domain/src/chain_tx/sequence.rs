@@ -18,6 +18,10 @@ const LOOK_FIRST: Span = Span::millis(500);
 /// Replacements pay this many eighths of both previous fees: nodes require at least 10 % more.
 const RAISE_EIGHTHS: u128 = 9;
 
+/// What the alert about a transaction says that pays the maximum and is not mined. It ends once it
+/// is mined.
+pub const STUCK: &str = "a transaction is stuck at the highest fee";
+
 /// Reason for refusing a change whose premise is outdated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TxRefusal {
@@ -231,6 +235,7 @@ impl ChainTx {
             && self.mined.as_ref() != Some(&mined)
         {
             self.mined = Some(mined);
+            self.paged = false;
             self.enter(state, now);
         }
         self.go_on(now)
@@ -355,7 +360,7 @@ impl ChainTx {
         if !self.paged {
             self.paged = true;
             self.version += 1;
-            self.alert("a transaction is stuck at the highest fee".to_owned(), &mut effects);
+            self.alert(STUCK.to_owned(), &mut effects);
         }
         effects
     }

@@ -181,6 +181,10 @@ fn a_stuck_transaction_is_replaced_at_an_eighth_more_up_to_the_cap() {
     assert!(!tx.wants_replacement(&config(), later - Span::millis(1)));
     assert!(tx.wants_replacement(&config(), later));
     assert_eq!(tx.page().alerts.len() + tx.page().alerts.len(), 1, "one alert is raised");
+    // Its alert ends when it is mined, and another one is due if it waits again after that.
+    tx.mined(in_block(&tx, 7, &[]), later);
+    tx.lost(later);
+    assert_eq!(tx.page().alerts.len(), 1);
 }
 
 #[test]

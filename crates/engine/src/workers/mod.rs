@@ -48,6 +48,7 @@ mod sweep;
 mod transmit;
 mod treasury;
 mod unaccepted;
+mod unfunded;
 mod unsent;
 mod watch;
 
@@ -90,6 +91,7 @@ pub struct Workers {
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
     unaccepted: unaccepted::Unaccepted,
+    unfunded: unfunded::Unfunded,
     silences: silence::Silences,
     passing: passing::Passing,
 }
@@ -112,6 +114,7 @@ impl Workers {
             usual_fees,
             unsent,
             unaccepted: unaccepted::Unaccepted::default(),
+            unfunded: unfunded::Unfunded::default(),
             silences: silence::Silences::default(),
             passing: passing::Passing::default(),
         })

@@ -10,7 +10,7 @@ use domain::chain::{
     Receipt, Sighting, Signed, Unsigned, Word, intent_word, vault,
 };
 use domain::chain_tx::{
-    self, ChainTx, Intent, LOOK_EVERY, Mined, Place, Taking, TxAttempt, TxState,
+    self, ChainTx, Intent, LOOK_EVERY, Mined, Place, STUCK, Taking, TxAttempt, TxState,
 };
 use domain::currency::StableCoin;
 use domain::deposit::VaultLog;
@@ -182,14 +182,7 @@ impl Workers {
             Broadcast::Underpriced => {
                 tracing::info!(tx = %case.tx.id, "broadcast rejected: transaction underpriced")
             }
-            Broadcast::InsufficientFunds => {
-                let what = format!(
-                    "the {} key {} cannot pay for gas",
-                    case.tx.role.name(),
-                    case.tx.signer
-                );
-                self.alert_about(case, AlertKind::LowGas, what).await;
-            }
+            Broadcast::InsufficientFunds => self.cannot_pay(case).await,
             Broadcast::Refused(why) => {
                 let what = format!("{REJECTED}{why}");
                 self.alert_about(case, AlertKind::Transaction, what).await;
@@ -198,6 +191,31 @@ impl Workers {
                 tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown")
             }
         }
+    }
+
+    async fn cannot_pay(&self, case: &Case) {
+        self.unfunded.note(case.tx.id, self.clock().now());
+        let (role, signer) = (case.tx.role.name(), case.tx.signer);
+        let what = format!("the {role} key {signer} cannot pay for gas");
+        self.alert_about(case, AlertKind::LowGas, what).await;
+    }
+
+    /// Whether a transaction waits at the highest fee for another reason than gas that its key lacks,
+    /// or has lacked a short time ago.
+    async fn is_stuck(&self, wallets: &WalletWorld, case: &Case) -> bool {
+        let Some(last) = case.tx.attempts.last().filter(|_| !case.tx.paged) else { return false };
+        let funded = Span::secs(wallets.config.replace_after_s.into());
+        if self.unfunded.is_recent(case.tx.id, funded, self.clock().now()) {
+            return false;
+        }
+        let gas_limit = if last.cancels { CANCEL_GAS } else { case.tx.gas_limit };
+        let cost = u128::from(gas_limit).saturating_mul(last.fees.max_fee);
+        match wallets.chain.gas_balance(case.tx.signer).await {
+            Ok(balance) if balance >= cost => return true,
+            Ok(_) => self.cannot_pay(case).await,
+            Err(fault) => tracing::warn!(%fault, tx = %case.tx.id, "gas balance read failed"),
+        }
+        false
     }
 
     /// Operators learn of a transaction whose fees stay too low, however often they are raised.
@@ -250,6 +268,7 @@ impl Workers {
         self.fill_gap(wallets, case, counts.highest()).await?;
         let is_over = used && !counts.is_lone() && now - case.tx.state_at >= SUPERSEDED_AFTER;
         if is_over && self.mined(wallets, case).await?.is_none() {
+            self.end_waiting(case).await;
             self.tell_about(case, ChainAction::Superseded { tx: case.key() }).await;
             return Ok(());
         }
@@ -259,7 +278,8 @@ impl Workers {
                 self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
                 return Ok(());
             }
-            self.look_again(wallets, case, true).await?;
+            let stuck = self.is_stuck(wallets, case).await;
+            self.look_again(wallets, case, stuck).await?;
         } else {
             self.look_again(wallets, case, false).await?;
         }
@@ -381,13 +401,7 @@ impl Workers {
             fees,
         };
         if !known {
-            self.unaccepted.accepted(case.tx.id);
-            let is_accepted = |alert: &Alert| {
-                let is_of_broadcast =
-                    [REJECTED, UNACCEPTED].iter().any(|it| alert.what.contains(it));
-                is_of_broadcast || alert.kind == AlertKind::LowGas
-            };
-            alerts::end_about(&self.store, (case.tx.tenant, case.tx.id.0), is_accepted).await;
+            self.end_waiting(case).await;
             self.tell_about(case, tell(false, Vec::new())).await;
         }
         // Nothing is final above what the watcher has: the nodes are spared until then.
@@ -429,6 +443,18 @@ impl Workers {
             self.look_later(case, false).await;
         }
         Ok(())
+    }
+
+    /// It no longer waits to be mined: ends the alerts about that.
+    async fn end_waiting(&self, case: &Case) {
+        self.unaccepted.accepted(case.tx.id);
+        self.unfunded.forget(case.tx.id);
+        let is_over = |alert: &Alert| {
+            let is_of_waiting =
+                [REJECTED, UNACCEPTED, STUCK].iter().any(|it| alert.what.contains(it));
+            is_of_waiting || alert.kind == AlertKind::LowGas
+        };
+        alerts::end_about(&self.store, (case.tx.tenant, case.tx.id.0), is_over).await;
     }
 
     /// Too few nodes have its receipt.
