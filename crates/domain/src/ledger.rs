@@ -51,7 +51,7 @@ pub enum AccountCode {
     Unswept(ChainNumber, StableCoin),
     /// `treasury:{coin}`, of a further chain `treasury:{number}:{coin}`: tokens swept from the controller to the tenant's settlement treasury.
     Treasury(ChainNumber, StableCoin),
-    /// `exchanged:{coin}`, of a further chain `exchanged:{number}:{coin}`: negative; the tokens that orders were paid out for. The tokens of a
+    /// `exchanged:{coin}`, of a further chain `exchanged:{number}:{coin}`: negative; the tokens that orders were paid out for, less what tokens' contracts deducted from them. The tokens of a
     /// settled order stay where they are, so `fx_position` and `fee_income` are funded from here;
     /// the sum of `unswept`, `treasury` and this account is what open orders have debited.
     Exchanged(ChainNumber, StableCoin),

@@ -258,25 +258,61 @@ impl Sweep {
         }
     }
 
+    /// Books the fee that the token's contract deducted: it never was in the treasury, and the
+    /// tenant's position bears it.
+    fn token_fee(&self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        if fee <= 0 {
+            return Vec::new();
+        }
+        let (chain, coin) = (self.chain, self.coin);
+        let set = cx.transfer_id();
+        let leg = |id, debit, credit| Transfer {
+            id,
+            tenant: self.tenant,
+            debit,
+            credit,
+            amount: Money::new(fee, coin.currency()),
+            kind: TransferKind::Posted,
+            pending: None,
+            set,
+            reason: "sweep.token_fee",
+            subject: Some(self.id.0),
+            at: self.state_at,
+        };
+        let position = AccountCode::FxPosition(coin.currency());
+        vec![
+            leg(set, AccountCode::Treasury(chain, coin), AccountCode::External(coin)),
+            leg(cx.transfer_id(), position, AccountCode::Exchanged(chain, coin)),
+        ]
+    }
+
     fn alert(&self, kind: AlertKind, what: String) -> Alert {
         Alert { kind, subject: lane(self.tenant, self.chain, self.coin), what }
     }
 
-    /// The treasury received the tokens in `tx`. A sweep that was given up ended its reservation: it
+    /// The treasury received the tokens in `tx`, less the `fee` that their contract deducted for its
+    /// issuer. A sweep that was given up ended its reservation: it
     /// is booked if the books have the tokens in the controller, whose `available` minor units are
     /// not reserved.
-    pub fn done(&mut self, tx: TxHash, available: i64, cx: &mut Cx<'_>) -> WalletEffects {
+    pub fn done(
+        &mut self,
+        (tx, fee): (TxHash, i64),
+        available: i64,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.state.on(SweepTrigger::Done) {
             Move::To(state) => {
                 self.tx = Some(tx);
                 effects.transfers.push(self.end(state, cx));
+                effects.transfers.extend(self.token_fee(fee, cx));
             }
             Move::Alarming(state) if available >= self.minor => {
                 self.tx = Some(tx);
                 let posted =
                     Transfer { kind: TransferKind::Posted, pending: None, ..self.end(state, cx) };
                 effects.transfers.push(posted);
+                effects.transfers.extend(self.token_fee(fee, cx));
                 let what =
                     format!("the sweep {} took effect after it had failed, and is booked", self.id);
                 effects.alerts.push(self.alert(AlertKind::DeepReorg, what));

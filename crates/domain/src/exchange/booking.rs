@@ -8,6 +8,9 @@ use crate::money::Money;
 use crate::rail::RailId;
 use crate::time::Timestamp;
 
+/// Reason of the transfers that book a token contract's fee.
+const TOKEN_FEE: &str = "exchange.token_fee";
+
 /// A linked set under construction: booked as a whole or not at all.
 struct Set<'a> {
     order: &'a ExchangeOrder,
@@ -133,6 +136,24 @@ impl ExchangeOrder {
             "exchange.return",
             cx,
         );
+        set.transfers
+    }
+
+    /// The token's contract deducted a fee from the debit: it never was in the controller. The order
+    /// is paid out as quoted, so the tenant's position bears it.
+    pub(super) fn debit_fee(&self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let position = AccountCode::FxPosition(self.coin.currency());
+        let mut set = Set::begin(self, cx);
+        set.add((self.unswept(), AccountCode::External(self.coin)), self.coins(fee), TOKEN_FEE, cx);
+        set.add((position, self.exchanged()), self.coins(fee), TOKEN_FEE, cx);
+        set.transfers
+    }
+
+    /// The same from the return of the tokens: it never was the wallet's.
+    pub(super) fn return_fee(&self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let legs = (self.wallet_account(), AccountCode::External(self.coin));
+        let mut set = Set::begin(self, cx);
+        set.add(legs, self.coins(fee), TOKEN_FEE, cx);
         set.transfers
     }
 

@@ -354,7 +354,7 @@ impl OrderCase {
     }
 
     /// The controller has the tokens since `tx`.
-    pub fn debited(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+    pub fn debited(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let called_off = self.order.failure.is_some();
         let trigger =
@@ -375,6 +375,7 @@ impl OrderCase {
             "exchange.debit",
             cx,
         ));
+        effects.transfers.extend(self.order.debit_fee(fee, cx));
         self.enter(state, &mut effects, cx);
         if state == ExchangeState::Returning {
             self.want_coins_back(&mut effects, cx);
@@ -465,17 +466,20 @@ impl OrderCase {
         effects
     }
 
-    /// The tokens are back in the wallet.
-    pub fn coins_back(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+    /// The tokens are back in the wallet, less the `fee` that their contract deducted for its issuer
+    /// on the way.
+    pub fn coins_back(&mut self, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(OrderTrigger::CoinsBack) {
             effects.transfers.extend(self.order.give_coins_back(cx));
+            effects.transfers.extend(self.order.return_fee(fee, cx));
             self.wallet.touch(cx.now);
             self.enter(state, &mut effects, cx);
         } else if self.order.came_back
             && matches!(self.order.recredit, None | Some(Recredit::UnderWay))
         {
             effects.transfers.extend(self.order.give_coins_back(cx));
+            effects.transfers.extend(self.order.return_fee(fee, cx));
             self.order.recredit = Some(Recredit::Done);
             self.order.version += 1;
             self.wallet.touch(cx.now);

@@ -199,7 +199,7 @@ impl World {
         self.taken();
         let (debit, now) = (self.case.order.debit, self.now);
         self.case.intent(debit).expect("a debit").done(now);
-        self.does(|case, cx| case.debited(TX, cx));
+        self.does(|case, cx| case.debited(TX, 0, cx));
     }
 
     /// Starts the payout at the rate `mid` with an available rail. Returns whether an attempt
@@ -242,7 +242,7 @@ impl World {
         let intent = self.case.intent(give_back).expect("a return");
         intent.state = IntentState::Assigned;
         intent.done(now);
-        self.does(|case, cx| case.coins_back(cx));
+        self.does(|case, cx| case.coins_back(0, cx));
     }
 
     fn return_is_barred(&mut self) {
@@ -421,7 +421,7 @@ fn nothing_is_paid_for_a_debit_that_a_reorganisation_undid() {
     let again = world.case.intent(debit).expect("a debit");
     again.state = IntentState::Assigned;
     again.done(now);
-    world.does(|case, cx| case.debited(TX, cx));
+    world.does(|case, cx| case.debited(TX, 0, cx));
     assert!(world.pay_at("278.50"));
 
     let mut failed = undone();
@@ -449,7 +449,7 @@ fn the_tokens_of_a_debit_that_a_reorganisation_restored_return_to_the_wallet() {
             world.case.intent(give_back).is_some_and(|it| it.kind() == IntentKind::ReturnDebit)
         );
         assert_eq!(world.case.order.debit_tx, Some(TX));
-        world.does(|case, cx| case.coins_back(cx));
+        world.does(|case, cx| case.coins_back(0, cx));
         assert_eq!((world.state(), world.books.show()), (state, books), "as before");
         world.does(|case, cx| case.debit_restored(TX, cx));
         assert_eq!(world.case.order.give_back, give_back, "once");
@@ -492,7 +492,7 @@ fn tokens_return_once() {
         1
     );
     world.coins_come_back();
-    world.does(|case, cx| case.coins_back(cx));
+    world.does(|case, cx| case.coins_back(0, cx));
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
 }
 
@@ -648,7 +648,7 @@ fn a_block_cancels_pending_orders_and_returns_mined_debits() {
     stopped.does(|case, cx| case.debit_not_tried(cx));
     assert_eq!(stopped.case.order.state.status(), OrderStatus::Cancelled);
     assert_eq!(stopped.books.account(&code()).available().minor, FUNDS);
-    under_way.does(|case, cx| case.debited(TX, cx));
+    under_way.does(|case, cx| case.debited(TX, 0, cx));
     assert_eq!(under_way.state(), ExchangeState::Returning);
     under_way.coins_come_back();
     assert_eq!(under_way.books.account(&code()).available().minor, FUNDS);
@@ -678,6 +678,38 @@ fn a_failed_debit_releases_the_tokens() {
             (ExchangeState::Failed, Some(failure))
         );
         assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+    }
+}
+
+#[test]
+fn a_token_fee_of_the_debit_is_the_tenants_and_of_the_return_the_wallets() {
+    const FEE: i64 = 1_000_000;
+    let debited = || {
+        let mut world = World::pending();
+        world.taken();
+        let (debit, now) = (world.case.order.debit, world.now);
+        world.case.intent(debit).expect("a debit").done(now);
+        world.does(|case, cx| case.debited(TX, FEE, cx));
+        world
+    };
+    let unswept = AccountCode::Unswept(ChainNumber::FIRST, StableCoin::Usdc);
+    let balance = |world: &World, code: &AccountCode| world.books.account(code).balance().minor;
+    let mut paid = debited();
+    let minor = paid.case.order.minor;
+    assert_eq!(balance(&paid, &unswept), minor - FEE, "what arrived");
+    assert_eq!((paid.pools().owed(), paid.pools().sweepable()), (minor, -FEE), "it may return");
+    assert!(paid.pay_at("278.50"));
+    paid.hears(RailStatus::Settled, None);
+    assert_eq!((paid.pools().owed(), paid.pools().sweepable()), (0, minor - FEE));
+
+    for fee in [0, FEE] {
+        let mut world = debited();
+        block_wallet(&mut world.case.wallet);
+        assert!(!world.pay_at("278.50"));
+        world.does(|case, cx| case.coins_back(fee, cx));
+        assert_eq!(world.state(), ExchangeState::Failed);
+        assert_eq!(world.books.account(&code()).available().minor, FUNDS - fee);
+        assert_eq!(world.pools().owed(), 0, "the tenant replaced what the debit lost");
     }
 }
 
@@ -867,7 +899,7 @@ fn tokens_that_cannot_return_to_a_blacklisted_wallet_end_in_suspense() {
         let mut world = World::pending();
         world.taken();
         let mut world = called_off(world);
-        world.does(|case, cx| case.debited(TX, cx));
+        world.does(|case, cx| case.debited(TX, 0, cx));
         world
     };
     let unpaid = {
@@ -1324,7 +1356,7 @@ fn act(world: &mut World, act: Act) {
         }
         Act::DebitDone if is(world, debit, IntentState::Assigned) => {
             world.case.intent(debit).expect("there").done(now);
-            world.does(|case, cx| case.debited(TX, cx));
+            world.does(|case, cx| case.debited(TX, 0, cx));
         }
         Act::DebitNotTried if is(world, debit, IntentState::Assigned) => {
             world.case.intent(debit).expect("there").not_tried(now);

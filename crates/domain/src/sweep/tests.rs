@@ -51,7 +51,7 @@ impl World {
     /// The sweep took effect.
     fn finishes(&mut self) {
         let available = self.pools().unswept.available().minor;
-        self.does(|sweep, cx| sweep.done(TX, available, cx));
+        self.does(|sweep, cx| sweep.done((TX, 0), available, cx));
     }
 
     /// The controller has an order's tokens.
@@ -113,6 +113,20 @@ impl World {
     fn state(&self) -> Option<SweepState> {
         self.sweep.as_ref().map(|sweep| sweep.state)
     }
+}
+
+#[test]
+fn a_token_fee_of_a_sweep_is_booked_and_owed_to_no_order() {
+    let mut world = World::new();
+    world.debited(70);
+    world.settled(40);
+    assert!(world.begin(110));
+    let available = world.pools().unswept.available().minor;
+    world.does(|sweep, cx| sweep.done((TX, 3), available, cx));
+    world.does(|sweep, cx| sweep.done((TX, 3), available, cx));
+    assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (37, 37));
+    assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)), (70, 70));
+    assert_eq!((world.pools().owed(), world.pools().sweepable()), (70, 0));
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub(super) fn after_all(
         (Subject::Deposit(of), _) if intent.kind() == IntentKind::Release => {
             release(ws, of, intent, (id, tx, fee), cx)
         }
-        _ => given_up(ws, key, intent, (id, tx), cx),
+        _ => given_up(ws, key, intent, (id, tx, fee), cx),
     }
 }
 
@@ -73,7 +73,7 @@ fn given_up(
     ws: &mut WorkingSet,
     key: &IntentKey,
     intent: Intent,
-    (id, tx): (ChainTxId, TxHash),
+    (id, tx, fee): (ChainTxId, TxHash, i64),
     cx: &mut Cx<'_>,
 ) -> Result<bool, Refused> {
     let (tenant, kind, of) = (intent.tenant, intent.kind(), intent.id);
@@ -104,7 +104,9 @@ fn given_up(
                 _ => case.refund_restored(of, tx, cx),
             });
         }
-        (Subject::Sweep(sweep, ..), _) => effects.merge(sweep::done(ws, tenant, *sweep, tx, cx)),
+        (Subject::Sweep(sweep, ..), _) => {
+            effects.merge(sweep::done(ws, tenant, *sweep, (tx, fee), cx));
+        }
         // A later hold or lift, which the same key signed, came after it.
         (Subject::Hold(..) | Subject::Sponsored(_), _) => {}
         (Subject::Other, _) => {

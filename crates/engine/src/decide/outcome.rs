@@ -3,6 +3,7 @@
 
 use domain::chain::{IntentKind, Plan, TxHash};
 use domain::chain_tx::{Intent, IntentState, Patience};
+use domain::coin_amount;
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderCase};
@@ -325,7 +326,7 @@ pub(super) fn fail(
         (Subject::Order(of), true) => {
             on_order(ws, tenant, of, &mut effects, |case| {
                 let effects = match futile {
-                    Some(Futile::NotDebited) => case.coins_back(cx),
+                    Some(Futile::NotDebited) => case.coins_back(0, cx),
                     Some(Futile::Barred) => case.return_barred(cx),
                     None => case.debit_failed(reason, cx),
                 };
@@ -385,6 +386,7 @@ pub(super) fn finish(
         let what = format!("the intent to {kind}, which {state}, took effect");
         effects.alerts.push(Alert { kind: AlertKind::ChainMismatch, subject: id.0, what });
     }
+    effects.alerts.extend(fee_alert(&intent, fee));
     ws.intents.put((tenant, id), intent);
     match &key.subject {
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
@@ -398,10 +400,10 @@ pub(super) fn finish(
             _ => case.refunded(tx, cx),
         }),
         Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| match kind {
-            IntentKind::Debit => case.debited(tx, cx),
-            _ => case.coins_back(cx),
+            IntentKind::Debit => case.debited(tx, fee, cx),
+            _ => case.coins_back(fee, cx),
         }),
-        Subject::Sweep(of, ..) => effects.merge(sweep::done(ws, tenant, *of, tx, cx)),
+        Subject::Sweep(of, ..) => effects.merge(sweep::done(ws, tenant, *of, (tx, fee), cx)),
         Subject::Hold(of, deposit) => {
             if let Some(mut request) = ws.requests.get(&(tenant, *of)).cloned() {
                 effects.merge(request.escrow_lifted(id, *deposit, cx));
@@ -415,6 +417,21 @@ pub(super) fn finish(
         sweep::plan(ws, tenant, (*chain, *coin), rules, cx);
     }
     Ok(())
+}
+
+/// The alert about a fee that a token's contract deducted. A release has one of its own.
+fn fee_alert(intent: &Intent, fee: i64) -> Option<Alert> {
+    let movement = match intent.kind() {
+        IntentKind::Debit => "an order's debit",
+        IntentKind::ReturnDebit => "an order's tokens on their way back to the wallet",
+        IntentKind::ExecuteRefund => "a refund",
+        IntentKind::Sweep => "a sweep to the treasury",
+        _ => return None,
+    };
+    let coin = intent.coin.filter(|_| fee > 0)?.currency().code();
+    let kept = coin_amount::show(fee);
+    let what = format!("the {coin} contract deducts a fee: {kept} of {movement} did not arrive");
+    Some(Alert { kind: AlertKind::TokenChanged, subject: intent.subject, what })
 }
 
 /// An unsupported token was sent to a vault: it is recorded, never credited, and triggers no
@@ -437,4 +454,43 @@ pub(super) fn unsupported(
         )?;
     }
     Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chain::{Address, ChainNumber, Movement, Word};
+    use domain::currency::StableCoin;
+    use domain::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_token_fee_of_each_movement_raises_an_alert() {
+        let (intent, token, amount) = (Word([1; 32]), Address([7; 20]), 60_000_000);
+        let (reference, recipient) = (Word([2; 32]), Address([8; 20]));
+        let movement = Movement { intent, reference, recipient, token, amount };
+        for (plan, movement) in [
+            (Plan::Debit(movement), Some("an order's debit")),
+            (Plan::ReturnDebit { debit: intent, intent }, Some("an order's tokens")),
+            (Plan::ExecuteRefund { intent }, Some("a refund")),
+            (Plan::Sweep { token, amount }, Some("a sweep")),
+            // The deposit raises it.
+            (Plan::Release(movement), None),
+        ] {
+            let (id, tenant) = (IntentId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
+            let (chain, subject) = (ChainNumber::FIRST, Uuid::from_u128(3));
+            let new = Intent::new(id, tenant, chain, subject, plan, Timestamp(0));
+            let intent = Intent { coin: Some(StableCoin::Usdt), ..new };
+            let alert = fee_alert(&intent, 600_000);
+            assert_eq!(alert.is_some(), movement.is_some(), "{plan:?}");
+            if let Some((alert, movement)) = alert.zip(movement) {
+                assert_eq!((alert.kind, alert.subject), (AlertKind::TokenChanged, subject));
+                let begins = "the USDT contract deducts a fee: 0.6";
+                assert!(alert.what.starts_with(begins), "{}", alert.what);
+                assert!(alert.what.contains(movement), "{}", alert.what);
+            }
+            assert_eq!(fee_alert(&intent, 0), None);
+        }
+    }
 }

@@ -90,18 +90,18 @@ fn change(
     effects
 }
 
-/// The sweep took effect in `tx`.
+/// The sweep took effect in `tx`; the token's contract kept a `fee` of the amount.
 pub(super) fn done(
     ws: &mut WorkingSet,
     tenant: TenantId,
     id: SweepId,
-    tx: TxHash,
+    (tx, fee): (TxHash, i64),
     cx: &mut Cx<'_>,
 ) -> WalletEffects {
     let known = ws.sweeps.get(&(tenant, id)).map(|sweep| (sweep.chain, sweep.coin));
     let available =
         known.map_or(0, |(chain, coin)| pools(ws, tenant, chain, coin).unswept.available().minor);
-    change(ws, tenant, id, |sweep| sweep.done(tx, available, cx))
+    change(ws, tenant, id, |sweep| sweep.done((tx, fee), available, cx))
 }
 
 /// The sweep's intent was given up.

@@ -61,6 +61,8 @@ pub(super) fn purpose(reason: &str) -> &'static str {
         "exchange.recredit" => "Exchange order: to be refunded",
         "exchange.withheld" => "Exchange order: cannot be refunded, wallet blacklisted",
         "exchange.return" => "Exchange order refunded",
+        "exchange.token_fee" => "Token contract's fee on an exchange order",
+        "sweep.token_fee" => "Token contract's fee on a sweep to the treasury",
         "sweep.reserve" => "Sweep to the treasury in progress",
         "sweep.done" => "Sweep to the treasury",
         "sweep.fund" => "Stablecoins sent back from the treasury",

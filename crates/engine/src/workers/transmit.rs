@@ -6,15 +6,15 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, BlockHash, Broadcast, Call, ChainFault, Depth, Fees, IntentKind, Movement, Plan,
-    Receipt, Sighting, Signed, Unsigned, Word, intent_word, vault,
+    Address, BlockHash, Broadcast, Call, ChainFault, ChainLog, Depth, Fees, IntentKind, LogEvent,
+    Movement, Plan, Receipt, Sighting, Signed, Unsigned, Word, intent_word, vault,
 };
 use domain::chain_tx::{
     self, ChainTx, Intent, LOOK_EVERY, Mined, Place, STUCK, Taking, TxAttempt, TxState,
 };
 use domain::currency::StableCoin;
 use domain::deposit::VaultLog;
-use domain::ids::{ChainTxId, IntentId};
+use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId};
 use domain::job::Job;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
@@ -431,7 +431,7 @@ impl Workers {
             }
         }
         if sighting.is_some() && self.is_watched(case, place.number, Some(place.block)).await {
-            let fees = self.fees(wallets, case, &mined).await?;
+            let fees = self.fees(wallets, case, &mined, &receipt).await?;
             let mut over = tell(true, fees);
             if let ChainAction::Mined { tx, .. } = &mut over {
                 self.name_rivals(case, tx).await.map_err(|error| {
@@ -532,46 +532,93 @@ impl Workers {
         Ok(newest.is_some_and(|newest| newest >= number))
     }
 
-    /// Fees that token contracts kept from releases, from the logs that the watcher saved. Of our
-    /// tokens only USDT's contract can charge one.
+    /// Fees that token contracts kept from what intents moved, from the logs that the watcher saved.
+    /// Of our tokens only USDT's contract can charge one.
     async fn fees(
         &self,
         wallets: &WalletWorld,
         case: &Case,
         mined: &Mined,
+        receipt: &Receipt,
     ) -> Result<Vec<(IntentId, i64)>, ChainFault> {
         let attempt = case.tx.attempts.iter().find(|attempt| attempt.number == mined.attempt);
         let Some(attempt) = attempt.filter(|attempt| mined.succeeded && !attempt.cancels) else {
             return Ok(Vec::new());
         };
-        let Ok(contracts) = wallets.contracts.controller(case.tx.tenant) else {
-            return Ok(Vec::new());
-        };
+        let unreadable =
+            |error: StoreError| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
         let mut left: BTreeMap<Address, VecDeque<i64>> = BTreeMap::new();
         let mut fees = Vec::new();
         for intent in case.intents.iter().filter(|it| !mined.failed.contains(&it.id)) {
-            let (Plan::Release(movement), Some(StableCoin::Usdt)) = (intent.plan, intent.coin)
-            else {
+            if intent.coin != Some(StableCoin::Usdt) {
                 continue;
-            };
-            let Movement { recipient, reference, .. } = &movement;
-            let escrow =
-                vault::address(&contracts.address, &contracts.implementation, recipient, reference);
-            if let Entry::Vacant(entry) = left.entry(escrow) {
-                let logs = self.store.vault_logs(case.tx.chain, escrow).await;
-                let logs = logs.map_err(|error| {
-                    ChainFault::Unreachable(format!("logs cannot be read: {error}"))
-                })?;
+            }
+            if let Plan::ReturnDebit { .. } = intent.plan {
+                let fee = self.return_fee(wallets, intent, receipt).await.map_err(unreadable)?;
+                fees.extend((fee > 0).then_some((intent.id, fee)));
+                continue;
+            }
+            let moved = self.moved_by(wallets, case, intent).await.map_err(unreadable)?;
+            let Some((account, amount)) = moved else { continue };
+            if let Entry::Vacant(entry) = left.entry(account) {
+                let logs = self.store.vault_logs(case.tx.chain, account).await;
                 // One transaction may release several coins of an escrow.
                 let is_of_it = |log: &&VaultLog| {
                     log.tx == attempt.hash && log.coin == StableCoin::Usdt && log.minor < 0
                 };
+                let logs = logs.map_err(unreadable)?;
                 entry.insert(logs.iter().filter(is_of_it).map(|log| -log.minor).collect());
             }
-            let fee = left.get_mut(&escrow).map_or(0, |moved| fee_of(movement.amount, moved));
+            let fee = left.get_mut(&account).map_or(0, |moved| fee_of(amount, moved));
             fees.extend((fee > 0).then_some((intent.id, fee)));
         }
         Ok(fees)
+    }
+
+    /// The fee kept from an order's tokens on their way back, according to the receipt that enough nodes
+    /// have: the wallet received the rest.
+    async fn return_fee(
+        &self,
+        wallets: &WalletWorld,
+        intent: &Intent,
+        receipt: &Receipt,
+    ) -> Result<i64, StoreError> {
+        let order = self.store.exchange(intent.tenant, ExchangeId(intent.subject)).await?;
+        let Some(order) = order else { return Ok(0) };
+        let wallet = self.store.wallet(intent.tenant, order.wallet).await?;
+        let token = wallets.config.token(order.coin);
+        let (Some(wallet), Some(token)) = (wallet, token) else { return Ok(0) };
+        let received = |log: &ChainLog| match log.event {
+            LogEvent::Transfer { from, to, value } if from == wallet.controller => {
+                (log.contract == token && to == wallet.address).then_some(value)
+            }
+            _ => None,
+        };
+        Ok(missing_of(order.minor, receipt.logs.iter().find_map(received)))
+    }
+
+    /// The vault or controller that an intent's amount leaves, and that amount in minor units.
+    async fn moved_by(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        intent: &Intent,
+    ) -> Result<Option<(Address, u64)>, StoreError> {
+        let (tenant, subject) = (intent.tenant, intent.subject);
+        Ok(match intent.plan {
+            Plan::Release(movement) | Plan::Debit(movement) => {
+                let Ok(of) = wallets.contracts.controller(tenant) else { return Ok(None) };
+                let Movement { recipient, reference, amount, .. } = &movement;
+                let vault = vault::address(&of.address, &of.implementation, recipient, reference);
+                Some((vault, *amount))
+            }
+            Plan::Sweep { amount, .. } => Some((case.tx.controller, amount)),
+            Plan::ExecuteRefund { .. } => {
+                let deposit = self.store.deposit(tenant, DepositId(subject)).await?;
+                deposit.map(|it| (it.to, it.minor.unsigned_abs()))
+            }
+            _ => None,
+        })
     }
 
     /// Whether the watcher has ingested this height, and has not another block there than this one:
@@ -621,6 +668,12 @@ fn fee_of(amount: u64, moved: &mut VecDeque<i64>) -> i64 {
         (sum, last) = (sum + next, next);
     }
     if sum == amount { amount - last } else { 0 }
+}
+
+/// What is missing of an amount that arrived, in minor units; 0 if the receipt does not show it.
+fn missing_of(minor: i64, received: Option<u64>) -> i64 {
+    let received = received.and_then(|received| i64::try_from(received).ok());
+    received.map_or(0, |received| minor.saturating_sub(received).max(0))
 }
 
 fn is_time_to_repeat(case: &Case, last: &TxAttempt, now: Timestamp) -> bool {
@@ -676,5 +729,8 @@ mod tests {
             assert_eq!(moved.len(), left);
         }
         assert_eq!(fee_of(u64::MAX, &mut VecDeque::from([1])), 0);
+        for (received, missing) in [(Some(60), 0), (Some(59), 1), (Some(61), 0), (None, 0)] {
+            assert_eq!(missing_of(60, received), missing, "{received:?}");
+        }
     }
 }

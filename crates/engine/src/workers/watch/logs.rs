@@ -124,6 +124,13 @@ impl Watch<'_> {
         self.put_logs_aside(logs).await;
         let vaults = self.vaults(logs).await?;
         let sweeping = self.payers(logs, &vaults).await?;
+        let to_vault = |log: &ChainLog| match log.event {
+            LogEvent::Transfer { from, to, .. } if vaults.contains_key(&to) => {
+                Some((log.tx, log.contract, from))
+            }
+            _ => None,
+        };
+        let returns: BTreeSet<_> = logs.iter().filter_map(to_vault).collect();
         let mut kept = Vec::new();
         let mut found = Vec::new();
         for log in logs {
@@ -143,8 +150,10 @@ impl Watch<'_> {
                     kept.extend(vaults.get(&from).map(|vault| moved(vault.address, -minor)));
                     kept.extend(vaults.get(&to).map(|vault| moved(vault.address, minor)));
                     // A controller's payment to an address that is not a vault goes to its
-                    // treasury.
-                    let swept = sweeping.contains(&from) && !vaults.contains_key(&to);
+                    // treasury; beside one to a vault, which sweeps have not, it is the token's fee.
+                    let swept = sweeping.contains(&from)
+                        && !vaults.contains_key(&to)
+                        && !returns.contains(&(log.tx, log.contract, from));
                     kept.extend(swept.then(|| moved(from, -minor)));
                     if let Some(vault) = vaults.get(&to)
                         && !self.is_our_own(vaults.get(&from), from, vault).await?
