@@ -57,6 +57,16 @@ class Known(Exception):
     """The bank has it already: no refusal, whatever the status says."""
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer like others: another host gets no token, and says nothing about a payment."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirects)
+
+
 # --- the bank ---------------------------------------------------------------------------------------
 
 
@@ -78,7 +88,7 @@ class Bank:
                     self.settings["BANK_TOKEN_URL"], urllib.parse.urlencode(form).encode(),
                     {"Authorization": "Basic " + base64.b64encode(basic.encode()).decode()})
                 try:
-                    with urllib.request.urlopen(request, timeout=BANK_TIMEOUT_S) as response:
+                    with opener.open(request, timeout=BANK_TIMEOUT_S) as response:
                         answer = json.load(response)
                         self.token = answer["access_token"]
                         # Renewed before it expires on the way.
@@ -104,7 +114,7 @@ class Bank:
             self.settings["BANK_URL"] + path, data, headers, method=method)
         try:
             try:
-                with urllib.request.urlopen(request, timeout=BANK_TIMEOUT_S) as response:
+                with opener.open(request, timeout=BANK_TIMEOUT_S) as response:
                     return response.status, read_json(response.read())
             except urllib.error.HTTPError as error:
                 return error.code, read_json(error.read())
@@ -386,7 +396,7 @@ class Connector:
             "Content-Type": "application/json", "webhook-id": callback_id,
             "webhook-timestamp": timestamp, "webhook-signature": f"v1,{signature}"})
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:
+            with opener.open(request, timeout=30) as response:
                 return response.status
         except urllib.error.HTTPError as error:
             return error.code

@@ -20,6 +20,7 @@ Google: algorithm EC_SIGN_SECP256K1_SHA256, protection level HSM; the service ac
 
 import base64
 import hmac
+import http.client
 import json
 import os
 import sys
@@ -40,6 +41,10 @@ class Refused(Exception):
     def __init__(self, status, reason):
         super().__init__(reason)
         self.status, self.reason = status, reason
+
+
+class TokenRefused(Refused):
+    """The key service does not accept the access token (HTTP 401)."""
 
 
 # ---- Keccak-256, which Python does not have (its SHA3-256 is padded otherwise) ----
@@ -138,30 +143,58 @@ def checked(rules, order, own):
 # ---- The clouds ----
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Requests carry the access token: they go to the configured host and to no other."""
+
+    def http_error_302(self, request, answer, code, message, headers):
+        target = urllib.parse.urlsplit(urllib.parse.urljoin(request.full_url, headers.get("Location", "")))
+        raise Refused(502, f"the key service redirects (HTTP {code}) to {target.scheme}://{target.netloc}, which is not followed")
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+opener = urllib.request.build_opener(NoRedirects)
+
+
 def fetched(url, body=None, headers=None):
     if isinstance(body, dict):
         body, headers = json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, headers or {}), timeout=TIMEOUT_S) as answer:
+        with opener.open(urllib.request.Request(url, body, headers or {}), timeout=TIMEOUT_S) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        raise Refused(502, f"the key service answered HTTP {error.code}") from None
-    except (urllib.error.URLError, TimeoutError, ValueError):
+        refused = TokenRefused if error.code == 401 else Refused
+        raise refused(502, f"the key service answered HTTP {error.code}") from None
+    except (OSError, http.client.HTTPException, ValueError):
         raise Refused(503, "the key service cannot be reached") from None
 
 
 class Tokens:
-    """An access token, kept until a minute before its end."""
+    """An access token, kept until a minute before its end, or until the key service refuses it."""
 
     def __init__(self, fetch):
         self.fetch, self.lock, self.token, self.until = fetch, threading.Lock(), "", 0.0
 
-    def header(self):
+    def current(self):
         with self.lock:
             if time.time() >= self.until:
                 answer = self.fetch()
                 self.token, self.until = answer["access_token"], time.time() + int(answer["expires_in"]) - 60
-            return {"Authorization": "Bearer " + self.token}
+            return self.token
+
+    def drop(self, token):
+        with self.lock:
+            if self.token == token:
+                self.until = 0.0
+
+    def fetched(self, url, body=None):
+        """An answer of the key service. A refused token is replaced once: access may have been withdrawn and given again."""
+        token = self.current()
+        try:
+            return fetched(url, body, {"Authorization": "Bearer " + token})
+        except TokenRefused:
+            self.drop(token)
+        return fetched(url, body, {"Authorization": "Bearer " + self.current()})
 
 
 def azure_token():
@@ -201,7 +234,7 @@ class Azure:
         self.key = key
 
     def point(self):
-        jwk = fetched(self.key + "?api-version=7.4", None, self.tokens.header())["key"]
+        jwk = self.tokens.fetched(self.key + "?api-version=7.4")["key"]
         if jwk.get("crv") not in ("P-256K", "SECP256K1"):
             raise Refused(502, "the key is on another curve than P-256K")
         return b"\x04" + unpadded(jwk["x"]).rjust(32, b"\0") + unpadded(jwk["y"]).rjust(32, b"\0")
@@ -209,7 +242,7 @@ class Azure:
     def sign(self, digest):
         value = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         body = {"alg": "ES256K", "value": value}
-        return unpadded(fetched(self.key + "/sign?api-version=7.4", body, self.tokens.header())["value"])
+        return unpadded(self.tokens.fetched(self.key + "/sign?api-version=7.4", body)["value"])
 
 
 class Google:
@@ -220,7 +253,7 @@ class Google:
         self.url = f"{self.host}/v1/{key}"
 
     def point(self):
-        answer = fetched(self.url + "/publicKey", None, self.tokens.header())
+        answer = self.tokens.fetched(self.url + "/publicKey")
         if answer.get("algorithm") != "EC_SIGN_SECP256K1_SHA256":
             raise Refused(502, "the key has another algorithm than EC_SIGN_SECP256K1_SHA256")
         lines = [line for line in answer["pem"].splitlines() if not line.startswith("-----")]
@@ -229,7 +262,7 @@ class Google:
     def sign(self, digest):
         # "sha256" is the name of its field for 32 bytes; they are signed as they are.
         body = {"digest": {"sha256": base64.b64encode(digest).decode()}}
-        der = base64.b64decode(fetched(self.url + ":asymmetricSign", body, self.tokens.header())["signature"])
+        der = base64.b64decode(self.tokens.fetched(self.url + ":asymmetricSign", body)["signature"])
         numbers, at = [], 2
         for _ in range(2):
             size = der[at + 1]

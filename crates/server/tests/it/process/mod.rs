@@ -15,6 +15,7 @@ mod pooler;
 mod production;
 mod readme;
 mod relay;
+mod samples;
 mod sandbox;
 mod snippets;
 mod steady;
