@@ -24,11 +24,13 @@ readonly NAMED=("$@")
 
 work=$(mktemp -d)
 sandbox=""
+answers=""
 finish() {
-    if [ -n "$sandbox" ]; then
-        kill "$sandbox" 2>/dev/null || true
-        wait "$sandbox" 2>/dev/null || true
-    fi
+    local process
+    for process in $sandbox $answers; do
+        kill "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+    done
     rm -rf "$work"
 }
 trap finish EXIT
@@ -101,6 +103,7 @@ typescript() {
         node compiled/test.js
     )
 }
+readonly OPEN_OBJECTS="disallowAdditionalPropertiesIfNotPresent=false"
 readonly TSC=(--strict --target es2022 --module nodenext --types node)
 
 java-client() {
@@ -126,9 +129,16 @@ go-client() {
     for service in payment wallet; do
         # Without the mapping the generator uses 32 bits for a number: too few for money. Without the lookup the code
         # needs a library besides Go's own.
+        # Members that a later version adds are no errors.
         generate go "$service" "$build/$service" --type-mappings=number=float64 --additional-properties \
-            "packageName=$service,withGoMod=false,enumClassPrefix=true,useOneOfDiscriminatorLookup=true"
+            "packageName=$service,withGoMod=false,enumClassPrefix=true,useOneOfDiscriminatorLookup=true,$OPEN_OBJECTS"
         rm -rf "${build:?}/$service/test"
+        # Nor are its values of enumerations, which stay as they are, and its types of events, which have no variant.
+        sed -i -E \
+            -e 's/^\treturn fmt.Errorf\("%\+v is not a valid .*", value\)$/\t*v = enumTypeValue\n\treturn nil/' \
+            -e 's/^\treturn fmt.Errorf\("data failed to match schemas in anyOf\(EventData\)"\)$/\treturn nil/' \
+            -e 's|^\treturn nil, nil (// no data in ...Of schemas)$|\treturn []byte("null"), nil \1|' "$build/$service"/model_*.go
+        if [ "$service" = payment ]; then sed -i '/^\t"fmt"$/d' "$build/payment/model_event_data.go"; fi
     done
     (cd "$build" && quietly go vet . ./test && go run ./test)
     tar --create --gzip --file "$packages/corridor-client-go-0.1.0.tar.gz" --directory "$build" .
@@ -189,6 +199,15 @@ for _ in $(seq $((READY_AT_MOST_S * 10))); do
 done
 environment=$("$PROGRAM" env)
 eval "$environment"
+# What a sandbox does not answer: later versions, limits, redirects.
+python3 "$HERE/answers.py" >"$work/answers" &
+answers=$!
+for _ in $(seq $((READY_AT_MOST_S * 10))); do
+    [ -s "$work/answers" ] && break
+    sleep 0.1
+done
+CORRIDOR_ANSWERS_URL=$(cat "$work/answers")
+export CORRIDOR_ANSWERS_URL
 
 clients=("${NAMED[@]}")
 if [ ${#clients[@]} = 0 ]; then clients=(python python-client typescript java go csharp); fi

@@ -100,13 +100,19 @@ func (s *Signer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return base.RoundTrip(signed)
 }
 
+// client sends signed requests. Redirects are answers: each hop would be signed, and another host gets no token.
+func (s *Signer) client() *http.Client {
+	last := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: s, Timeout: timeout, CheckRedirect: last}
+}
+
 // Payments makes a client of the payment service.
 func Payments(baseURL, accessKey, secretKey string) *payment.APIClient {
 	url := strings.TrimRight(baseURL, "/")
 	settings := payment.NewConfiguration()
 	settings.Servers = payment.ServerConfigurations{{URL: url}}
 	signer := &Signer{AccessKey: accessKey, SecretKey: secretKey, Audience: url}
-	settings.HTTPClient = &http.Client{Transport: signer, Timeout: timeout}
+	settings.HTTPClient = signer.client()
 	return payment.NewAPIClient(settings)
 }
 
@@ -116,6 +122,6 @@ func Wallets(baseURL, accessKey, secretKey string, roles ...string) *wallet.APIC
 	settings := wallet.NewConfiguration()
 	settings.Servers = wallet.ServerConfigurations{{URL: url}}
 	signer := &Signer{AccessKey: accessKey, SecretKey: secretKey, Audience: url, Roles: roles}
-	settings.HTTPClient = &http.Client{Transport: signer, Timeout: timeout}
+	settings.HTTPClient = signer.client()
 	return wallet.NewAPIClient(settings)
 }

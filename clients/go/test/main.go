@@ -35,8 +35,56 @@ func check(holds bool, shown any) {
 	}
 }
 
+const id = "0b9f6c1e-7f57-4a51-8f5d-2f6f0a4be0c3"
+
+// answers is a client of clients/answers.py.
+func answers(kind string) *payment.APIClient {
+	return corridor.Payments(env("ANSWERS_URL")+"/"+kind, "key", "secret")
+}
+
+// laterVersions reads further members, and values and events of types that this version does not know.
+func laterVersions(ctx context.Context) {
+	pay := answers("newer")
+	accepted, _, err := pay.PaymentsAPI.CreatePayment(ctx).PaymentOrder(payment.PaymentOrder{}).Execute()
+	check(err == nil && accepted.Status == "held" && !accepted.Status.IsValid(), err)
+	record, _, err := pay.PaymentsAPI.GetPayment(ctx, id).Country(payment.COUNTRY_PAK).Execute()
+	check(err == nil && record.Response.Get().Status == "held", err)
+	page, _, err := pay.EventsAPI.FollowEvents(ctx).Mode("poll").After("0").Execute()
+	check(err == nil && page.Next == "4" && len(page.Events) == 4, err)
+	check(page.Events[0].Data.Quote.Rate == 75.7 && page.Events[0].Data.PaymentRecord == nil, page.Events[0])
+	check(page.Events[1].Type == "payment.held" && page.Events[1].Data.PaymentRecord.Id == id, page.Events[1])
+	check(page.Events[2].Type == "rate.changed" && page.Events[2].Data.PaymentRecord == nil, page.Events[2])
+	check(page.Events[3].Data.PaymentRecord.Response.Get().Status == "held", page.Events[3])
+	_, err = page.MarshalJSON()
+	must(0, err)
+	wallets := corridor.Wallets(env("ANSWERS_URL")+"/newer", "key", "secret", "auditor")
+	log, _, err := wallets.EventsAPI.ListEvents(ctx).After("0").Execute()
+	check(err == nil && log.Next == "4" && len(log.Events) == 4, err)
+	check(log.Events[0].WalletUnblockedEvent.Data.TriggeredBy == "REGULATOR", log.Events[0])
+	check(log.Events[1].GetActualInstance() == nil, log.Events[1])
+	check(log.Events[2].WalletUnblockedEvent.Data.Status == "WATCHED", log.Events[2])
+	check(log.Events[3].WalletUnblockedEvent.Data.TriggeredBy == wallet.TRIGGEREDBY_AUTOMATIC, log.Events[3])
+}
+
+// statuses are those of the answer, whatever its body: nothing is sent to another host, and nothing repeated.
+func statuses(ctx context.Context) {
+	for kind, expected := range map[string]int{"newer": 422, "limited": 429, "down": 503, "proxy": 502, "proxy503": 503, "redirect": 307} {
+		begun := time.Now()
+		ask := payment.NewQuoteRequest(payment.COUNTRY_PAK, payment.SOURCECURRENCY_AED, 123.45)
+		_, response, err := answers(kind).QuotesAPI.CreateQuote(ctx).QuoteRequest(*ask).Execute()
+		check(err != nil && response.StatusCode == expected && response.Header.Get("x-request-id") == "r-1", kind)
+		if kind != "newer" {
+			_, response, err = answers(kind).PaymentsAPI.GetPayment(ctx, id).Country(payment.COUNTRY_PAK).Execute()
+			check(err != nil && response.StatusCode == expected, kind)
+		}
+		check(time.Since(begun) < 5*time.Second, kind)
+	}
+}
+
 func main() {
 	ctx := context.Background()
+	laterVersions(ctx)
+	statuses(ctx)
 	pay := corridor.Payments(env("BASE_URL"), env("ACCESS_KEY"), env("SECRET_KEY"))
 
 	ask := payment.NewQuoteRequest(payment.COUNTRY_PAK, payment.SOURCECURRENCY_AED, 123.45)
