@@ -9,7 +9,45 @@ import corridor_payment as payment
 import corridor_wallet as wallet
 
 WAIT_S = 60
+ID = "0b9f6c1e-7f57-4a51-8f5d-2f6f0a4be0c3"
 env = os.environ
+
+
+def answers(kind):
+    """A client of clients/answers.py."""
+    return corridor.payments(f"{env['CORRIDOR_ANSWERS_URL']}/{kind}", "key", "secret")
+
+
+def refused(call):
+    """The status of an answer that is an error; whatever its body, it comes at once."""
+    begun = time.monotonic()
+    try:
+        call()
+    except payment.ApiException as error:
+        assert error.headers["x-request-id"] == "r-1" and time.monotonic() - begun < 5, error
+        return error.status
+    raise AssertionError("no error")
+
+
+# Members, values and types of events that this version does not know.
+newer = answers("newer")
+held = payment.PaymentsApi(newer).get_payment(ID, "PAK")
+assert held.response.status == "held" and held.response.status.value == "held", held
+assert held.order.beneficiary_name == "عائشة خان" and held.quote.account_check.result == "perhaps", held
+page = payment.EventsApi(newer).follow_events(mode="poll", after="0")
+assert [event.type for event in page.events] == ["quote.created", "payment.held", "rate.changed", "payment.processing"], page
+data = [event.data.actual_instance for event in page.events]
+assert page.next == "4" and data[0].rate == 75.7 and data[1].response.status == "held" and data[2] == {"pair": "AED/PKR"}, data
+assert page.to_dict()["events"][2]["data"] == {"pair": "AED/PKR"} and '"payment.held"' in page.to_json()
+log = wallet.EventsApi(corridor.wallets(env["CORRIDOR_ANSWERS_URL"] + "/newer", "key", "secret")).list_events(after="0")
+data = [event.actual_instance for event in log.events]
+assert log.next == "4" and data[0].data.triggered_by == "REGULATOR" and data[1]["event_type"] == "wallet.renamed", log
+assert data[2].data.status == "WATCHED" and data[3].data.triggered_by == wallet.TriggeredBy.AUTOMATIC, log
+for kind, status in {"limited": 429, "down": 503, "proxy": 502, "proxy503": 503, "redirect": 307}.items():
+    assert refused(lambda: payment.PaymentsApi(answers(kind)).get_payment(ID, "PAK")) == status, kind
+for kind, status in {"newer": 422, "limited": 429, "down": 503, "proxy": 502, "proxy503": 503, "redirect": 307}.items():
+    ask = payment.QuoteRequest(country="PAK", currency="AED", amount=123.45)
+    assert refused(lambda: payment.QuotesApi(answers(kind)).create_quote(ask)) == status, kind
 
 pay = corridor.payments(env["CORRIDOR_BASE_URL"], env["CORRIDOR_ACCESS_KEY"], env["CORRIDOR_SECRET_KEY"])
 quotes, payments, events = payment.QuotesApi(pay), payment.PaymentsApi(pay), payment.EventsApi(pay)

@@ -74,6 +74,9 @@ class _SignedPool:
         # The generated code passes None if its caller names no timeout.
         if options.get("timeout") is None:
             options["timeout"] = TIMEOUT_S
+        # A repetition would need a token of its own, and `Retry-After` can be longer than any token is valid. A redirect would
+        # send the token to another host.
+        options = {**options, "retries": False, "redirect": False}
         return self._pool.request(method, url, body=body, headers=headers, **options)
 
 
