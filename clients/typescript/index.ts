@@ -50,8 +50,12 @@ function signing(credentials: Credentials, roles: string[]): Middleware {
   };
 }
 
+// A redirect is an answer: another host gets neither token nor body.
 const timed = (request: Request) =>
-  fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+  fetch(request, {
+    redirect: "manual",
+    signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  });
 
 /** A client of the payment service. */
 export function paymentClient(credentials: Credentials): Client<PaymentPaths> {

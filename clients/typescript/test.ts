@@ -14,6 +14,33 @@ function data<T>(answer: { data?: T; error?: unknown; response: Response }): T {
   return answer.data;
 }
 
+const id = "0b9f6c1e-7f57-4a51-8f5d-2f6f0a4be0c3";
+// Clients of clients/answers.py.
+const answers = (kind: string) => ({ baseUrl: `${env("ANSWERS_URL")}/${kind}`, accessKey: "key", secretKey: "secret" });
+
+// Members, values and types of events that this version does not know.
+const later = paymentClient(answers("newer"));
+const held = data(await later.GET("/v2/payments/{id}", { params: { path: { id }, query: { country: "PAK" } } }));
+if ((held.response?.status as string) !== "held") throw new Error(JSON.stringify(held));
+const read = data(await later.GET("/v2/events", { params: { query: { mode: "poll", after: "0" } } }));
+if (typeof read === "string" || read.next !== "4") throw new Error("the page is not read");
+const kinds: string[] = read.events.map((event) => event.type);
+if (kinds.join() !== "quote.created,payment.held,rate.changed,payment.processing") throw new Error(kinds.join());
+const log = data(await walletClient(answers("newer")).GET("/v1/sdk/events", { params: { query: { after: "0" } } }));
+if (log.next !== "4" || log.events.length !== 4) throw new Error(JSON.stringify(log));
+
+// The status is that of the answer, whatever its body: nothing is sent to another host, and nothing repeated.
+const statuses = { newer: 422, limited: 429, down: 503, proxy: 502, proxy503: 503, redirect: 307 };
+for (const [kind, expected] of Object.entries(statuses)) {
+  const begun = Date.now();
+  const client = paymentClient(answers(kind));
+  const posted = await client.POST("/v2/quote", { body: { country: "PAK", currency: "AED", amount: 123.45 } });
+  const got = await client.GET("/v2/payments/{id}", { params: { path: { id }, query: { country: "PAK" } } });
+  const found = [posted.response.status, kind === "newer" ? 422 : got.response.status, posted.response.headers.get("x-request-id")];
+  if (found.join() !== `${expected},${expected},r-1` || posted.error === undefined) throw new Error(`${kind}: ${found}`);
+  if (Date.now() - begun > 5_000) throw new Error(`${kind} took too long`);
+}
+
 const pay = paymentClient({ baseUrl: env("BASE_URL"), accessKey: env("ACCESS_KEY"), secretKey: env("SECRET_KEY") });
 
 const quote = data(await pay.POST("/v2/quote", { body: { country: "PAK", currency: "AED", amount: 123.45 } }));
