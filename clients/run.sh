@@ -72,7 +72,7 @@ python() {
 }
 
 # Values of enumerations that a later version adds are read as they are, and what is of no known variant as a dictionary. Variants
-# are told apart by enumerations of their own.
+# are selected by enumerations of their own, which stay closed.
 tolerate_in_python() {
     local variants='/(payment_order_.*|.*_event|.*_transaction|.*_amount)\.py$'
     grep -l '(str, Enum)' "$1"/*.py | xargs sed -i '/^    def from_json/{
