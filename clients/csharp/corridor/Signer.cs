@@ -24,7 +24,7 @@ public sealed class Signer : DelegatingHandler
 
     /// <summary>The key is the text of <c>secretKey</c>, not its base64-decoded bytes.</summary>
     public Signer(string baseUrl, string accessKey, string secretKey, IReadOnlyList<string> roles)
-        : base(new HttpClientHandler())
+        : base(new HttpClientHandler { AllowAutoRedirect = false })
     {
         audience = baseUrl.TrimEnd('/');
         this.accessKey = accessKey;
@@ -66,7 +66,15 @@ public sealed class Signer : DelegatingHandler
             ? null
             : await request.Content.ReadAsByteArrayAsync(cancel).ConfigureAwait(false);
         request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Token(body));
-        return await base.SendAsync(request, cancel).ConfigureAwait(false);
+        HttpResponseMessage response = await base.SendAsync(request, cancel).ConfigureAwait(false);
+        // The generated code takes an answer below 400 for a success.
+        if ((int)response.StatusCode is >= 300 and < 400)
+        {
+            string to = $"HTTP {(int)response.StatusCode}: redirects are not followed, here to {response.Headers.Location}";
+            response.Dispose();
+            throw new HttpRequestException(to, null, response.StatusCode);
+        }
+        return response;
     }
 
     private static string Base64Url(byte[] data) =>
