@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::chain::{BlockHash, ChainConfig, ChainFault, ChainNumber, Receipt};
+use domain::chain::{BlockHash, ChainConfig, ChainFault, ChainNumber, Receipt, TxHash};
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use engine::alerts;
@@ -195,6 +195,54 @@ fn a_key_that_does_not_sign_for_minutes_raises_an_alert_that_ends_with_a_signatu
     });
 }
 
+/// The nodes have a transaction in block 1.
+fn mined(world: &World, tx: TxHash) {
+    let receipt = Receipt {
+        tx,
+        block_number: 1,
+        block: BlockHash([1; 32]),
+        succeeded: true,
+        gas_used: 50_000,
+        logs: Vec::new(),
+        refusals: Vec::new(),
+    };
+    world.chain.receipts.lock().expect("not poisoned").insert(tx, receipt);
+}
+
+/// A transaction at the highest fee whose key lacks gas waits for gas. Once it has been funded for a
+/// while it is stuck, until it is mined.
+#[test]
+fn an_alert_about_a_stuck_transaction_is_not_about_missing_gas_and_ends_once_it_is_mined() {
+    with(Setup::default(), async |world| {
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.keys.signs.store(true, Ordering::SeqCst);
+        world.chain.max_fee.store(1_000, Ordering::SeqCst);
+        world.chain.gas.store(1, Ordering::SeqCst);
+        let request = world.request(&world.wallet().await, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        world.work().await;
+        let alerts = async || {
+            let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+            let count = |part: &str| alerts.iter().filter(|(_, it)| it.what.contains(part)).count();
+            (count("is stuck"), count("cannot pay for gas"))
+        };
+        for _ in 0..3 {
+            world.later(Span::mins(2)).await;
+        }
+        assert_eq!(alerts().await, (0, 1));
+        world.chain.gas.store(0, Ordering::SeqCst);
+        world.later(Span::secs(30)).await;
+        assert_eq!(alerts().await, (0, 1), "funded a moment ago");
+        world.later(Span::mins(2)).await;
+        assert_eq!(alerts().await, (1, 1));
+        let txs = world.store.open_chain_txs(10).await.expect("readable");
+        mined(&world, txs[0].attempts[0].hash);
+        world.later(Span::mins(1)).await;
+        assert_eq!(alerts().await, (0, 0));
+    });
+}
+
 #[test]
 fn an_alert_about_a_rejected_broadcast_ends_once_the_transaction_is_mined() {
     with(Setup::default(), async |world| {
@@ -210,19 +258,7 @@ fn an_alert_about_a_rejected_broadcast_ends_once_the_transaction_is_mined() {
         };
         assert_eq!(rejected().await, 1);
         let txs = world.store.open_chain_txs(10).await.expect("readable");
-        let tx = txs[0].attempts[0].hash;
-        let block = BlockHash([1; 32]);
-        let (logs, refusals) = (Vec::new(), Vec::new());
-        let receipt = Receipt {
-            tx,
-            block_number: 1,
-            block,
-            succeeded: true,
-            gas_used: 50_000,
-            logs,
-            refusals,
-        };
-        world.chain.receipts.lock().expect("not poisoned").insert(tx, receipt);
+        mined(&world, txs[0].attempts[0].hash);
         world.later(Span::mins(1)).await;
         assert_eq!(rejected().await, 0);
     });
