@@ -16,6 +16,9 @@ use crate::time::Timestamp;
 
 /// Reason code of an attempt whose message certainly never left this machine.
 pub const NOT_SENT: &str = "NOT_SENT";
+/// Reason code of an attempt that its rail reported and these books have not begun: it was sent
+/// before the database was restored.
+pub const NOT_RECORDED: &str = "NOT_RECORDED";
 
 names! {
     /// State of an attempt.
@@ -266,6 +269,12 @@ impl Attempt {
     /// Evaluates a report. An amount that differs from the attempt's, and that no charges explain,
     /// is a contradiction. A refusal decides nothing while another copy of the message may be paid.
     pub fn hear(&self, report: &RailReport, rail: Option<&RailConfig>) -> Heard {
+        if self.is_unrecorded() && !report.source.starts_with(RECORDED) {
+            let RailReport { source, status, .. } = report;
+            return Heard::Contradicts(format!(
+                "{source} reports {status} for a payout that these books have not sent: record its outcome"
+            ));
+        }
         let charge = match self.charge(report) {
             Ok(charge) => charge,
             Err(what) => return Heard::Contradicts(what),
@@ -495,6 +504,7 @@ impl Attempt {
     /// repeated, or that it already has the instruction.
     pub fn is_to_be_sent_again(&self, rail: Option<&RailConfig>) -> bool {
         matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
+            && !self.is_unrecorded()
             && rail.is_some_and(|rail| rail.duplicate_detection)
             && !(self.sent_again && self.source.is_some())
             && !self.is_at_the_bank(rail)
@@ -580,6 +590,19 @@ impl Attempt {
             self.info = Some(why.to_owned());
         }
         sending
+    }
+
+    /// A rail reported it before it was sent from here: the outcome is unknown, and only users
+    /// establish it.
+    pub fn not_recorded(&mut self, why: &str, now: Timestamp) {
+        self.unclear(why, now);
+        self.reason = Some(NOT_RECORDED.to_owned());
+    }
+
+    /// Whether its rail reported it although these books had not sent it, and its outcome is not
+    /// established.
+    pub fn is_unrecorded(&self) -> bool {
+        self.state == AttemptState::Indeterminate && self.reason.as_deref() == Some(NOT_RECORDED)
     }
 
     /// The message certainly never left, so the attempt is refused, unless another outcome is known.

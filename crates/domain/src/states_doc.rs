@@ -43,8 +43,9 @@ saved before a byte leaves. Without a report, a message that certainly never lef
 answer or an inquiry without a result makes it `indeterminate`. Another attempt follows only after `refused` with a retryable
 reason; the payment then stays `queued` and receives no trigger. A report with an amount other than the attempt's needs
 review, whatever its status. Once its message was sent again and the bank has not named one of the copies a duplicate, a rejection
-counts as unknown to the rail: it proves nothing about the other copy. A payment that became `unknown` by the window returns to `processing` when the rail confirms
-its acceptance again.
+counts as unknown to the rail: it proves nothing about the other copy. A rail's report of a payment that is `queued` and was
+not sent from here (a backup was restored) makes the payment `unknown`, with an `indeterminate` attempt (`NOT_RECORDED`) that only users
+resolve. A payment that became `unknown` by the window returns to `processing` when the rail confirms its acceptance again.
 
 ";
 

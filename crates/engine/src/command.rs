@@ -197,6 +197,12 @@ pub enum PaymentAction {
     },
     /// An unsolicited report of a rail.
     Report(RailReport),
+    /// A rail reported a payout that was never sent from here: it must not be sent.
+    ReportedUnsent {
+        rail: RailId,
+        /// The report, for users.
+        why: String,
+    },
     /// No route now: retry at `until`. `open` counts the wait against the submit deadline.
     PutOff {
         /// The fence under which the worker holds the job.

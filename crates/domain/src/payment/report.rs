@@ -21,6 +21,9 @@ pub use crate::attempt::NOT_SENT;
 pub const INQUIRY_DELAYS: [Span; 5] =
     [Span::secs(5), Span::secs(15), Span::secs(60), Span::mins(5), Span::mins(15)];
 
+/// The client's message about an unknown outcome.
+const UNCONFIRMED: &str = "no confirmation from the rail yet";
+
 /// Delay before inquiry number `tries`, counted from 0.
 pub fn inquiry_delay(tries: i32) -> Span {
     let at = usize::try_from(tries.max(0)).unwrap_or(0).min(INQUIRY_DELAYS.len() - 1);
@@ -270,7 +273,7 @@ pub fn still_unclear(
     if cx.now >= route::window_end(rail, since)
         && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays
     {
-        let msg = Some("no confirmation from the rail yet".to_owned());
+        let msg = Some(UNCONFIRMED.to_owned());
         return step(payment, Trigger::WindowPassed, msg, Some(attempt), cx);
     }
     Effects {
@@ -304,6 +307,35 @@ fn require_unsent(payment: &Payment, last: Option<&Attempt>) -> Result<(), Stale
         Some(last) => Err(Stale::AttemptUnderWay(last.id)),
         None => Ok(()),
     }
+}
+
+/// A rail reports a payout that these books have not sent: an earlier life of the installation did,
+/// before its database was restored. It must not be sent again, and the rail's word alone does not
+/// make it paid: the outcome is unknown until users establish it.
+///
+/// # Errors
+/// It is not queued, or an attempt may have paid.
+pub fn reported_unsent(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    rail: &RailId,
+    why: &str,
+    cx: &mut Cx<'_>,
+) -> Result<(Effects, Attempt), Stale> {
+    if payment.standing.state != PaymentState::Queued {
+        return Err(Stale::State(payment.standing.state));
+    }
+    let over = (rail, None);
+    let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, over, cx);
+    let mut attempt = attempt.map_err(Stale::AttemptUnderWay)?;
+    attempt.not_recorded(why, cx.now);
+    payment.attempt = Some(attempt.id);
+    if payment.review == ReviewState::Waiting {
+        payment.review = ReviewState::NotNeeded;
+    }
+    let msg = Some(UNCONFIRMED.to_owned());
+    let effects = step(payment, Trigger::RailUnknown, msg, Some(&attempt), cx);
+    Ok((effects, attempt))
 }
 
 /// It was screened again before it is sent, on lists that are not those of its acceptance: what no

@@ -24,6 +24,7 @@ impl PaymentAction {
             | PaymentAction::Inquired { .. }
             | PaymentAction::SendAgain { .. }
             | PaymentAction::Report(_)
+            | PaymentAction::ReportedUnsent { .. }
             | PaymentAction::PutOff { .. }
             | PaymentAction::Refuse { .. }
             | PaymentAction::OfRecall(

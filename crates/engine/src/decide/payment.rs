@@ -198,6 +198,12 @@ impl Case<'_> {
                 let mut attempt = self.attempt(ws, report.attempt)?;
                 Ok((self.reported(&mut attempt, report, cx), Some(attempt)))
             }
+            PaymentAction::ReportedUnsent { rail, why } => {
+                let (last, payment) = (self.last(ws), &mut self.payment);
+                let held = report::reported_unsent(payment, last.as_ref(), rail, why, cx);
+                let (effects, attempt) = held?;
+                Ok((effects, Some(attempt)))
+            }
             PaymentAction::PutOff { fence, until, open } => {
                 self.holds(*fence)?;
                 self.put_off(ws, *until, *open, cx)
@@ -322,6 +328,10 @@ impl Case<'_> {
         let tries = self.job.as_ref().map_or(0, |job| job.tries + 1);
         let rail = self.rules.corridors.rail(&attempt.rail);
         match answer {
+            // Only users establish its outcome.
+            InquiryAnswer::Reported(_) if attempt.is_unrecorded() => {
+                report::still_unclear(&mut self.payment, attempt, rail, tries, cx)
+            }
             InquiryAnswer::Reported(said) => {
                 let mut effects = self.reported(attempt, said, cx);
                 // After a rejection the payment's job sends it over another rail instead of

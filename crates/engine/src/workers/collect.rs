@@ -57,18 +57,24 @@ fn told(report: &RailReport, about: &str) -> String {
 }
 
 /// A report that matches no attempt, as text for operators.
-fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
-    let Said { status, amount, source, reasons, .. } = &report.said;
+pub(super) fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
+    let source = &report.said.source;
     tracing::warn!(rail = %rail.id(), source, %why, "rail report matches no attempt, operator alert raised");
     metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string())
         .increment(1);
+    format!("{}: {why}", reported(report))
+}
+
+/// A report with its ids, as text for operators.
+pub(super) fn reported(report: &BankReport) -> String {
+    let Said { status, amount, source, reasons, .. } = &report.said;
     let over = amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     let reason = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
     let about = match &report.about {
         About::One(ids) => ids.told(),
         About::Rest { of, .. } | About::Batch { of, .. } => format!("all of {}", of.told()),
     };
-    format!("{source} reports {status}{reason}{over} of {about}: {why}")
+    format!("{source} reports {status}{reason}{over} of {about}")
 }
 
 /// A collector's position in a rail's reports.
@@ -236,14 +242,18 @@ impl Workers {
                 }
             };
             let mut found = Vec::with_capacity(some.len());
+            let mut unknown = Vec::new();
             for report in some {
                 match report.of_attempts(&candidates) {
                     Ok(of) => found.extend(
                         of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report)),
                     ),
-                    Err(Unmatched::Nothing) if report.ids().all(|ids| ids.may_be_anothers) => {}
+                    Err(Unmatched::Nothing) => unknown.push(report),
                     Err(why) => strays.push(unmatched(rail, report, &why).into()),
                 }
+            }
+            if !self.take_unmatched(rail, &unknown, &mut strays).await {
+                return false;
             }
             let contradictory = rail::contradictory(found.iter().map(|(_, report)| report));
             found.retain(|(_, report)| {
@@ -266,7 +276,8 @@ impl Workers {
         }
         // After the reports: by then the data that a statement refers to is known.
         let kept = match self.take_statements(rail, &page.statements, &mut strays).await {
-            Ok(()) => self.keep_strays(rail, &strays).await,
+            Ok(false) => return false,
+            Ok(true) => self.keep_strays(rail, &strays).await,
             Err(error) => Err(error),
         };
         if let Err(error) = &kept {
@@ -322,7 +333,12 @@ impl Workers {
     }
 
     /// The outcome of a report's command; `None` if it must be fetched again.
-    async fn apply(&self, tenant: TenantId, payment: PaymentId, action: Action) -> Option<Outcome> {
+    pub(super) async fn apply(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+        action: Action,
+    ) -> Option<Outcome> {
         match self.engine.execute(Command { tenant, action }).await {
             Ok(outcome) => Some(outcome),
             Err(EngineError::Internal) => {

@@ -98,6 +98,11 @@ impl Workers {
     pub(super) async fn ask_about(&self, asks: Vec<Ask>) {
         let mut by_rail: BTreeMap<RailId, Vec<Ask>> = BTreeMap::new();
         for ask in asks {
+            if ask.attempt.is_unrecorded() {
+                let why = "its outcome is to be established by users".to_owned();
+                self.answered(&ask, InquiryAnswer::NoAnswer(why)).await;
+                continue;
+            }
             by_rail.entry(ask.attempt.rail.clone()).or_default().push(ask);
         }
         join_all(by_rail.into_iter().map(|(rail, asks)| async move {

@@ -1,6 +1,6 @@
 //! Ingests what a rail sends besides reports about our attempts: pages of bank statements, and
 //! unmatched reports. Both are stored before they are acknowledged to the rail; neither changes any
-//! state.
+//! state, except that a queued payment which they name is held.
 
 use domain::bank_statement::BankStatement;
 use domain::ports::Rail;
@@ -12,13 +12,13 @@ use crate::measure;
 
 impl Workers {
     /// Stores pages of statements. A page whose id is stored with different content, or that cannot
-    /// be stored, is added to `strays`.
+    /// be stored, is added to `strays`; `false` if they must be fetched again.
     pub(super) async fn take_statements(
         &self,
         rail: &dyn Rail,
         pages: &[BankStatement],
         strays: &mut Vec<StrayReport>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         for page in pages {
             let taken = self.store.keep_statement(rail.id(), page, self.clock().now()).await?;
             let counted = match &taken {
@@ -31,7 +31,12 @@ impl Workers {
                 .increment(1);
             tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
             let why = match taken {
-                PageTaken::New | PageTaken::Known => continue,
+                PageTaken::New | PageTaken::Known => {
+                    if !self.hold_booked(rail, page, strays).await? {
+                        return Ok(false);
+                    }
+                    continue;
+                }
                 PageTaken::Other => {
                     "was received before with different content; the first one applies".to_owned()
                 }
@@ -40,7 +45,7 @@ impl Workers {
             let BankStatement { source, page, id, .. } = page;
             strays.push(format!("{source}: page {page} of statement {id} {why}").into());
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Stores unmatched reports and alerts the operators of the payment's tenant about new ones; of

@@ -49,6 +49,7 @@ mod transmit;
 mod treasury;
 mod unaccepted;
 mod unfunded;
+mod unrecorded;
 mod unsent;
 mod watch;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::Attempt;
 use domain::ids::{AttemptId, PaymentId, RecallId, TenantId};
+use domain::payment::Payment;
 use domain::rail::RailId;
 use domain::rail_ids::{self, Candidate, Candidates, ReportIds, SentIn};
 use domain::recall::Recall;
@@ -42,6 +43,11 @@ static BY_REFERENCE: Stmt = Stmt::by_keys(
     "SELECT {{attempt a}} FROM {{keys}} JOIN linked_reference l ON l.tenant = k.tenant AND l.reference = k.reference \
      JOIN attempt a ON a.tenant = l.tenant AND a.payment = l.payment AND a.rail = k.rail",
 );
+static PAYMENTS: Stmt = Stmt::by_keys(
+    "rail.payments",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id",
+);
 
 static RECALLS: Stmt = Stmt::by_keys(
     "rail.recalls_of",
@@ -55,10 +61,12 @@ static MESSAGE: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE, &RECALLS, &MESSAGE];
+    &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE, &PAYMENTS, &RECALLS, &MESSAGE];
 
 /// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
+/// Payments looked up at once, each for every tenant.
+const NAMED_AT_ONCE: usize = 500;
 
 /// An attempt once more under each of the wanted references of its return: a candidate has one.
 fn of_return(attempt: &Attempt, wanted: &BTreeSet<String>) -> Vec<(String, Candidate)> {
@@ -171,6 +179,28 @@ impl Store {
         }
         self.add_recalls(heads, &mut found).await?;
         Ok(Candidates::new(found.into_values().chain(returned.into_values()).collect()))
+    }
+
+    /// The payments of any tenant that these ids name, whether or not they were sent.
+    pub async fn payments_named<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a ReportIds>,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let whole: BTreeSet<Id> =
+            ids.flat_map(|it| it.strong().filter_map(rail_ids::whole)).collect();
+        if whole.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tenants: Vec<TenantId> =
+            self.tenants().await?.into_iter().map(|tenant| tenant.id).collect();
+        let whole: Vec<Id> = whole.into_iter().collect();
+        let mut found = Vec::new();
+        for some in whole.chunks(NAMED_AT_ONCE) {
+            let wanted =
+                some.iter().flat_map(|id| tenants.iter().map(move |tenant| (*tenant, *id)));
+            found.extend(self.many_by::<Payment>(&PAYMENTS, wanted).await?);
+        }
+        Ok(found)
     }
 
     /// Adds the recalls that the ids may name: those with an id that is none of the attempts' own.

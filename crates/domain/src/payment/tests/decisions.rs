@@ -364,3 +364,79 @@ fn a_recorded_outcome_names_who_recorded_it() {
     attempt.source = Some("pacs.002 SB-1".to_owned());
     assert_eq!(attempt.recorded(), None, "the rail's own report");
 }
+
+#[test]
+fn a_payment_that_a_rail_reports_unsent_is_held_until_users_record_its_outcome() {
+    let rail = RailId::new("pak-raast");
+    for score in [0, IN_REVIEW_SCORE] {
+        let (mut payment, _, _) = accepted(score);
+        let held = act(|cx| report::reported_unsent(&mut payment, None, &rail, "as paid", cx));
+        let (effects, attempt) = held.expect("queued");
+        assert_eq!(
+            (payment.standing.state, &effects.transfers[..]),
+            (PaymentState::Unknown, &[][..])
+        );
+        let inquiry = |job| matches!(job, Some(JobChange::Set(JobKind::Inquire, _)));
+        assert!(inquiry(effects.job), "{:?}", effects.job);
+        assert_ne!(payment.review, ReviewState::Waiting);
+        assert_eq!((payment.attempt, &attempt.rail), (Some(attempt.id), &rail));
+        assert!(attempt.is_unrecorded());
+        let begun =
+            act(|cx| report::begin_attempt(&mut payment, Some(&attempt), (&rail, None), cx));
+        assert_eq!(begun, Err(Stale::State(PaymentState::Unknown)));
+    }
+}
+
+#[test]
+fn only_users_establish_the_outcome_of_a_held_payment() {
+    let held = || {
+        let (mut payment, _, _) = accepted(0);
+        let rail = RailId::new("pak-raast");
+        let held = act(|cx| report::reported_unsent(&mut payment, None, &rail, "as paid", cx));
+        Case { attempt: held.expect("queued").1, payment, ..Case::sending() }
+    };
+    for status in crate::states_doc::rail_statuses() {
+        let mut case = held();
+        let (payment, attempt) = (case.payment.clone(), case.attempt.clone());
+        let effects = case.hear(&say(status.clone()));
+        assert!(effects.discrepancy.is_some() && effects.transfers.is_empty(), "{status:?}");
+        assert_eq!((&case.payment, &case.attempt), (&payment, &attempt), "{status:?}");
+    }
+    let refused = |status| Finding { never_accepted: true, ..Finding::from(status) };
+    for (finding, state, transfers) in [
+        (RailStatus::Settled.into(), PaymentState::Succeeded, true),
+        (RailStatus::Rejected.into(), PaymentState::Failed, true),
+        (refused(RailStatus::Rejected), PaymentState::Rejected, true),
+        (RailStatus::Accepted.into(), PaymentState::Processing, false),
+    ] {
+        let mut case = held();
+        let resolved = case
+            .run(|payment, attempt, cx| report::resolve(payment, attempt, &finding, "case 7", cx));
+        let effects = resolved.expect("unknown");
+        assert_eq!(case.payment.standing.state, state, "{finding:?}");
+        assert_eq!(!effects.transfers.is_empty(), transfers, "{finding:?}");
+        assert!(!case.attempt.is_unrecorded());
+    }
+}
+
+#[test]
+fn only_a_queued_payment_without_an_attempt_under_way_is_held() {
+    let rail = RailId::new("pak-raast");
+    for state in PaymentState::ALL.into_iter().filter(|state| *state != PaymentState::Queued) {
+        let (mut payment, _, _) = accepted(0);
+        payment.standing.state = state;
+        let held = act(|cx| report::reported_unsent(&mut payment, None, &rail, "as paid", cx));
+        assert_eq!(held.map(drop), Err(Stale::State(state)));
+    }
+    for state in AttemptState::ALL {
+        let mut case = Case::sending();
+        case.attempt.state = state;
+        let held = case.run(|payment, attempt, cx| {
+            report::reported_unsent(payment, Some(attempt), &rail, "as paid", cx).map(|it| it.1)
+        });
+        match state {
+            AttemptState::Refused => assert_eq!(held.expect("may").number, 2),
+            _ => assert_eq!(held, Err(Stale::AttemptUnderWay(case.attempt.id)), "{state:?}"),
+        }
+    }
+}
