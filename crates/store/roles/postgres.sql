@@ -1,7 +1,7 @@
 -- Roles of an installation on PostgreSQL, run by the owner of the tables after each `corridor migrate`:
 --   psql -v ON_ERROR_STOP=1 -f postgres.sql corridor
 -- Create the roles once before: CREATE ROLE corridor_app LOGIN; CREATE ROLE corridor_reader LOGIN; and give them
--- passwords or certificates. The service cannot change or delete rows of append-only tables.
+-- passwords. The service cannot change or delete rows of append-only tables.
 GRANT USAGE ON SCHEMA public TO corridor_app, corridor_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO corridor_app, corridor_reader;
 REVOKE SELECT ON store_key FROM corridor_reader;
