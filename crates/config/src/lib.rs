@@ -12,6 +12,7 @@ mod keys;
 mod layers;
 mod outbound;
 mod outside;
+mod own_accounts;
 mod presets;
 mod print;
 mod production;
@@ -46,6 +47,7 @@ pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_ke
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outbound::Outbound;
 pub use outside::RailSetup;
+pub use own_accounts::mistyped_iban;
 pub use presets::{PRESETS, known_block_time_ms, preset_names};
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;

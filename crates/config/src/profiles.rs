@@ -12,13 +12,14 @@ use adapters::rails::profile::{
 use domain::bic::Bic;
 use domain::calendar::BankCalendar;
 use domain::country::Country;
-use domain::iban::{self, Iban, IbanError};
+use domain::iban;
 use domain::order::is_local_branch_code;
 use domain::rail_text::CharacterSet;
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
+use super::own_accounts::mistyped_iban;
 use super::read;
 use super::sections::{Config, Kind, RailEntry, SplitNames, Transport};
 use super::validate::Faults;
@@ -194,7 +195,7 @@ impl Config {
         }
         OurSide {
             debtor_name: rail.debtor_name.clone(),
-            debtor_account: reader.account(&rail.debtor_account, country),
+            debtor_account: reader.account(&rail.debtor_account),
             debtor_agent: reader.agent(&rail.debtor_agent, country, &profile),
             character_set: set,
             profile,
@@ -429,12 +430,10 @@ impl Reader<'_> {
         })
     }
 
-    fn account(&mut self, text: &str, country: Option<Country>) -> Account {
+    fn account(&mut self, text: &str) -> Account {
         let normal = iban::normalised(text);
-        let is_mistyped =
-            country.is_some_and(|it| Iban::parse(it, &normal) == Err(IbanError::CheckDigits));
-        if is_mistyped {
-            self.add_to_rail("debtor_account", "is an IBAN with wrong check digits");
+        if let Some(fault) = mistyped_iban(text) {
+            self.add_to_rail("debtor_account", &fault);
         } else if !is_iban(&normal) {
             self.check_sent("debtor_account", text, MAX_ACCOUNT_CHARS);
         }
