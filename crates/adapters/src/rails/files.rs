@@ -17,7 +17,7 @@ pub(super) mod sequence;
 mod unpack;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -266,12 +266,19 @@ impl FileTransport {
             }
             let (inbox, behind) = (Arc::clone(&self.inbox), cursor.map(str::to_owned));
             let looked_at = Instant::now();
-            let page =
-                tokio::task::spawn_blocking(move || inbox.page(behind.as_deref(), looked_at))
-                    .await
-                    .map_err(|error| format!("the reader ended early: {error}"))?;
+            let out = (!self.is_remote).then(|| self.outbox.dir.clone());
+            let look = move || {
+                let unwritable = out.and_then(|out| unwritable(&out));
+                (inbox.page(behind.as_deref(), looked_at), unwritable)
+            };
+            let (page, unwritable) = tokio::task::spawn_blocking(look)
+                .await
+                .map_err(|error| format!("the reader ended early: {error}"))?;
             let page = match page {
-                Ok(page) => page,
+                Ok(mut page) => {
+                    page.conditions.extend(unwritable);
+                    page
+                }
                 Err(error) => return self.reported(&error).ok_or_else(|| error.to_string()),
             };
             let now = Conditions { page: page.conditions.clone(), refusal: None };
@@ -318,6 +325,14 @@ impl FileTransport {
         conditions.refusal = Some(refusal);
         Some(Reports { conditions: conditions.all(), ..Reports::default() })
     }
+}
+
+/// Why no file can be written to a directory of this machine: it is read-only for the service, as in a
+/// unit with `ProtectSystem=strict`, another user's, or gone.
+fn unwritable(dir: &Path) -> Option<String> {
+    let needed = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    let error = rustix::fs::access(dir, needed).err()?;
+    Some(format!("payments cannot be written to {}: {error}", dir.display()))
 }
 
 #[cfg(test)]

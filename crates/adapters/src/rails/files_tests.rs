@@ -261,6 +261,20 @@ async fn collecting_waits_for_a_file() {
 }
 
 #[tokio::test]
+async fn operators_hear_of_a_directory_that_cannot_be_written_before_a_payment_is_sent() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let out = dir.path().join("out");
+    fs::remove_dir_all(&out).expect("removed");
+    let page = rail.collect(None).await.expect("readable");
+    let [what] = conditions(&page)[..] else { panic!("{page:?}") };
+    assert!(what.starts_with("payments cannot be written to ") && what.contains("out: "), "{what}");
+    assert_eq!(rail.collect(None).await, Ok(page), "it lasts");
+    fs::create_dir(&out).expect("made");
+    assert_eq!(rail.collect(None).await, Ok(Reports::default()));
+}
+
+#[tokio::test]
 async fn a_missing_directory_is_a_fault() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::from_secs(60));
