@@ -70,7 +70,7 @@ pub fn variables(sandbox: &Sandbox) -> BTreeMap<String, String> {
 }
 
 /// Quotes a text in single quotes, safe for every POSIX shell.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

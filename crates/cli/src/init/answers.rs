@@ -254,6 +254,11 @@ impl Answers {
             args.console_url.clone().unwrap_or_else(|| format!("https://console.{host}"));
         let console_url =
             https(&console_url).map_err(|rule| Failure::Usage(format!("--console-url: {rule}")))?;
+        if host_of(&console_url) == host_of(&url) {
+            let rule =
+                "must have another host than --url: the proxy tells the console from the API by it";
+            return Err(Failure::Usage(format!("--console-url: {rule}")));
+        }
         let rails = match args.rails.is_empty() {
             false => args.rails.clone(),
             true => terminal.ask_several(
@@ -274,12 +279,11 @@ impl Answers {
                 "Name of the account that payouts are debited from",
                 terminal,
             )?,
-            account: text(
-                &args.debtor_account,
-                "--debtor-account",
-                "Number of this account",
-                terminal,
-            )?,
+            account: match &args.debtor_account {
+                Some(text) => own_account(text)
+                    .map_err(|rule| Failure::Usage(format!("--debtor-account: {rule}")))?,
+                None => terminal.ask("--debtor-account", "Number of this account", own_account)?,
+            },
             agent: text(
                 &args.debtor_agent,
                 "--debtor-agent",
@@ -411,6 +415,17 @@ fn filled(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("must not be blank".to_owned()) } else { Ok(text.to_owned()) }
 }
 
+/// The number of our own account, unless it is a mistyped IBAN.
+fn own_account(text: &str) -> Result<String, String> {
+    let text = filled(text)?;
+    config::mistyped_iban(&text).map_or(Ok(text), Err)
+}
+
+/// A host without the dot that may end it.
+fn host_of(url: &reqwest::Url) -> Option<&str> {
+    url.host_str().map(|host| host.trim_end_matches('.'))
+}
+
 fn https(text: &str) -> Result<reqwest::Url, String> {
     let url = reqwest::Url::parse(text.trim()).map_err(|error| error.to_string())?;
     let is_root = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
@@ -521,6 +536,31 @@ mod tests {
 
     fn terminal(text: &'static str) -> Terminal {
         Terminal { input: Some(Box::new(text.as_bytes())) }
+    }
+
+    #[test]
+    fn the_console_has_a_host_of_its_own() {
+        let refused = |console: &str| {
+            let given = ["--url", "https://api.bank.example", "--console-url", console];
+            let refused = Answers::of(&args(&given), &mut terminal("")).expect_err("incomplete");
+            refused.to_string().contains("--console-url: must have another host")
+        };
+        assert!(refused("https://api.bank.example"));
+        assert!(refused("https://API.bank.example./"));
+        assert!(!refused("https://console.bank.example"));
+    }
+
+    #[test]
+    fn a_mistyped_iban_of_the_debtor_is_refused() {
+        for (text, is_taken) in [
+            ("AE070331234567890123456", true),
+            (" 0123456789 ", true),
+            ("AE080331234567890123456", false),
+            ("AE07033123456789012345", false),
+            (" ", false),
+        ] {
+            assert_eq!(own_account(text).is_ok(), is_taken, "{text}");
+        }
     }
 
     #[test]

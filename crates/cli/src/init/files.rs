@@ -322,22 +322,57 @@ fn proxy(answers: &Answers) -> String {
 /// The Debian package's unit with the paths of this installation.
 fn unit(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<String, Failure> {
     let program = std::env::current_exe()?;
-    let (dir, data) = (dir.display().to_string(), data_dir.display().to_string());
-    let unit = DEBIAN_UNIT.lines().filter(|line| !line.starts_with("# Change settings with"));
-    let unit = unit.collect::<Vec<_>>().join("\n") + "\n";
-    let mut writable: Vec<String> = vec![data.clone()];
+    Ok(unit_of(answers, &program, dir, data_dir))
+}
+
+fn unit_of(answers: &Answers, program: &Path, dir: &Path, data_dir: &Path) -> String {
+    let shown = |path: &Path| path.display().to_string();
+    let in_place = |line: &str| {
+        let paths = [("/etc/corridor", dir), ("/var/lib/corridor", data_dir)];
+        let found = paths.into_iter().find(|(from, _)| line.contains(from));
+        found.map_or_else(|| line.to_owned(), |(from, to)| line.replace(from, &shown(to)))
+    };
+    // ProtectSystem=strict makes everything else read-only; a path that is missing does not prevent the start.
+    let mut writable = vec![shown(data_dir)];
     writable.extend(answers.rails.iter().filter_map(|rail| match &rail.target {
-        Target::Directory(path) => Some(path.display().to_string()),
+        Target::Directory(path) => Some(shown(path)),
         Target::Sftp(_) | Target::Connector(_) | Target::Https(_) => None,
     }));
-    // ProtectSystem=strict makes everything else read-only; a path that is missing does not prevent the start.
-    let writable: Vec<String> =
-        writable.iter().map(|path| format!("ReadWritePaths=-{path}\n")).collect();
-    Ok(unit
-        .replace("/usr/bin/corridor", &program.display().to_string())
-        .replace("/etc/corridor", &dir)
-        .replace("/var/lib/corridor", &data)
-        .replace("\n[Install]", &format!("{}\n[Install]", writable.concat())))
+    let mut unit = String::new();
+    for line in DEBIAN_UNIT.lines().filter(|line| !line.starts_with("# Change settings with")) {
+        if line == "[Install]" {
+            let paths = writable.iter().map(|path| unit_word(&format!("-{path}")));
+            unit.extend(paths.map(|path| format!("ReadWritePaths={path}\n")));
+            unit.push('\n');
+        }
+        let line = match line.split_once('=') {
+            Some(("ExecStart", command)) => {
+                let command = command.strip_prefix("/usr/bin/corridor").unwrap_or(command);
+                format!("ExecStart={}{command}", unit_word(&shown(program)))
+            }
+            Some(("Environment", variable)) if variable.contains("=/") => {
+                format!("Environment={}", unit_word(&in_place(variable)))
+            }
+            // The rest of this line is the path, without quotes.
+            Some(("LoadCredential", _)) => {
+                line.replace("/etc/corridor", &shown(dir).replace('%', "%%"))
+            }
+            _ => in_place(line),
+        };
+        unit.push_str(&line);
+        unit.push('\n');
+    }
+    unit
+}
+
+/// A word of a unit file: `%` begins a specifier, and blanks, quotes and backslashes need quotes.
+fn unit_word(text: &str) -> String {
+    let escaped = text.replace('%', "%%");
+    let is_plain = |sign: char| sign.is_alphanumeric() || "/._-+=:@,%".contains(sign);
+    if escaped.chars().all(is_plain) {
+        return escaped;
+    }
+    format!("\"{}\"", escaped.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -568,6 +603,32 @@ mod tests {
     }
 
     #[test]
+    fn paths_with_blanks_and_percent_signs_reach_the_unit() {
+        let mut answers = answers(false);
+        answers.rails[0].target = Target::Directory("/srv/to bank/50%".into());
+        let (dir, data) = (Path::new("/etc/my bank 5%"), Path::new("/data/a\\b"));
+        let unit = unit_of(&answers, Path::new("/opt/the bank/corridor"), dir, data);
+        for line in [
+            r#"ExecStart="/opt/the bank/corridor" serve --role all"#,
+            r#"Environment="CORRIDOR_CONFIG=/etc/my bank 5%%/corridor.toml""#,
+            r#"Environment="CORRIDOR_DATA_DIR=/data/a\\b""#,
+            "LoadCredential=CORRIDOR:/etc/my bank 5%%/secrets",
+            "Environment=CORRIDOR_SECRETS_DIR=%d",
+            r#"ReadWritePaths="-/data/a\\b""#,
+            r#"ReadWritePaths="-/srv/to bank/50%%""#,
+        ] {
+            assert!(unit.lines().any(|found| found == line), "{line}\n{unit}");
+        }
+        let steps = super::super::next_steps(dir, data, &answers).join("\n");
+        for words in [
+            "CORRIDOR_CONFIG='/etc/my bank 5%/corridor.toml' CORRIDOR_SECRETS_DIR='/etc/my bank 5%/secrets'",
+            "install '/etc/my bank 5%/corridor.service'",
+        ] {
+            assert!(steps.contains(words), "{words}\n{steps}");
+        }
+    }
+
+    #[test]
     fn the_unit_and_the_proxy_name_this_installation() {
         let answers = answers(false);
         let unit = unit(&answers, Path::new("/etc/dhow"), Path::new("/data/dhow")).expect("a unit");
@@ -576,7 +637,7 @@ mod tests {
             "Environment=CORRIDOR_DATA_DIR=/data/dhow",
             "LoadCredential=CORRIDOR:/etc/dhow/secrets",
             "ReadWritePaths=-/data/dhow",
-            "ReadWritePaths=-/srv/ra\"ast",
+            r#"ReadWritePaths="-/srv/ra\"ast""#,
         ] {
             assert!(unit.lines().any(|found| found == line), "{line}\n{unit}");
         }

@@ -194,16 +194,16 @@ fn section(title: &str, lines: &[String]) -> Result<(), Failure> {
 }
 
 fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
-    let (shown, secrets) = (dir.display(), dir.join(files::SECRETS));
+    let (at, secrets) = (|name: &str| shell_word(&dir.join(name)), dir.join(files::SECRETS));
     let proxy = answers.proxy;
     let tag = answers.wallets.as_ref().map_or("TAG", |wallets| wallets.tenant.as_str());
     let servers = answers.rails.iter().filter(|rail| matches!(rail.target, Target::Sftp(_)));
     let keys = servers.map(|rail| {
         let key = files::ssh_key(dir, &rail.id);
-        let keys = key.parent().unwrap_or(dir).display();
+        let keys = shell_word(key.parent().unwrap_or(dir));
         format!(
             "As the service's user: mkdir -p -m 700 {keys} && ssh-keygen -t ed25519 -f {}; give the bank its .pub file",
-            key.display()
+            shell_word(&key)
         )
     });
     let mut steps: Vec<String> = keys.collect();
@@ -214,18 +214,25 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
             dir.join(files::proxy_name(proxy)).display()
         ),
         format!(
-            "export CORRIDOR_CONFIG={shown}/{} CORRIDOR_SECRETS_DIR={}",
-            files::CONFIG,
-            secrets.display()
+            "export CORRIDOR_CONFIG={} CORRIDOR_SECRETS_DIR={}",
+            at(files::CONFIG),
+            shell_word(&secrets)
         ),
-        format!("export CORRIDOR_DATA_DIR={}", data_dir.display()),
+        format!("export CORRIDOR_DATA_DIR={}", shell_word(data_dir)),
         "corridor config check && corridor migrate".to_owned(),
         format!(
             "corridor tenants create --tag {tag} --name NAME && corridor users create NAME --role admin --all-tenants"
         ),
-        format!("install {shown}/{} and start it, then: corridor doctor --deep", files::UNIT),
+        format!("install {} and start it, then: corridor doctor --deep", at(files::UNIT)),
     ]);
     steps
+}
+
+/// A path as a word of a shell's command.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "/._-+=:@,%".contains(sign);
+    if text.chars().all(is_plain) { text } else { super::env::quoted(&text) }
 }
 
 /// Parses an address or a range.
