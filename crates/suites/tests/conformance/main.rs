@@ -191,6 +191,7 @@ conformance! {
     rails:
         a_page_of_a_statement_is_kept_once
         an_attempt_is_found_by_each_of_its_ids
+        a_payment_without_an_attempt_is_named_by_its_id
         a_batch_booking_is_kept_as_its_transactions
         statements_that_end_together_follow_their_balances
         entries_are_given_to_the_attempts_that_they_name

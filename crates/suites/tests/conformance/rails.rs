@@ -136,6 +136,29 @@ pub async fn an_attempt_is_found_by_each_of_its_ids(world: World) {
     }
 }
 
+pub async fn a_payment_without_an_attempt_is_named_by_its_id(world: World) {
+    let tenant = world.tenant("demobank", 1_000_000_000).await;
+    let other = world.tenant("otherbank", 1_000_000_000).await;
+    let (first, second) = (world.payment(tenant, None).await, world.payment(other, None).await);
+    let of = |id: String| ReportIds { end_to_end: Some(id), ..ReportIds::default() };
+    let uetr = ReportIds { uetr: Some(second.id.0.to_string()), ..ReportIds::default() };
+    let named = |ids: Vec<ReportIds>| {
+        let store = &world.store;
+        async move {
+            let found = store.payments_named(ids.iter()).await.expect("read");
+            let mut found: Vec<_> = found.into_iter().map(|it| (it.tenant, it.id)).collect();
+            found.sort();
+            found
+        }
+    };
+    let mut both = vec![(tenant, first.id), (other, second.id)];
+    both.sort();
+    assert_eq!(named(vec![of(first.id.end_to_end_id()), uetr]).await, both);
+    let strange = AttemptId(Uuid::from_u128(7)).instruction_id();
+    assert_eq!(named(vec![of(strange), of("NOTPROVIDED".to_owned())]).await, []);
+    assert_eq!(named(Vec::new()).await, []);
+}
+
 pub async fn a_batch_booking_is_kept_as_its_transactions(world: World) {
     const MESSAGE: &str = "fedcba9876543210fedcba98-2";
     let tenant = world.tenant("demobank", 1_000_000_000).await;
