@@ -1,7 +1,7 @@
 //! The configuration's layers and their order: the embedded reference, a file, the environment,
 //! flags. This module does not interpret keys; it records the origin of every value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use toml::{Table, Value};
@@ -95,6 +95,8 @@ impl Merged {
             let layer: Table = text.parse().map_err(|error| {
                 ConfigError::one(format!("{}: {}", path.display(), syntax_fault(&text, &error)))
             })?;
+            check_rail_ids(&layer)
+                .map_err(|fault| ConfigError::one(format!("{}: {fault}", path.display())))?;
             merged.lay_over(layer, &Origin::File(path.display().to_string()));
         }
         merged.lay_environment(&with_secret_files(&sources.env)?)?;
@@ -122,18 +124,20 @@ impl Merged {
     }
 
     fn lay_environment(&mut self, env: &[(String, String)]) -> Result<(), ConfigError> {
-        let mut given: BTreeMap<Vec<String>, &str> = BTreeMap::new();
+        let mut given: BTreeMap<Vec<String>, &(String, String)> = BTreeMap::new();
         let mut sorted: Vec<&(String, String)> = env.iter().collect();
         sorted.sort();
-        for (name, text) in sorted {
+        for variable in sorted {
+            let (name, text) = variable;
             let Some(path) = path_of_variable(name) else { continue };
             let (path, text, origin) = match secret_file(&path) {
                 Some(path) => (path, read_secret(name, text)?, Origin::SecretFile(name.clone())),
                 None => (path, text.clone(), Origin::Env(name.clone())),
             };
-            if let Some(other) = given.insert(path.clone(), name) {
+            if let Some(other) = given.insert(path.clone(), variable) {
+                let (one, other) = (place_of(other), place_of(variable));
                 return Err(ConfigError::one(format!(
-                    "{other} and {name} set the same key: remove one of them"
+                    "{one} and {other} set the same key: remove one of them"
                 )));
             }
             self.set_or_note(path, &text, origin);
@@ -213,6 +217,15 @@ pub(super) fn path_of_variable(name: &str) -> Option<Vec<String>> {
     }
     rest.contains(ENV_SEPARATOR)
         .then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())
+}
+
+/// A variable as operators find it: one that names a file, which may be in the secrets directory, with
+/// the file.
+fn place_of((name, text): &(String, String)) -> String {
+    match path_of_variable(name).is_some_and(|path| secret_file(&path).is_some()) {
+        true => format!("{name} (the file {text})"),
+        false => name.clone(),
+    }
 }
 
 /// The environment, with a `…_FILE` variable for every file in the secrets directory. The files are
@@ -349,6 +362,17 @@ fn merge(
                 base.insert(key, value);
             }
         }
+    }
+}
+
+/// A file that has two rails of one id: the second would silently change the first.
+fn check_rail_ids(layer: &Table) -> Result<(), String> {
+    let rails = layer.get("rails").and_then(Value::as_array);
+    let ids = rails.into_iter().flatten().filter_map(|rail| rail.get("id")?.as_str());
+    let mut known = BTreeSet::new();
+    match ids.into_iter().find(|id| !known.insert(*id)) {
+        Some(id) => Err(format!("rails: two of them have the id {id}: it has to be unique")),
+        None => Ok(()),
     }
 }
 

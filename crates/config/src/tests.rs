@@ -104,6 +104,22 @@ fn later_layers_win() {
 }
 
 #[test]
+fn two_rails_of_one_id_in_a_file_are_refused() {
+    let rail = |id: &str| format!("[[rails]]\nid = \"{id}\"\nenabled = false\n");
+    for (one, other, is_refused) in
+        [("pak-raast", "pak-raast", true), ("own", "own", true), ("pak-raast", "pak-ibft", false)]
+    {
+        let loaded = load(&format!("{}{}", rail(one), rail(other)), &[], &[]);
+        let fault = loaded.err().map_or_else(String::new, |fault| fault.to_string());
+        assert_eq!(
+            fault.contains("two of them have the id"),
+            is_refused,
+            "{one}, {other}: {fault}"
+        );
+    }
+}
+
+#[test]
 fn one_list_enables_the_rails() {
     let enabled = |config: &Config| -> Vec<String> {
         let rails = config.rails.iter().filter(|rail| rail.enabled);

@@ -45,6 +45,12 @@ fn unknown_and_duplicate_secrets_are_reported() {
     let message =
         load_with(&dir, &[("CORRIDOR_STORE__URL", "sqlite:b.db")]).expect_err("twice").to_string();
     assert!(message.contains("set the same key"), "{message}");
+    let elsewhere = directory(&[("url", "sqlite:b.db")]);
+    let other = elsewhere.path().join("url").display().to_string();
+    let own = dir.path().join("STORE__URL").display().to_string();
+    let both = load_with(&dir, &[("CORRIDOR_STORE__URL_FILE", &other)]);
+    let message = both.expect_err("twice").to_string();
+    assert!(message.contains(&own) && message.contains(&other), "{message}");
 }
 
 #[test]
