@@ -90,8 +90,10 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
     match &broken[..] {
         [] => Ok(()),
         [(tenant, fault), ..] => Err(Failure::Refused(format!(
-            "not signed: the chain of {}: {fault}",
-            names.of(*tenant)
+            "not signed: the chain of {}: {fault}; if the database was restored from a backup, move {} away and \
+             record why (docs/guides/backup.md)",
+            names.of(*tenant),
+            notary.file().display()
         ))),
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use domain::audit::ChainFault;
+use domain::audit::{ChainFault, Mark};
 use domain::ids::TenantId;
 use domain::ports::Clock as _;
 use domain::time::Span;
@@ -75,6 +75,10 @@ impl Notary {
     pub async fn sign(&self, is_due: impl Fn(&AuditChain) -> bool) -> anyhow::Result<Round> {
         let mut round = Round::default();
         for chain in self.store.audit_chains().await?.iter().filter(|chain| is_due(chain)) {
+            if let Some(fault) = self.check_file(chain).await? {
+                round.broken.push((chain.tenant, fault));
+                continue;
+            }
             match self.store.sign_audit_chain(chain, &self.signer).await? {
                 Ok(checkpoint) => {
                     let (file, line) = (self.file.clone(), format!("{}\n", checkpoint.to_line()?));
@@ -87,6 +91,34 @@ impl Notary {
         }
         Ok(round)
     }
+}
+
+impl Notary {
+    /// Compares a chain with the checkpoints that the file has of it and the database has not: after
+    /// a restore, another chain would be signed under the numbers of theirs.
+    async fn check_file(&self, chain: &AuditChain) -> anyhow::Result<Option<ChainFault>> {
+        if !self.file.exists() {
+            return Ok(None);
+        }
+        let file = self.file.clone();
+        let text = tokio::task::spawn_blocking(move || std::fs::read_to_string(&file)).await??;
+        // Lines that a crash has cut off do not keep the chain from being signed.
+        let all = text.lines().filter_map(|line| Checkpoint::of_line(line).ok()).collect();
+        let unknown = unrecorded(all, chain.tenant, chain.signed.map(|(mark, _)| mark));
+        if unknown.is_empty() {
+            return Ok(None);
+        }
+        let report = self.store.verify_audit(Some(chain.tenant), &unknown, &self.trusted).await?;
+        Ok(report.chains.into_iter().find_map(|verdict| verdict.fault))
+    }
+}
+
+/// The checkpoints of a chain that follow the newest one in the database, or differ from it.
+fn unrecorded(all: Vec<Checkpoint>, tenant: TenantId, newest: Option<Mark>) -> Vec<Checkpoint> {
+    let newest = newest.unwrap_or_default();
+    let is_unknown =
+        |it: &Checkpoint| it.seq > newest.seq || (it.seq == newest.seq && it.hash != newest.hash);
+    all.into_iter().filter(|it| it.tenant == tenant && is_unknown(it)).collect()
 }
 
 /// A single write, so that lines of several processes never mix.
@@ -176,7 +208,34 @@ pub(super) async fn keep_signing(
 
 #[cfg(test)]
 mod tests {
+    use domain::time::Timestamp;
+    use uuid::Uuid;
+
     use super::*;
+
+    #[test]
+    fn checkpoints_that_the_database_lacks_are_compared() {
+        let tenant = TenantId(Uuid::from_u128(1));
+        let of = |tenant, seq, hash| Checkpoint {
+            tenant,
+            seq,
+            hash: [hash; 32],
+            at: Timestamp(0),
+            signer: [0; 32],
+            signature: [0; 64],
+        };
+        let other = TenantId(Uuid::from_u128(2));
+        let all = || vec![of(tenant, 3, 3), of(other, 9, 9), of(tenant, 4, 4)];
+        let found = |newest: Option<(i64, u8)>| {
+            let newest = newest.map(|(seq, hash)| Mark { seq, hash: [hash; 32] });
+            unrecorded(all(), tenant, newest).into_iter().map(|it| it.seq).collect::<Vec<_>>()
+        };
+        assert!(found(Some((4, 4))).is_empty());
+        assert!(found(Some((5, 5))).is_empty());
+        assert_eq!(found(Some((4, 7))), [4], "another entry under its number");
+        assert_eq!(found(Some((3, 3))), [4]);
+        assert_eq!(found(None), [3, 4], "restored to before the first");
+    }
 
     #[test]
     fn a_database_that_is_away_is_no_fault_of_signing() {
