@@ -1,5 +1,6 @@
 //! What `serve` loads at its start, loaded piece by piece and reported as findings, and read-only
-//! queries of everything outside. Nothing is started, created or sent.
+//! queries of everything outside. Nothing is started, created or sent; a probe value is written to
+//! the database.
 
 mod chains;
 mod outside;
@@ -81,6 +82,7 @@ pub async fn look(
     deep: bool,
 ) -> Vec<Finding> {
     let start::Loaded { mut findings, rates } = start::start(config, store).await;
+    findings.extend(written(store).await);
     findings.extend(checkpoints(config, data_dir));
     findings.extend(chains::chains(config, store).await);
     findings.extend(relays::listeners(config));
@@ -92,6 +94,12 @@ pub async fn look(
         findings.extend(outside::outside(config, data_dir, store).await);
     }
     findings
+}
+
+/// Why nothing can be written to a database that can be read: a standby, or a read-only one.
+async fn written(store: Option<&Store>) -> Option<Finding> {
+    let fault = store?.check_write().await.err()?;
+    Some(Finding::new("database", Level::Wrong, fault.to_string()))
 }
 
 /// Whether the signed ends of the audit log can be written, and outside the data directory if
