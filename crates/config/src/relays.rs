@@ -133,6 +133,26 @@ impl RelayEntry {
         })
     }
 
+    /// The subjects of what it sends, each with a `*` for a token that differs: of one log, and of one
+    /// tenant if it sends only some tenants' events.
+    pub fn subjects(&self) -> Vec<String> {
+        let Ok(template) = SubjectTemplate::parse(&self.subject) else { return Vec::new() };
+        let all = template.to_string();
+        let is_safe = |sign: char| sign.is_ascii_alphanumeric() || "_-".contains(sign);
+        let token = |tag: &String| {
+            tag.chars().map(|sign| if is_safe(sign) { sign } else { '_' }).collect::<String>()
+        };
+        let tags = match self.tenants.is_empty() {
+            true => vec!["*".to_owned()],
+            false => self.tenants.iter().map(token).collect(),
+        };
+        let of = |log: &String, tag: &String| {
+            let subject = all.replace("{service}", log).replace("{tenant}", tag);
+            subject.replace("{type}", "*.*")
+        };
+        self.logs.iter().flat_map(|log| tags.iter().map(move |tag| of(log, tag))).collect()
+    }
+
     /// The broker that it sends to.
     pub fn nats(&self, name: &str) -> NatsSettings {
         let secret = |secret: &Secret| SecretString::from(secret.expose());
@@ -349,6 +369,15 @@ mod tests {
         let nats = entry.nats("warehouse");
         let created = nats.create.expect("created");
         assert_eq!(created.subject, "corridor.*.*.*.*");
+        let subjects = |logs: &[&str], tenants: &[&str]| {
+            let own = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
+            RelayEntry { logs: own(logs), tenants: own(tenants), ..entry.clone() }.subjects()
+        };
+        assert_eq!(subjects(&["payment"], &[]), ["corridor.payment.*.*.*"]);
+        assert_eq!(
+            subjects(&["payment", "wallet"], &["demobank"]),
+            ["corridor.payment.demobank.*.*", "corridor.wallet.demobank.*.*"]
+        );
         assert_eq!(created.max_age, Duration::from_secs(2 * 86_400));
         assert!(matches!(nats.login, NatsLogin::User { user, .. } if user == "corridor"));
     }

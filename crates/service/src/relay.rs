@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::sinks::StreamFacts;
 use anyhow::Context as _;
 use axum::Router;
 use axum::extract::State;
@@ -90,6 +91,18 @@ impl RelayService {
 #[cfg(feature = "nats")]
 pub fn sink(name: &str, entry: &RelayEntry) -> anyhow::Result<Arc<dyn EventSink>> {
     Ok(Arc::new(adapters::sinks::NatsSink::new(entry.nats(name))))
+}
+
+/// The stream of a relay as it is; `None` if there is none.
+#[cfg(feature = "nats")]
+pub async fn stream(name: &str, entry: &RelayEntry) -> anyhow::Result<Option<StreamFacts>> {
+    Ok(adapters::sinks::NatsSink::new(entry.nats(name)).look().await?)
+}
+
+/// The stream of a relay.
+#[cfg(not(feature = "nats"))]
+pub async fn stream(name: &str, entry: &RelayEntry) -> anyhow::Result<Option<StreamFacts>> {
+    sink(name, entry).map(|_| None)
 }
 
 /// The broker of a relay.

@@ -49,6 +49,41 @@ pub enum NatsLogin {
     CredentialsFile(PathBuf),
 }
 
+/// A stream as its broker describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamFacts {
+    /// The subjects that it stores, with wildcards.
+    pub subjects: Vec<String>,
+    /// Whether it takes no more messages, for ever.
+    pub is_sealed: bool,
+    /// Whether it acknowledges what it stores.
+    pub acknowledges: bool,
+    /// Size of the largest message that it takes, in bytes; `None` = any.
+    pub max_message_bytes: Option<u64>,
+}
+
+impl StreamFacts {
+    /// Whether it stores every message of these subjects, in which `*` stands for any one token.
+    pub fn stores(&self, subjects: &str) -> bool {
+        self.subjects.iter().any(|own| covers(own, subjects))
+    }
+}
+
+/// Whether a filter of subjects (`*` = one token, `>` = one or more at the end) admits all that these
+/// are.
+fn covers(filter: &str, subjects: &str) -> bool {
+    let mut wanted = subjects.split('.');
+    for token in filter.split('.') {
+        match (token, wanted.next()) {
+            (">", rest) => return rest.is_some(),
+            ("*", Some(_)) => {}
+            (own, Some(other)) if own == other => {}
+            _ => return false,
+        }
+    }
+    wanted.next().is_none()
+}
+
 /// A stream that is created.
 #[derive(Clone, Debug)]
 pub struct NewStream {
@@ -59,4 +94,34 @@ pub struct NewStream {
     pub max_age: Duration,
     /// How long an id is remembered, so that a repetition is not stored.
     pub duplicate_window: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_stores_what_one_of_its_filters_admits() {
+        for (filters, subjects, expected) in [
+            (vec!["corridor.>"], "corridor.*.*.*.*", true),
+            (vec![">"], "corridor.*.*.*.*", true),
+            (vec!["corridor.*.*.*.*"], "corridor.*.*.*.*", true),
+            (vec!["x.>", "corridor.*.*.payment.*"], "corridor.payment.*.payment.*", true),
+            (vec!["bank.events"], "bank.events", true),
+            (vec![], "corridor.*.*.*.*", false),
+            (vec!["corridor"], "corridor.*.*.*.*", false),
+            (vec!["corridor.*.*.*"], "corridor.*.*.*.*", false),
+            (vec!["corridor.*.*.*.*.*"], "corridor.*.*.*.*", false),
+            (vec!["corridor.*.*.*.*.>"], "corridor.*.*.*.*", false),
+            (vec!["corridor.payment.>"], "corridor.*.*.*.*", false),
+            (vec!["corridor.payment.>"], "corridor.wallet.*.*.*", false),
+            (vec!["Corridor.>"], "corridor.*.*.*.*", false),
+        ] {
+            let facts = StreamFacts {
+                subjects: filters.iter().map(|it| (*it).to_owned()).collect(),
+                ..StreamFacts::default()
+            };
+            assert_eq!(facts.stores(subjects), expected, "{filters:?} {subjects}");
+        }
+    }
 }

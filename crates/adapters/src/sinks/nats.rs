@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use async_nats::connection::State;
-use async_nats::jetstream::context::{Context, ContextBuilder, GetStreamErrorKind};
+use async_nats::jetstream::context::{Context, ContextBuilder, GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, StorageType};
 use async_nats::{Client, ConnectOptions, ServerAddr};
@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use secrecy::ExposeSecret as _;
 use tokio::sync::Mutex;
 
-use super::{NatsLogin, NatsSettings, NewStream};
+use super::{NatsLogin, NatsSettings, NewStream, StreamFacts};
 
 /// Acknowledgements that may be awaited at once: more than a batch and its repetitions.
 const ACKS_IN_FLIGHT: usize = 8_192;
@@ -108,10 +108,8 @@ impl NatsSink {
             Ok(_) => return Ok(()),
             Err(error) => error,
         };
-        let is_missing =
-            matches!(error.kind(), GetStreamErrorKind::JetStream(said) if said.code() == NOT_FOUND);
         match &settings.create {
-            Some(new) if is_missing => {
+            Some(new) if is_missing(&error) => {
                 let config = new_stream(&settings.stream, new);
                 let made = context.create_stream(config).await;
                 made.map_err(|error| {
@@ -124,6 +122,29 @@ impl NatsSink {
                 Ok(())
             }
             _ => Err(self.fault(&format!("stream {}", settings.stream), &error)),
+        }
+    }
+
+    /// The stream as it is, without creating it; `None` if there is none.
+    ///
+    /// # Errors
+    /// The broker cannot be reached, or refuses.
+    pub async fn look(&self) -> Result<Option<StreamFacts>, SinkFault> {
+        let (stream, context) = (&self.settings.stream, self.connected().await?.context);
+        match context.get_stream(stream).await {
+            Ok(found) => {
+                let config = &found.cached_info().config;
+                Ok(Some(StreamFacts {
+                    subjects: config.subjects.clone(),
+                    is_sealed: config.sealed,
+                    acknowledges: !config.no_ack,
+                    max_message_bytes: u64::try_from(config.max_message_size)
+                        .ok()
+                        .filter(|bytes| *bytes > 0),
+                }))
+            }
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(self.fault(&format!("stream {stream}"), &error)),
         }
     }
 
@@ -177,6 +198,10 @@ impl EventSink for NatsSink {
             }
         })
     }
+}
+
+fn is_missing(error: &GetStreamError) -> bool {
+    matches!(error.kind(), GetStreamErrorKind::JetStream(said) if said.code() == NOT_FOUND)
 }
 
 fn new_stream(name: &str, new: &NewStream) -> Config {

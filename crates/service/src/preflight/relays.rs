@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use adapters::outbound;
+use adapters::sinks::StreamFacts;
 use config::{Config, RelayEntry};
 use store::{RelayCursor, Store};
 
 use super::{Finding, Level, now};
 
 const NAME: &str = "relays";
+const BROKERS: &str = "relay brokers";
+/// Size that the JSON of an event stays below, in bytes.
+const MESSAGE_BYTES: u64 = 65_536;
 
 /// A warning per pair of listeners that cannot run on one machine: relays may be on machines of their
 /// own.
@@ -90,25 +94,97 @@ fn lag(config: &Config, relay: &str, logs: &[&RelayCursor]) -> Finding {
     Finding::new(NAME, Level::Warning, format!("{figures}; {advice}"))
 }
 
-/// Connects to each broker and looks for the stream, without creating a missing one.
+/// Connects to each broker and looks at the stream, without creating a missing one.
 pub(super) async fn brokers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, entry) in &config.relay {
-        let looks = RelayEntry { create_stream: false, ..entry.clone() };
-        let checked = match crate::relay::sink(name, &looks) {
-            Ok(sink) => sink.check().await.map_err(anyhow::Error::from),
-            Err(error) => Err(error),
-        };
-        let found = |()| format!("{name}: stream {} is there", entry.stream);
-        findings.push(Finding::of("relay brokers", checked, found));
+        findings.push(match crate::relay::stream(name, entry).await {
+            Ok(facts) => stream(name, entry, facts.as_ref()),
+            Err(error) => Finding::new(BROKERS, Level::Wrong, format!("{error:#}")),
+        });
     }
     findings
 }
 
+/// Whether a relay's stream would store all that it sends.
+fn stream(name: &str, entry: &RelayEntry, facts: Option<&StreamFacts>) -> Finding {
+    let what = format!("{name}: stream {}", entry.stream);
+    let found = |level, rest: &str| Finding::new(BROKERS, level, format!("{what} {rest}"));
+    let Some(facts) = facts else {
+        return match entry.create_stream {
+            true => found(Level::Ok, "does not exist: the relay will create it"),
+            false => found(Level::Wrong, "does not exist: create it, or set create_stream"),
+        };
+    };
+    if facts.is_sealed {
+        return found(Level::Wrong, "is sealed: it takes no messages");
+    }
+    if !facts.acknowledges {
+        return found(Level::Wrong, "has no_ack: the relay would never know what is stored");
+    }
+    let subjects = entry.subjects();
+    if let Some(missing) = subjects.iter().find(|subjects| !facts.stores(subjects)) {
+        let own = match facts.subjects.is_empty() {
+            true => "none".to_owned(),
+            false => facts.subjects.join(", "),
+        };
+        let detail =
+            format!("does not store {missing}, which the relay sends: its subjects are {own}");
+        return found(Level::Wrong, &detail);
+    }
+    match facts.max_message_bytes {
+        Some(most) if most < MESSAGE_BYTES => {
+            let detail = format!(
+                "takes messages of {most} bytes at most: events may have up to {MESSAGE_BYTES} bytes"
+            );
+            found(Level::Warning, &detail)
+        }
+        _ => found(Level::Ok, "is there"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{files, listeners};
+    use adapters::sinks::StreamFacts;
+
+    use super::{files, listeners, stream};
+    use crate::preflight::Level;
     use crate::preflight::tests::config;
+
+    #[test]
+    fn a_stream_that_would_not_store_all_events_is_found() {
+        let of = |create: &str, facts: Option<&StreamFacts>| {
+            let servers = "[\"nats://127.0.0.1:4222\"]";
+            let config =
+                config(&[("relay.one.servers", servers), ("relay.one.create_stream", create)]);
+            let found = stream("one", &config.relay["one"], facts);
+            (found.level, found.detail)
+        };
+        let good = StreamFacts {
+            subjects: vec!["corridor.>".to_owned()],
+            acknowledges: true,
+            ..StreamFacts::default()
+        };
+        let subjects = |it: &str| StreamFacts { subjects: vec![it.to_owned()], ..good.clone() };
+        let size = |most| StreamFacts { max_message_bytes: Some(most), ..good.clone() };
+        for (facts, level, words) in [
+            (good.clone(), Level::Ok, "is there"),
+            (subjects("orders.>"), Level::Wrong, "its subjects are orders.>"),
+            (subjects("corridor.payment.>"), Level::Wrong, "does not store corridor.wallet."),
+            (StreamFacts { subjects: Vec::new(), ..good.clone() }, Level::Wrong, "are none"),
+            (StreamFacts { is_sealed: true, ..good.clone() }, Level::Wrong, "sealed"),
+            (StreamFacts { acknowledges: false, ..good.clone() }, Level::Wrong, "no_ack"),
+            (size(1_024), Level::Warning, "1024 bytes at most"),
+            (size(1_048_576), Level::Ok, "is there"),
+        ] {
+            for create in ["true", "false"] {
+                let (found, detail) = of(create, Some(&facts));
+                assert!(found == level && detail.contains(words), "{facts:?}: {detail}");
+            }
+        }
+        assert_eq!(of("true", None).0, Level::Ok);
+        assert_eq!(of("false", None).0, Level::Wrong);
+    }
 
     #[test]
     fn relays_with_the_port_of_another_listener_are_named() {
