@@ -136,6 +136,15 @@ impl Ops {
     }
 }
 
+/// What is known of the broker: a process that waits for the role does not connect to it.
+fn broker(fault: Option<&str>, is_active: bool) -> &str {
+    match (fault, is_active) {
+        (Some(fault), _) => fault,
+        (None, true) => "ok",
+        (None, false) => "not asked",
+    }
+}
+
 /// Ready while the store and the broker can be reached, also if another process sends.
 async fn ready(State(ops): State<Arc<Ops>>) -> Response {
     let state = ops.relay.state();
@@ -155,7 +164,7 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         out.text("role", if state.is_active { "active" } else { "standby" });
         out.object("checks", |out| {
             out.text("store", &store);
-            out.text("broker", state.fault.as_deref().unwrap_or("ok"));
+            out.text("broker", broker(state.fault.as_deref(), state.is_active));
         });
         out.array("logs", |logs| {
             cursors.iter().for_each(|cursor| {
@@ -184,4 +193,21 @@ async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
         }
     }
     ([("content-type", "text/plain; version=0.0.4")], ops.metrics.render()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::broker;
+
+    #[test]
+    fn a_broker_that_was_not_asked_is_not_ok() {
+        for (fault, is_active, expected) in [
+            (None, true, "ok"),
+            (None, false, "not asked"),
+            (Some("away"), true, "away"),
+            (Some("a gap"), false, "a gap"),
+        ] {
+            assert_eq!(broker(fault, is_active), expected);
+        }
+    }
 }
