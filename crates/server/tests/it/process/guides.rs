@@ -271,6 +271,21 @@ fn the_guide_to_keys_runs_and_a_revoked_key_is_shown_as_such() {
         list.env("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY_FILE", kek("kek"));
         let listed = super::harness::finish(&mut list);
         assert!(listed.stdout.contains("revoked"), "{}{}", listed.stdout, listed.stderr);
+
+        // A second rotation of the key-encryption key keeps both former ones.
+        let read = |name: &str| std::fs::read_to_string(kek(name)).expect("a file of keys");
+        let (former, current) = (read("previous-keks"), read("kek"));
+        let blocks = runnable("keys");
+        let rotation = blocks.iter().find(|block| block.contains("previous-keks"));
+        let script = format!(
+            "export PATH=\"$PWD/bin:$PATH\" CORRIDOR_DATA_DIR=\"$PWD/keys-trial\"\n\
+             export CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY_FILE=\"$PWD/kek\"\n{}",
+            rotation.expect("the rotation")
+        );
+        let again = bash(installation, directory, &script);
+        assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
+        assert_eq!(read("previous-keks"), format!("{former}{current}"));
+        assert_ne!(read("kek"), current);
     });
 }
 
