@@ -51,6 +51,7 @@ mod unaccepted;
 mod unfunded;
 mod unrecorded;
 mod unsent;
+mod unsigned;
 mod watch;
 
 pub use instruction::instruction;
@@ -93,6 +94,7 @@ pub struct Workers {
     unsent: unsent::Unsent,
     unaccepted: unaccepted::Unaccepted,
     unfunded: unfunded::Unfunded,
+    unsigned: unsigned::Unsigned,
     silences: silence::Silences,
     passing: passing::Passing,
 }
@@ -116,6 +118,7 @@ impl Workers {
             unsent,
             unaccepted: unaccepted::Unaccepted::default(),
             unfunded: unfunded::Unfunded::default(),
+            unsigned: unsigned::Unsigned::default(),
             silences: silence::Silences::default(),
             passing: passing::Passing::default(),
         })

@@ -138,17 +138,23 @@ impl Workers {
         let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
         let unsigned = Unsigned { tenant, controller, signer, nonce, call, gas_limit, fees };
         let is_late = case.signature_is_late(wallets, self.clock().now());
+        let key = Key::of(&case.tx);
+        let Some(attempt) = self.unsigned.begin(key, self.clock().now()) else {
+            return self.look_later(case, false).await;
+        };
         let signed = match wallets.signer.sign(&unsigned).await {
             Ok(signed) => {
+                self.unsigned.signed(key);
                 if is_late {
-                    alerts::end(&self.store, tenant, &self.unsigned(&case.tx)).await;
+                    alerts::end(&self.store, tenant, &self.unsigned_alert(&case.tx)).await;
                 }
                 signed
             }
             Err(fault) => {
+                self.unsigned.failed(key, attempt, self.clock().now());
                 tracing::warn!(%fault, tx = %case.tx.id, "transaction signing failed, will retry");
                 if is_late {
-                    self.raise(tenant, self.unsigned(&case.tx)).await;
+                    self.raise(tenant, self.unsigned_alert(&case.tx)).await;
                 }
                 return self.look_later(case, false).await;
             }
@@ -241,7 +247,7 @@ impl Workers {
     }
 
     /// The alert that a key does not sign.
-    fn unsigned(&self, tx: &ChainTx) -> Alert {
+    fn unsigned_alert(&self, tx: &ChainTx) -> Alert {
         let ChainTx { tenant, chain, role, signer, .. } = tx;
         let minutes = UNSIGNED_FOR.0 / Span::mins(1).0;
         let role = role.name();
