@@ -43,6 +43,19 @@ impl Workers {
         self.raise(tenant, alert).await;
     }
 
+    /// Ends the alerts about the subject of `name` that are over. `name` identifies the question, which
+    /// is asked once a minute.
+    pub(super) async fn ends_where(
+        &self,
+        tenant: TenantId,
+        name: &Alert,
+        is_over: impl Fn(&Alert) -> bool,
+    ) {
+        if self.passing.is_over(name, self.clock().now()) {
+            alerts::end_about(&self.store, (tenant, name.subject), is_over).await;
+        }
+    }
+
     /// Ends an alert if it is open.
     pub(super) async fn ends(&self, tenant: TenantId, alert: &Alert) {
         if self.passing.is_over(alert, self.clock().now()) {

@@ -20,6 +20,7 @@ use domain::wallet_event::FailureReason;
 use futures_util::future::join_all;
 
 use super::Workers;
+use super::standstill::{UNLISTED_OPERATOR, WAITING};
 use super::unsent::{Key, UNSENT_FOR};
 use crate::alerts;
 use crate::batcher::fresh_id;
@@ -285,7 +286,7 @@ impl Workers {
     pub(super) fn unsent_alert(&self, Key { tenant, chain, role, signer }: Key) -> Alert {
         let (minutes, role) = (UNSENT_FOR.0 / Span::mins(1).0, role.name());
         let what = format!(
-            "actions of the {role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending or confirming them needs"
+            "{WAITING}{role} key {signer} have waited for more than {minutes} minutes: the nodes do not answer what sending or confirming them needs"
         );
         let what = self.said_of(chain, what);
         Alert { kind: AlertKind::Transaction, subject: tenant.0, what }
@@ -314,7 +315,7 @@ impl Workers {
                 Ok(())
             }
             Simulated::Works { gas, each } => {
-                self.controller_works(lane, &call).await;
+                self.controller_works(wallets, lane, &call).await;
                 let gas_limit = call
                     .gas_limit()
                     .unwrap_or_else(|| gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN));
@@ -357,7 +358,7 @@ impl Workers {
         if !wallets.sandbox {
             let (signer, controller) = (lane.signer, lane.controller);
             let what = format!(
-                "{signer} is configured as an operator, but the controller {controller} does not list it"
+                "{signer}{UNLISTED_OPERATOR}, but the controller {controller} does not list it"
             );
             let what = self.said_of(lane.chain, what);
             self.raise(
