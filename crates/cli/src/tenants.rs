@@ -8,6 +8,7 @@ use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::ledger::Funding;
 use domain::policy::fields::Field;
+use domain::ports::Clock as _;
 use domain::user::{Role, Scope};
 use engine::payments::{Denied, Reply};
 use secrecy::SecretString;
@@ -21,6 +22,7 @@ use super::people::{MaybePerson, OnePerson};
 use super::store_commands::{Opened, open};
 use super::table::{id, number, state, text, time};
 use super::{Context, brand, policy, run_async};
+use service::clock::WallClock;
 use service::tenancy::{self, IssuedKey, KeyService};
 
 /// `tenants …`
@@ -521,6 +523,7 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
     let keys = opened.store.keys(tenant.id).await.map_err(Failure::of_store)?;
+    let now = WallClock.now();
     match context.output {
         Output::Table => {
             let row = |key: &store::KeyRow| {
@@ -532,7 +535,7 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
                 vec![
                     key.access_key.clone(),
                     state,
-                    key.secrets.len().to_string(),
+                    key.valid_secrets(now).count().to_string(),
                     key.created_at.to_string(),
                     key.revoked_at.map(|at| at.to_string()).unwrap_or_default(),
                 ]
@@ -552,7 +555,7 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
         Output::Json => keys.iter().try_for_each(|key| {
             output::json(&json!({
                 "access_key": key.access_key,
-                "secrets": key.secrets.len(),
+                "secrets": key.valid_secrets(now).count(),
                 "suspended": key.suspended,
                 "created_at": key.created_at.to_string(),
                 "revoked_at": key.revoked_at.map(|at| at.to_string()),

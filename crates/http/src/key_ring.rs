@@ -56,14 +56,13 @@ fn verified(row: KeyRow, require_hmac: bool, now: Timestamp) -> Result<VerifiedK
     let mut secrets =
         row.valid_secrets(now).map(|secret| SigningKey::new(secret.expose_secret().as_bytes()));
     let secret = secrets.next().ok_or_else(|| KeyRingError("a key without a secret".to_owned()))?;
-    let other_secret = secrets.next();
-    drop(secrets);
+    let other_secrets = secrets.collect();
     let networks: Result<Vec<Network>, _> =
         row.allowed_ips.iter().map(|text| text.parse()).collect();
     Ok(VerifiedKey {
         tenant: row.tenant,
         secret,
-        other_secret,
+        other_secrets,
         suspended: row.suspended,
         allowed_networks: networks.map_err(|error| KeyRingError(error.to_string()))?,
         require_hmac,
@@ -108,5 +107,59 @@ impl Tenants {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(tenant, (policy.clone(), Instant::now()));
         Ok(Some(policy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::time::Span;
+    use engine::payments::KeySecret;
+    use secrecy::SecretString;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_795_244_268_000_000);
+
+    /// A key whose secrets, newest first, end after these hours.
+    fn row(hours: &[Option<i64>]) -> KeyRow {
+        let secret = |(number, hours): (usize, &Option<i64>)| KeySecret {
+            secret: SecretString::from(format!("secret {number}")),
+            created_at: NOW,
+            valid_until: hours.map(|hours| NOW + Span::hours(hours)),
+        };
+        KeyRow {
+            access_key: "demobank-test_pay-Q1T9sVb0eXgm".to_owned(),
+            tenant: TenantId(Uuid::nil()),
+            use_name: "test_pay".to_owned(),
+            secrets: hours.iter().enumerate().map(secret).collect(),
+            created_at: NOW,
+            revoked_at: None,
+            suspended: false,
+            allowed_ips: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_valid_secret_verifies() {
+        for (hours, at, verify) in [
+            (&[None][..], 0, &[0][..]),
+            (&[None, Some(168)], 0, &[0, 1]),
+            (&[None, Some(168), Some(167)], 0, &[0, 1, 2]),
+            (&[None, Some(168), Some(167), Some(1)], 0, &[0, 1, 2, 3]),
+            (&[None, Some(168), Some(167), Some(1)], 1, &[0, 1, 2]),
+            (&[None, Some(1), Some(24)], 2, &[0, 2]),
+            (&[None, Some(1), Some(24)], 24, &[0]),
+        ] {
+            let key = verified(row(hours), false, NOW + Span::hours(at)).expect("a key");
+            let verifies = |number: &usize| {
+                let tag = SigningKey::new(format!("secret {number}").as_bytes()).sign(b"message");
+                std::iter::once(&key.secret)
+                    .chain(&key.other_secrets)
+                    .any(|secret| secret.verifies(b"message", &tag))
+            };
+            let found: Vec<usize> = (0..hours.len()).filter(verifies).collect();
+            assert_eq!(found, verify, "{hours:?} after {at} h");
+        }
     }
 }

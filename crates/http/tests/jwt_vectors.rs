@@ -49,7 +49,7 @@ fn key(access_key: &str, secret: &str) -> Arc<VerifiedKey> {
         access_key: access_key.into(),
         tenant: TenantId(uuid::Uuid::nil()),
         secret: SigningKey::new(secret.as_bytes()),
-        other_secret: None,
+        other_secrets: Vec::new(),
         suspended: false,
         allowed_networks: Vec::new(),
         require_hmac: false,

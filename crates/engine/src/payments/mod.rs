@@ -28,8 +28,8 @@ pub use store::{
     AuditReport, AuditVerdict, Checkpoint,
 };
 pub use store::{
-    EventRecord, EventSubject, JobCount, KeptAnswer, KeyRow, ListFilter, Record, RoleLease, Search,
-    Store, StoreError, StoredTransfer,
+    EventRecord, EventSubject, JobCount, KeptAnswer, KeyRow, KeySecret, ListFilter, Record,
+    RoleLease, Search, Store, StoreError, StoredTransfer,
 };
 
 use crate::batcher::Engine;

@@ -70,7 +70,7 @@ fn verified(authorization: &[u8]) -> Option<Caller> {
         access_key: KEY.into(),
         tenant: TenantId(uuid::Uuid::nil()),
         secret: SigningKey::new(SECRET),
-        other_secret: None,
+        other_secrets: Vec::new(),
         suspended: false,
         allowed_networks: Vec::new(),
         require_hmac: false,

@@ -116,8 +116,8 @@ pub struct VerifiedKey {
     pub access_key: Box<str>,
     pub tenant: TenantId,
     pub secret: SigningKey,
-    /// A second secret during rotation.
-    pub other_secret: Option<SigningKey>,
+    /// Replaced secrets, each valid until its announced expiry.
+    pub other_secrets: Vec<SigningKey>,
     /// Suspended: 403 for every request.
     pub suspended: bool,
     /// Allowed client networks; empty allows all.
@@ -132,7 +132,7 @@ pub struct VerifiedKey {
 impl VerifiedKey {
     /// The active secret that created `tag`.
     pub(super) fn signer_of(&self, message: &[u8], tag: &[u8]) -> Option<&SigningKey> {
-        let mut secrets = std::iter::once(&self.secret).chain(&self.other_secret);
+        let mut secrets = std::iter::once(&self.secret).chain(&self.other_secrets);
         secrets.find(|secret| secret.verifies(message, tag))
     }
 

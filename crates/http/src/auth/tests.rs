@@ -44,7 +44,7 @@ fn key() -> VerifiedKey {
         access_key: KEY.into(),
         tenant: TenantId(Uuid::nil()),
         secret: SigningKey::new(SECRET),
-        other_secret: None,
+        other_secrets: Vec::new(),
         suspended: false,
         allowed_networks: Vec::new(),
         require_hmac: false,
@@ -100,16 +100,17 @@ async fn a_minted_token_names_its_tenant_roles_and_body() {
 }
 
 #[tokio::test]
-async fn during_rotation_either_secret_signs_and_each_vouches_for_itself() {
-    let rotating =
-        verifier(VerifiedKey { other_secret: Some(SigningKey::new(OTHER_SECRET)), ..key() });
-    for secret in [SECRET, OTHER_SECRET] {
+async fn during_rotations_every_valid_secret_signs_and_each_vouches_for_itself() {
+    let replaced: [&[u8]; 3] = [OTHER_SECRET, b"replaced before", b"replaced first"];
+    let other_secrets = replaced.map(SigningKey::new).to_vec();
+    let rotating = verifier(VerifiedKey { other_secrets, ..key() });
+    for secret in std::iter::once(SECRET).chain(replaced) {
         let grant = Grant { body: Some(b"body"), ..Grant::new(NOW, 300) };
         let caller = rotating.verify(&minted(secret, grant), None, NOW).await.expect("valid");
         assert_eq!(caller.vouches_for(b"body"), Ok(()));
     }
     let wrong = rotating
-        .verify(&minted(b"third", Grant::new(NOW, 300)), None, NOW)
+        .verify(&minted(b"another", Grant::new(NOW, 300)), None, NOW)
         .await
         .expect_err("refused");
     assert_eq!(wrong, Refused::Unauthorized(AuthFault::Signature));

@@ -52,7 +52,7 @@ impl KeyRing for Keys {
             access_key: access_key.into(),
             tenant: BANK,
             secret: SigningKey::new(SECRET),
-            other_secret: None,
+            other_secrets: Vec::new(),
             suspended: self.suspended,
             allowed_networks: Vec::new(),
             require_hmac: true,

@@ -162,12 +162,12 @@ impl Store {
         Ok(keys.into_iter().map(|SealedKey(key, _)| key).collect())
     }
 
-    /// Adds a new secret to a key; the previous one stays valid for `overlap`, older ones are
-    /// removed.
+    /// Adds a new secret to a key; the previous one stays valid for `overlap`, older ones until
+    /// their announced expiry.
     ///
     /// # Errors
     /// `NotFound` if the key does not exist; `Conflict` if it is revoked or was changed
-    /// concurrently.
+    /// concurrently, or the maximum number is valid already.
     pub async fn rotate_key(
         &self,
         access_key: &str,
@@ -178,7 +178,8 @@ impl Store {
         let found = self.one(&ONE, access_key).await?;
         let SealedKey(mut key, old) = found.ok_or(StoreError::NotFound("access key"))?;
         let before = facts(&key);
-        secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now())?;
+        let now = self.options().clock.now();
+        secrets::rotate(&mut key.secrets, secret, overlap, now, secrets::OF_KEY)?;
         let after = facts(&key).number("overlap_s", overlap.0 / 1_000_000);
         let note = Note::new("key.rotate", "access_key", access_key).before(before).after(after);
         let params =

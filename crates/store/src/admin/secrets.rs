@@ -11,6 +11,11 @@ use zeroize::Zeroizing;
 use crate::error::StoreError;
 use crate::sealed::{Place, Vault};
 
+/// What ends the secrets of an access key at once. Its rotations always overlap.
+pub(super) const OF_KEY: &str = "create another access key and revoke this one";
+/// What ends the secrets of a webhook endpoint at once.
+pub(super) const OF_WEBHOOK: &str = "end all of them with an overlap of 0";
+
 /// Maximum number of concurrently valid secrets.
 pub const SECRETS_MAX: usize = 4;
 
@@ -80,7 +85,8 @@ pub(super) fn valid(secrets: &[KeySecret], now: Timestamp) -> impl Iterator<Item
 }
 
 /// Puts a new secret first. Its predecessor stays valid for `overlap`, and older secrets keep their
-/// announced expiry; without an overlap all of them expire now.
+/// announced expiry; without an overlap all of them expire now. `otherwise` says what ends them at
+/// once.
 ///
 /// # Errors
 /// `Conflict` if the maximum number is valid already.
@@ -89,6 +95,7 @@ pub(super) fn rotate(
     new: SecretString,
     overlap: Span,
     now: Timestamp,
+    otherwise: &str,
 ) -> Result<(), StoreError> {
     secrets.retain(|old| old.valid_until.is_none_or(|until| now < until));
     if overlap <= Span(0) {
@@ -98,7 +105,7 @@ pub(super) fn rotate(
         let first = secrets.iter().filter_map(|old| old.valid_until).min();
         let until = first.map(|until| format!(" until {until}")).unwrap_or_default();
         return Err(StoreError::Conflict(format!(
-            "{SECRETS_MAX} secrets are valid{until}: rotate again after that, or end all of them with an overlap of 0"
+            "{SECRETS_MAX} secrets are valid{until}: rotate again after that, or {otherwise}"
         )));
     }
     for old in secrets.iter_mut() {
@@ -120,7 +127,7 @@ mod tests {
         overlap: Span,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        rotate(secrets, SecretString::from(new), overlap, now)
+        rotate(secrets, SecretString::from(new), overlap, now, OF_KEY)
     }
 
     fn valid_at(secrets: &[KeySecret], now: Timestamp) -> Vec<&str> {
@@ -162,6 +169,9 @@ mod tests {
             panic!("not refused")
         };
         assert!(why.contains(&(NOW + Span::hours(24)).to_string()), "{why}");
+        assert!(why.ends_with(
+            "rotate again after that, or create another access key and revoke this one"
+        ));
         assert_eq!(valid_at(&secrets, NOW), ["d", "c", "b", "a"]);
         rotated(&mut secrets, "e", Span::hours(1), NOW + Span::hours(24))
             .expect("the earlier secrets have expired");

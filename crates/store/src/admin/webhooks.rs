@@ -238,7 +238,8 @@ impl Store {
         let found = self.sealed_webhook(tenant).await?;
         let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("webhook endpoint"))?;
         let before = facts(&webhook);
-        secrets::rotate(&mut webhook.secrets, secret, overlap, self.options().clock.now())?;
+        let now = self.options().clock.now();
+        secrets::rotate(&mut webhook.secrets, secret, overlap, now, secrets::OF_WEBHOOK)?;
         let after = facts(&webhook).number("overlap_s", overlap.0 / 1_000_000);
         let note = Note::new("webhook.rotate", "webhook", tenant).before(before).after(after);
         let new = secrets::seal(self.vault(), place(&tenant), &webhook.secrets)?;
