@@ -20,6 +20,10 @@ impl Workers {
         strays: &mut Vec<StrayReport>,
     ) -> Result<bool, StoreError> {
         for page in pages {
+            // Before: the entries then find the attempts of what is held.
+            if !self.hold_booked(rail, page, strays).await? {
+                return Ok(false);
+            }
             let taken = self.store.keep_statement(rail.id(), page, self.clock().now()).await?;
             let counted = match &taken {
                 PageTaken::New => "new",
@@ -31,12 +35,7 @@ impl Workers {
                 .increment(1);
             tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
             let why = match taken {
-                PageTaken::New | PageTaken::Known => {
-                    if !self.hold_booked(rail, page, strays).await? {
-                        return Ok(false);
-                    }
-                    continue;
-                }
+                PageTaken::New | PageTaken::Known => continue,
                 PageTaken::Other => {
                     "was received before with different content; the first one applies".to_owned()
                 }
