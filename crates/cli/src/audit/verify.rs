@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use domain::audit::INSTALLATION;
+use domain::audit::{ChainFault, INSTALLATION};
 use domain::hex::{hex, unhex};
 use domain::ids::TenantId;
 use serde_json::json;
-use store::AuditVerdict;
+use store::{AuditVerdict, Checkpoint};
 
 use super::super::Context;
 use super::super::failure::Failure;
@@ -89,9 +89,16 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     let fault =
         report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault)));
     if let Some((tenant, fault)) = fault {
-        let message =
-            format!("the audit log was altered: the chain of {}: {fault}", names.of(tenant));
-        return Err(Failure::Refused(message));
+        let unknown = unknown_signer(&outside, (tenant, fault), trusted);
+        let chain = names.of(tenant);
+        return Err(Failure::Refused(match unknown {
+            Some(key) => format!(
+                "the chain of {chain}: {fault}: it is signed by an unknown key, {}. If the signing key was replaced, list \
+                 the former one in audit.former_public_keys; otherwise the checkpoint is forged",
+                hex(&key)
+            ),
+            None => format!("the audit log was altered: the chain of {chain}: {fault}"),
+        }));
     }
     if args.checkpoints.is_empty() {
         return Ok(());
@@ -116,6 +123,17 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// The key of a checkpoint whose signature is valid, but not by a trusted key.
+fn unknown_signer(
+    outside: &[Checkpoint],
+    (tenant, fault): (TenantId, ChainFault),
+    trusted: &[[u8; 32]],
+) -> Option<[u8; 32]> {
+    let ChainFault::Signature(seq) = fault else { return None };
+    let mut at = outside.iter().filter(|it| it.tenant == tenant && it.seq == seq);
+    at.find(|it| !trusted.contains(&it.signer) && it.is_signed_by(&[it.signer])).map(|it| it.signer)
 }
 
 fn show(chains: &[AuditVerdict], names: &Names, output: Output) -> Result<(), Failure> {

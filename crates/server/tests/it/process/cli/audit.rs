@@ -171,7 +171,9 @@ fn the_key_stays_and_may_be_given_and_replaced() {
     let given = installation.ok(&["audit", "key"]).trim().to_owned();
     assert_ne!(given, own);
     let unknown = installation.run(&["audit", "verify"]);
-    assert_eq!((unknown.code, unknown.stderr.contains("signature")), (1, true), "{unknown:?}");
+    let names_key = unknown.stderr.contains(&format!("signed by an unknown key, {own}"));
+    assert_eq!((unknown.code, names_key), (1, true), "{unknown:?}");
+    assert!(!unknown.stderr.contains("was altered"), "{unknown:?}");
     installation.ok(&["audit", "verify", "--public-key", &given, "--public-key", &own]);
     let file: PathBuf = installation.path().join("corridor.toml");
     let config = format!("environment = \"test\"\n[audit]\nformer_public_keys = [\"{own}\"]\n");
