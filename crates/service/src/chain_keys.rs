@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adapters::evm::signers::{
-    AwsCredentials, DigestSigner, Kms, KmsSettings, LocalKey, Pkcs11Settings, Pkcs11Token,
-    RemoteSettings, RemoteSigner, TenantKeys,
+    AwsCredentials, DigestSigner, KeyError, Kms, KmsSettings, LocalKey, Pkcs11Settings,
+    Pkcs11Token, RemoteSettings, RemoteSigner, TenantKeys,
 };
 use adapters::evm::{ControllerSource, EvmContracts, Owners};
 use anyhow::{Context as _, anyhow, bail};
@@ -210,7 +210,13 @@ async fn open(config: &Config) -> anyhow::Result<KeyStore> {
             };
             // The library blocks.
             let opened = tokio::task::spawn_blocking(move || Pkcs11Token::open(&settings)).await?;
-            KeyStore::Hsm(opened.context("chain.keys")?)
+            let of_configuration = opened.as_ref().err().is_some_and(KeyError::is_of_configuration);
+            let opened = opened.context("chain.keys");
+            KeyStore::Hsm(if of_configuration {
+                opened.context(BadConfiguration)?
+            } else {
+                opened?
+            })
         }
         KeySource::AwsKms => KeyStore::Kms(kms(config)?),
         KeySource::Remote => {

@@ -68,6 +68,14 @@ pub enum KeyError {
     /// PKCS#11 returned an unexpected result.
     #[error("PKCS#11: {0}")]
     Pkcs11(String),
+    /// The module cannot be loaded, or has not exactly one token with the configured label.
+    #[error("PKCS#11: {0}")]
+    Pkcs11Setup(String),
+    /// The token refused the PIN.
+    #[error(
+        "PKCS#11: {0}: this PIN is not tried again, because a few tries lock a token: correct it and restart"
+    )]
+    Pkcs11Pin(String),
     /// KMS returned an unexpected result.
     #[error("AWS KMS: {0}")]
     Kms(String),
@@ -84,6 +92,13 @@ pub enum KeyError {
     /// not hold.
     #[error("{0} is configured twice: each role of each tenant needs its own key")]
     Shared(Address),
+}
+
+impl KeyError {
+    /// Whether only another configuration helps: trying again does not, or harms.
+    pub const fn is_of_configuration(&self) -> bool {
+        matches!(self, KeyError::Pkcs11Setup(_) | KeyError::Pkcs11Pin(_))
+    }
 }
 
 /// The whole body of an answer, of at most [`MAX_ANSWER_BYTES`].

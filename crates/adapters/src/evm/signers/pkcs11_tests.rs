@@ -5,6 +5,7 @@ use std::process::Command;
 use super::super::LocalKey;
 use super::*;
 use testkit::softhsm::{self, PIN, TOKEN};
+use testkit::wait;
 
 const OPERATOR: (&str, [u8; 32]) = ("operator", [21; 32]);
 const APPROVER: (&str, [u8; 32]) = ("approver", [22; 32]);
@@ -50,9 +51,18 @@ fn with_token(module: PathBuf) {
         pin: pin.into(),
         max_sessions: 3,
     };
-    assert!(matches!(Pkcs11Token::open(&settings(PIN, "no such token")), Err(KeyError::Pkcs11(_))));
-    assert!(matches!(Pkcs11Token::open(&settings("wrong", TOKEN)), Err(KeyError::Pkcs11(_))));
-    let token = Pkcs11Token::open(&settings(PIN, TOKEN)).expect("token");
+    let unknown = Pkcs11Token::open(&settings(PIN, "no such token")).err().expect("refused");
+    assert!(matches!(&unknown, KeyError::Pkcs11Setup(_)) && unknown.is_of_configuration());
+    let missing = Pkcs11Settings { module: "no/such/module.so".into(), ..settings(PIN, TOKEN) };
+    let missing = Pkcs11Token::open(&missing).err().expect("refused");
+    assert!(matches!(&missing, KeyError::Pkcs11Setup(_)), "{missing}");
+    let refused = |pin: &str| match Pkcs11Token::open(&settings(pin, TOKEN)) {
+        Err(KeyError::Pkcs11Pin(why)) => why,
+        other => panic!("{:?}", other.err()),
+    };
+    let open = || Pkcs11Token::open(&settings(PIN, TOKEN)).expect("token");
+    refused_pins_are_not_tried_again(open, refused);
+    let token = open();
 
     let address = |key: &[u8; 32]| LocalKey::from_bytes(key).expect("key").address();
     assert!(matches!(token.key("no such key", None), Err(KeyError::Pkcs11(_))));
@@ -81,4 +91,49 @@ fn with_token(module: PathBuf) {
     token.keep(session);
     assert!(matches!(runtime.block_on(operator.sign_digest([1; 32])), Err(SignFault::Failed(_))));
     runtime.block_on(operator.sign_digest([1; 32])).expect("signature");
+
+    let other = Pkcs11Token::open(&settings(PIN, TOKEN)).expect("a second one of the module");
+    let other = other.key(APPROVER.0, None).expect("key");
+    a_token_that_was_away_is_found_again(&token, |number| {
+        runtime.block_on(operator.sign_digest([number; 32])).map(drop)
+    });
+    runtime.block_on(other.sign_digest([1; 32])).expect("the other one signs, too");
+    runtime.block_on(approver.sign_digest([1; 32])).expect("signature");
+}
+
+/// The token counts tries: a login resets the count, a wrong PIN raises it.
+fn refused_pins_are_not_tried_again(
+    open: impl Fn() -> Arc<Pkcs11Token>,
+    refused: impl Fn(&str) -> String,
+) {
+    refused("wrong");
+    // It is logged out with its last session.
+    let module = Arc::clone(&open().module);
+    let is_tried = || {
+        let slot = module.slot(TOKEN).map_err(Fault::error).expect("slot");
+        module.context.get_token_info(slot).expect("info").user_pin_count_low()
+    };
+    assert!(!is_tried());
+    assert_eq!(refused("wrong"), refused("wrong"));
+    assert!(!is_tried());
+    refused("another wrong one");
+    assert!(is_tried());
+}
+
+/// The directory of SoftHSM2's tokens is moved away and back.
+fn a_token_that_was_away_is_found_again(
+    token: &Pkcs11Token,
+    sign: impl Fn(u8) -> Result<(), SignFault>,
+) {
+    let config = PathBuf::from(std::env::var_os(softhsm::ENV_CONFIG).expect("a token"));
+    let (there, away) = (config.with_file_name("tokens"), config.with_file_name("away"));
+    std::fs::rename(&there, &away).expect("moved away");
+    lock(&token.idle).clear();
+    for number in 0..3 {
+        let fault = sign(number).expect_err("the token is away");
+        assert!(matches!(fault, SignFault::Failed(_)), "{fault:?}");
+    }
+    std::fs::rename(&away, &there).expect("moved back");
+    let is_back = wait::until(10 * RESTART_EVERY, || sign(5).is_ok());
+    assert!(is_back, "found again: {:?}", sign(6));
 }
