@@ -18,8 +18,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::aws::AwsCredentials;
 use super::{
-    DigestSigner, KeyError, Signature, address_of, body_of, check_address, der, digest, public_key,
-    recoverable,
+    DigestSigner, KeyError, Signature, WholeAnswer, address_of, check_address, der, digest,
+    public_key, recoverable,
 };
 use crate::evm::rpc::clean;
 use crate::outbound::{self, Client, causes};
@@ -122,16 +122,13 @@ impl Kms {
         }
         let failed = |why: String| KeyError::Kms(why);
         let answer = self.client.send(post).await.map_err(|fault| failed(fault.to_string()))?;
-        let status = answer.status();
-        let answer = body_of(answer).await.map_err(failed)?;
-        if !status.is_success() {
-            let refusal: Refusal = serde_json::from_slice(&answer).unwrap_or_default();
-            return Err(KeyError::Kms(clean(&format!(
-                "HTTP {status}: {} {}",
-                refusal.kind, refusal.message
-            ))));
+        let answer = WholeAnswer::read(answer).await.map_err(failed)?;
+        if !answer.status.is_success() {
+            let Refusal { kind, message } =
+                serde_json::from_slice(&answer.body).unwrap_or_default();
+            return Err(failed(answer.refusal(&format!("{kind} {message}"))));
         }
-        serde_json::from_slice(&answer).map_err(|error| KeyError::Kms(error.to_string()))
+        answer.json().map_err(failed)
     }
 }
 

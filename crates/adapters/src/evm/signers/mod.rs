@@ -15,6 +15,10 @@ mod tenant_keys;
 use domain::chain::{Address, EcdsaSignature, SignFault, Word, vault};
 use domain::ports;
 use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey};
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
 
 pub use aws::AwsCredentials;
 pub use keystore::new_keystore;
@@ -24,6 +28,7 @@ pub use pkcs11::{Pkcs11Settings, Pkcs11Signer, Pkcs11Token};
 pub use remote::{RemoteKey, RemoteSettings, RemoteSigner};
 pub use tenant_keys::TenantKeys;
 
+use crate::evm::rpc::clean;
 use crate::outbound::{Answer, BodyFault};
 
 /// Maximum size of an answer of a key service, in bytes.
@@ -109,6 +114,54 @@ async fn body_of(answer: Answer) -> Result<Vec<u8>, String> {
     })
 }
 
+/// The whole answer of a key service.
+struct WholeAnswer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl WholeAnswer {
+    async fn read(answer: Answer) -> Result<WholeAnswer, String> {
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        Ok(WholeAnswer { status, headers, body: body_of(answer).await? })
+    }
+
+    fn header(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// What the body is, if not what was expected.
+    fn kind(&self) -> String {
+        let encoding = self.header(CONTENT_ENCODING).map(|it| format!(", compressed with {it}"));
+        let kind = self.header(CONTENT_TYPE).unwrap_or("no content type");
+        clean(&format!("{kind}{}", encoding.unwrap_or_default()))
+    }
+
+    fn json<T: DeserializeOwned>(&self) -> Result<T, String> {
+        serde_json::from_slice(&self.body).map_err(|error| match error.classify() {
+            Category::Data => error.to_string(),
+            _ => format!("an answer that is not JSON ({}): {error}", self.kind()),
+        })
+    }
+
+    /// Why the service refused, with what it says itself.
+    fn refusal(&self, own: &str) -> String {
+        let status = self.status;
+        let target = self.header(LOCATION).filter(|_| status.is_redirection());
+        let why = match (target, own.trim()) {
+            (Some(target), _) => {
+                // Parameters may be secret.
+                let target = target.split(['?', '#']).next().unwrap_or_default();
+                format!("HTTP {status} to {target}: redirects are not followed")
+            }
+            (None, "") => format!("HTTP {status} ({})", self.kind()),
+            (None, own) => format!("HTTP {status}: {own}"),
+        };
+        clean(&why)
+    }
+}
+
 /// The digest of a transaction that key stores sign.
 fn digest(unsigned: &[u8]) -> [u8; 32] {
     vault::hash(&[unsigned]).0
@@ -171,7 +224,8 @@ fn address_of(key: &VerifyingKey) -> Address {
 
 /// Parses a public key in SEC1 form (`04`, x, y).
 fn public_key(sec1: &[u8]) -> Result<VerifyingKey, KeyError> {
-    VerifyingKey::from_sec1_bytes(sec1).map_err(|error| KeyError::NotAKey(error.to_string()))
+    VerifyingKey::from_sec1_bytes(sec1)
+        .map_err(|_| KeyError::NotAKey("its public key is not a point on the curve".to_owned()))
 }
 
 /// Rejects a key whose address differs from the configured one.

@@ -11,11 +11,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DigestSigner, KeyError, Signature, address_of, body_of, check_address, digest, public_key,
+    DigestSigner, KeyError, Signature, WholeAnswer, address_of, check_address, digest, public_key,
     recoverable,
 };
 use crate::evm::hex;
-use crate::evm::rpc::clean;
 use crate::outbound::{self, Client, Request};
 
 /// `04`, x and y.
@@ -128,14 +127,13 @@ impl RemoteSigner {
     async fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, KeyError> {
         let failed = |why: String| KeyError::Remote(why);
         let answer = self.client.send(request).await.map_err(|fault| failed(fault.to_string()))?;
-        let status = answer.status();
-        let body = body_of(answer).await.map_err(failed)?;
-        if status != StatusCode::OK {
-            let refusal: Refusal = serde_json::from_slice(&body).unwrap_or_default();
-            let why = clean(format!("HTTP {status} {}", refusal.error).trim_end());
-            return Err(KeyError::RemoteStatus { status: status.as_u16(), why });
+        let answer = WholeAnswer::read(answer).await.map_err(failed)?;
+        if answer.status != StatusCode::OK {
+            let refusal: Refusal = serde_json::from_slice(&answer.body).unwrap_or_default();
+            let why = answer.refusal(&refusal.error);
+            return Err(KeyError::RemoteStatus { status: answer.status.as_u16(), why });
         }
-        serde_json::from_slice(&body).map_err(|error| failed(error.to_string()))
+        answer.json().map_err(failed)
     }
 }
 

@@ -102,3 +102,56 @@ fn a_key_with_an_unexpected_address_is_rejected() {
     assert_eq!(check_address(found, None).ok(), Some(found));
     assert!(matches!(check_address(found, Some(expected)), Err(KeyError::Address { .. })));
 }
+
+#[test]
+fn a_point_off_the_curve_is_named() {
+    let key = SigningKey::from_slice(&[42; 32]).expect("key");
+    let mut point = key.verifying_key().to_encoded_point(false).as_bytes().to_vec();
+    point[64] ^= 1;
+    for wrong in [&point[..], &[4; 65], &[0; 65], &point[..64], b""] {
+        let error = public_key(wrong).expect_err("refused").to_string();
+        assert_eq!(error, "not a secp256k1 key: its public key is not a point on the curve");
+    }
+}
+
+#[test]
+fn answers_that_are_no_json_and_redirects_are_named() {
+    let answer = |status: u16, headers: &[(&'static str, &str)], body: &[u8]| WholeAnswer {
+        status: StatusCode::from_u16(status).expect("a status"),
+        headers: headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("a value")))
+            .collect(),
+        body: body.to_vec(),
+    };
+    let html = [("content-type", "text/html; charset=utf-8")];
+    let gzip = [("content-type", "application/json"), ("content-encoding", "gzip")];
+    for (headers, body, words) in [
+        (&html[..], &b"<html>"[..], "an answer that is not JSON (text/html; charset=utf-8): "),
+        (
+            &gzip,
+            b"\x1f\x8b",
+            "an answer that is not JSON (application/json, compressed with gzip): ",
+        ),
+        (&[], b"", "an answer that is not JSON (no content type): "),
+        (&gzip[..1], b"1 2", "an answer that is not JSON (application/json): "),
+        (&gzip[..1], b"\"other\"", "invalid type"),
+    ] {
+        let why = answer(200, headers, body).json::<u8>().expect_err("refused");
+        assert!(why.starts_with(words), "{why}");
+    }
+    let to = [("location", "https://login.example/start?token=secret")];
+    for (status, headers, own, words) in [
+        (
+            307,
+            &to[..],
+            " ",
+            "HTTP 307 Temporary Redirect to https://login.example/start: redirects are not followed",
+        ),
+        (302, &[], "", "HTTP 302 Found (no content type)"),
+        (502, &html, " ", "HTTP 502 Bad Gateway (text/html; charset=utf-8)"),
+        (400, &gzip[..1], "Throttling slower", "HTTP 400 Bad Request: Throttling slower"),
+    ] {
+        assert_eq!(answer(status, headers, b"").refusal(own), words);
+    }
+}
