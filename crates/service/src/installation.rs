@@ -62,6 +62,14 @@ pub async fn is_sealed(config: &Config, data_dir: &Path) -> anyhow::Result<bool>
     Ok(store.is_sealed().await?)
 }
 
+/// Opens the key-encryption key, which KMS may have to decrypt, and drops it.
+///
+/// # Errors
+/// It is missing, unreadable or not a key, or KMS does not decrypt it.
+pub async fn open_key(config: &Config, data_dir: &Path) -> anyhow::Result<()> {
+    super::chain_keys::key_encryption_key(config, data_dir).await.map(drop)
+}
+
 /// Why a start could not open, create or migrate the configured database.
 pub async fn unusable(config: &Config, data_dir: &Path) -> Option<String> {
     let opened = async {
@@ -69,6 +77,9 @@ pub async fn unusable(config: &Config, data_dir: &Path) -> Option<String> {
             return Err(anyhow::Error::msg(missing));
         }
         check(config, data_dir).await?;
+        if !config.security.key_encryption_key_by_kms.is_empty() {
+            open_key(config, data_dir).await?;
+        }
         if is_sealed(config, data_dir).await? {
             let store = super::open_existing_store(config, data_dir).await?;
             store.check_migratable().await?;
@@ -164,6 +175,9 @@ pub(crate) async fn check_existing(config: &Config, data_dir: &Path) -> anyhow::
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
     use crate::{open_existing_store, open_store};
     use config::Sources;
@@ -236,6 +250,44 @@ mod tests {
         config::create_key_file(&kek).expect("another key");
         let other = unusable(&config(), dir.path()).await.expect("named");
         assert!(other.contains("security.previous_key_encryption_keys"), "{other}");
+    }
+
+    #[tokio::test]
+    async fn a_key_that_kms_does_not_open_is_named() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let plain =
+            |bytes: usize| format!(r#"{{"Plaintext":"{}"}}"#, STANDARD.encode(vec![7_u8; bytes]));
+        let denied = r#"{"__type":"AccessDeniedException","message":"no kms:Decrypt"}"#.to_owned();
+        for (status, answer, words) in [
+            (200_u16, plain(KEK_BYTES), None),
+            (200, plain(31), Some("not a key of 32 bytes")),
+            (200, plain(64), Some("not a key of 32 bytes")),
+            (200, plain(0), Some("not a key of 32 bytes")),
+            (400, denied, Some("AccessDeniedException no kms:Decrypt")),
+            (503, String::new(), Some("HTTP 503")),
+        ] {
+            let status = http::StatusCode::from_u16(status).expect("a status");
+            let router = axum::Router::new().fallback(async move || (status, answer));
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let endpoint = format!("http://{}", listener.local_addr().expect("bound"));
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            let config = crate::preflight::tests::config(&[
+                ("security.key_encryption_key_by_kms", "AQIDBA=="),
+                ("chain.keys.kms_region", "eu-central-1"),
+                ("chain.keys.kms_endpoint", &endpoint),
+                ("chain.keys.kms_access_key_id", "AKIDEXAMPLE"),
+                ("chain.keys.kms_secret_access_key", "a secret"),
+            ]);
+            let found = unusable(&config, &dir.path().join("no database yet")).await;
+            match (words, found) {
+                (None, found) => assert_eq!(found, None),
+                (Some(words), found) => {
+                    let found = found.expect(words);
+                    let is_named = found.starts_with("security.key_encryption_key_by_kms: ");
+                    assert!(is_named && found.contains(words), "{found}");
+                }
+            }
+        }
     }
 
     #[tokio::test]

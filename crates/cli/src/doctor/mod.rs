@@ -160,7 +160,14 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
         return Finding::new(NAME, Level::Ok, "configured");
     }
     if !config.security.key_encryption_key_by_kms.is_empty() {
-        return Finding::new(NAME, Level::Ok, "configured, opened by KMS");
+        let opened = run_async(async {
+            let opened = service::installation::open_key(config, data_dir).await;
+            opened.map_err(Failure::of_start)
+        });
+        return match opened {
+            Ok(()) => Finding::new(NAME, Level::Ok, "configured, opened by KMS"),
+            Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
+        };
     }
     let path = config::kek_path(data_dir);
     let shown = path.display();
