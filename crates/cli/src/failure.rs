@@ -71,6 +71,7 @@ impl Failure {
                     WrongDatabase::OtherEnvironment { .. }
                         | WrongDatabase::OtherKeys { .. }
                         | WrongDatabase::NotUnicode { .. }
+                        | WrongDatabase::KeyMissing(_)
                 )
             );
         if is_of_configuration { Failure::usage(error) } else { Failure::unavailable(error) }

@@ -33,7 +33,13 @@ impl KeyRing for StoreKeys {
     fn find<'a>(&'a self, access_key: &'a str) -> Found<'a> {
         Box::pin(async move {
             let unreadable = |error: &dyn std::fmt::Display| KeyRingError(error.to_string());
-            let row = self.store.key(access_key).await.map_err(|error| unreadable(&error))?;
+            let row = self.store.key(access_key).await.map_err(|error| {
+                // Retries do not help: its key-encryption key is missing, or it was altered.
+                if let StoreError::Corrupt(_) = error {
+                    tracing::error!(%error, access_key, "access key cannot be opened, its calls are answered 503");
+                }
+                unreadable(&error)
+            })?;
             let Some(row) = row.filter(|row| row.revoked_at.is_none()) else { return Ok(None) };
             let tenant = self.store.tenant(row.tenant).await.map_err(|error| unreadable(&error))?;
             let require_hmac = tenant.is_some_and(|tenant| tenant.policy.require_hmac);

@@ -5,7 +5,7 @@
 
 use anyhow::Context as _;
 use domain::policy::Environment;
-use store::{MigrationReport, Store, StoreError};
+use store::{MigrationReport, Store, StoreError, Unopenable};
 
 /// Why a service may not use a database.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,12 @@ pub enum WrongDatabase {
         /// Its name in PostgreSQL.
         encoding: String,
     },
+    /// The newest values are sealed with a key-encryption key that is not configured.
+    #[error(
+        "{0} are sealed with a key-encryption key that is in neither security.key_encryption_key nor \
+         security.previous_key_encryption_keys: add it to the latter"
+    )]
+    KeyMissing(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -95,6 +101,41 @@ pub async fn check_keys(store: &Store, here: Environment) -> Result<(), WrongDat
     }
 }
 
+/// Checks that the configured key-encryption keys open the newest of each kind of sealed values in a
+/// migrated database. Older ones are logged: the others can be served without them.
+///
+/// # Errors
+/// [`WrongDatabase::KeyMissing`]
+pub async fn check_sealed(store: &Store) -> Result<(), WrongDatabase> {
+    let (newest, older): (Vec<_>, Vec<_>) =
+        store.unopenable().await?.into_iter().partition(|it| it.is_newest);
+    for it in older {
+        tracing::error!(
+            kind = it.kind,
+            count = it.count,
+            "values not openable, a key-encryption key is missing"
+        );
+    }
+    if newest.is_empty() { Ok(()) } else { Err(WrongDatabase::KeyMissing(listed(&newest))) }
+}
+
+fn listed(unopenable: &[Unopenable]) -> String {
+    unopenable.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Why values in a migrated database cannot be opened: those that [`check_sealed`] refuses, and older
+/// ones.
+///
+/// # Errors
+/// [`WrongDatabase::KeyMissing`]
+pub async fn check_all_sealed(store: &Store) -> Result<(), WrongDatabase> {
+    let unopenable = store.unopenable().await?;
+    match unopenable.is_empty() {
+        true => Ok(()),
+        false => Err(WrongDatabase::KeyMissing(listed(&unopenable))),
+    }
+}
+
 /// Migrates a database to this program's schema and records the environment, unless it belongs to
 /// another one: that is checked before any change. An older database without the record is judged
 /// by its access keys.
@@ -104,6 +145,7 @@ pub async fn check_keys(store: &Store, here: Environment) -> Result<(), WrongDat
 pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<MigrationReport> {
     check(store, here).await?;
     let report = store.migrate().await.context("cannot migrate the store")?;
+    check_sealed(store).await?;
     check_keys(store, here).await?;
     store.note_environment(here).await?;
     // Of two services started concurrently the first one owns it.
@@ -182,6 +224,58 @@ mod tests {
             }
             assert!(store.ready().await.is_err(), "nothing is migrated");
         }
+    }
+
+    #[tokio::test]
+    async fn values_of_a_missing_key_are_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let kek = config::kek_path(dir.path());
+        let other = kek.with_file_name("other");
+        let config = Config::load(&Sources::default()).expect("the embedded configuration");
+        let store = open_store(&config, dir.path()).await.expect("opened");
+        migrate(&store, Environment::Test).await.expect("made");
+        let policy = tenancy::default_policy(StableCoin::Usdt);
+        let tenant = tenancy::create_tenant(&store, "demobank", "Demo", policy, "op").await;
+        let tenant = tenant.expect("a tenant");
+        let issue = async |store: &Store| {
+            let service = tenancy::KeyService::Pay;
+            let issued =
+                tenancy::create_key(store, &tenant, Environment::Test, service, "op").await;
+            issued.expect("a key").access_key
+        };
+        issue(&store).await;
+        assert_eq!(store.unopenable().await, Ok(Vec::new()));
+
+        // The first key stays the one of the database: the second seals newer rows only.
+        config::create_key_file(&other).expect("a second key");
+        let options = |first: &Path, previous: &[&Path]| {
+            let read = |path: &Path| {
+                secrecy::SecretBox::new(Box::new(config::create_key_file(path).expect("read")))
+            };
+            let mut options =
+                store::Options::new(std::sync::Arc::new(crate::clock::WallClock), read(first));
+            options.previous_keys = previous.iter().map(|path| read(path)).collect();
+            options
+        };
+        let url = crate::store_url(&config, dir.path());
+        let open = async |first: &Path, previous: &[&Path]| {
+            Store::open(&url, options(first, previous)).await.expect("opened")
+        };
+        let both = open(&other, &[&kek]).await;
+        let newer = issue(&both).await;
+        assert_eq!(both.unopenable().await, Ok(Vec::new()));
+        let of = |is_newest| Unopenable { kind: "access keys".to_owned(), count: 1, is_newest };
+        assert_eq!(store.unopenable().await, Ok(vec![of(true)]));
+        let refused = migrate(&store, Environment::Test).await.expect_err("refused").to_string();
+        assert!(refused.starts_with("1 access keys are sealed with"), "{refused}");
+
+        // A newer one that can be opened: served, and reported.
+        issue(&store).await;
+        assert_eq!(store.unopenable().await, Ok(vec![of(false)]));
+        migrate(&store, Environment::Test).await.expect("served");
+        check_all_sealed(&store).await.expect_err("reported");
+        both.revoke_key(&newer, "op").await.expect("revoked");
+        check_all_sealed(&store).await.expect("not in use");
     }
 
     #[cfg(unix)]

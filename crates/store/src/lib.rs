@@ -36,6 +36,7 @@ pub use admin::cases::{CaseNote, CaseRef, CaseWork};
 pub use admin::chains::KnownChain;
 pub use admin::customers::CustomerRecord;
 pub use admin::departures::Departure;
+pub use admin::keys::Unopenable;
 pub use admin::lists::{KeptDocument, KeptList};
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;

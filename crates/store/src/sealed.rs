@@ -137,6 +137,11 @@ impl Vault {
             })
     }
 
+    /// Whether one of the keys has this id.
+    pub(crate) fn knows(&self, key_id: &[u8]) -> bool {
+        self.keys.iter().any(|kek| kek.id == key_id)
+    }
+
     fn cipher(&self, kek: &Kek, tenant: TenantId) -> Arc<Aes256GcmSiv> {
         let name = (kek.id, tenant);
         if let Some(cipher) = self.ciphers.read().unwrap_or_else(PoisonError::into_inner).get(&name)

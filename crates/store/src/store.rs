@@ -135,6 +135,14 @@ impl Store {
         }
     }
 
+    /// What is in use and cannot be opened with the configured key-encryption keys.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or has not been migrated.
+    pub async fn unopenable(&self) -> Result<Vec<admin::keys::Unopenable>, StoreError> {
+        admin::keys::unopenable(self).await
+    }
+
     async fn refresh(&self) -> Result<(), StoreError> {
         self.id_keys().await?;
         let offset = self.clock_offset_micros().await?;

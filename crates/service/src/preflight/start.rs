@@ -377,11 +377,12 @@ async fn signing_keys(config: &Config, store: Option<&Store>) -> Vec<Finding> {
     findings
 }
 
-/// A finding if the database belongs to another environment.
+/// A finding if the database belongs to another environment, or holds what the keys do not open.
 async fn database(config: &Config, store: &Store) -> Option<Finding> {
     let checked = async {
         environment::check(store, config.environment).await?;
-        environment::check_keys(store, config.environment).await
+        environment::check_keys(store, config.environment).await?;
+        environment::check_all_sealed(store).await
     };
     let wrong = checked.await.err()?;
     Some(Finding::new("database", Level::Wrong, wrong.to_string()))
