@@ -176,7 +176,7 @@ impl Module {
         match session.login(UserType::User, Some(pin)) {
             Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(()),
             Err(error) if is_of_pin(&error) => {
-                let why = error.to_string();
+                let why = error.to_string().trim_end_matches('.').to_owned();
                 refused.push((label.to_owned(), pin.clone(), why.clone()));
                 Err(Fault::Other(KeyError::Pkcs11Pin(why)))
             }
