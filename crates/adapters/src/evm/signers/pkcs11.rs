@@ -143,18 +143,18 @@ impl Module {
 
     /// The only slot whose token has this label.
     fn slot(&self, label: &str) -> Result<Slot, Fault> {
-        let (mut slots, mut others) = (Vec::new(), 0);
+        let mut slots = Vec::new();
         for slot in self.context.get_slots_with_initialized_token().map_err(of_session)? {
-            match self.context.get_token_info(slot).map_err(of_session)?.label() == label {
-                true => slots.push(slot),
-                false => others += 1,
+            if self.context.get_token_info(slot).map_err(of_session)?.label() == label {
+                slots.push(slot);
             }
         }
         match slots[..] {
             [slot] => Ok(slot),
-            // An HSM that is still starting has none.
-            [] if others == 0 => {
-                Err(Fault::Away(KeyError::Pkcs11("no token is present".to_owned())))
+            // An HSM, or one partition of it, may still be starting.
+            [] => {
+                let why = format!("no token is labelled {label:?} at present");
+                Err(Fault::Away(KeyError::Pkcs11(why)))
             }
             _ => {
                 let why = format!("{} tokens are labelled {label:?}", slots.len());
