@@ -44,7 +44,8 @@ const OF_SANDBOX: [&str; 10] = [
 
 /// Variables of the repository's tests, benchmarks and scripts, which a service that they start
 /// inherits.
-const OF_TESTS: [&str; 18] = [
+const OF_TESTS: [&str; 19] = [
+    "CORRIDOR_ANSWERS_URL",
     "CORRIDOR_ANVIL",
     "CORRIDOR_BIN",
     "CORRIDOR_CHAOS_BIN",

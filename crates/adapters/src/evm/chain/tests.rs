@@ -901,7 +901,7 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
     let refused =
         chain(&first).simulate(tenant(), from, controller, &Call::One(Plan::Deploy)).await;
     assert!(
-        matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make"))
+        matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would not make"))
     );
     assert_eq!(first.asked().len(), 0);
 }
