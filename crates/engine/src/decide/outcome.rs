@@ -3,7 +3,6 @@
 
 use domain::chain::{IntentKind, Plan, TxHash};
 use domain::chain_tx::{Intent, IntentState, Patience};
-use domain::coin_amount;
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderCase};
@@ -419,19 +418,20 @@ pub(super) fn finish(
     Ok(())
 }
 
-/// The alert about a fee that a token's contract deducted. A release has one of its own.
+/// The alert about a fee that a token's contract deducted: one for the tenant and each kind of movement,
+/// however many follow. A release has one of its own.
 fn fee_alert(intent: &Intent, fee: i64) -> Option<Alert> {
     let movement = match intent.kind() {
-        IntentKind::Debit => "an order's debit",
-        IntentKind::ReturnDebit => "an order's tokens on their way back to the wallet",
-        IntentKind::ExecuteRefund => "a refund",
-        IntentKind::Sweep => "a sweep to the treasury",
+        IntentKind::Debit => "orders' debits",
+        IntentKind::ReturnDebit => "orders' tokens on their way back to the wallet",
+        IntentKind::ExecuteRefund => "refunds",
+        IntentKind::Sweep => "sweeps to the treasury",
         _ => return None,
     };
     let coin = intent.coin.filter(|_| fee > 0)?.currency().code();
-    let kept = coin_amount::show(fee);
-    let what = format!("the {coin} contract deducts a fee: {kept} of {movement} did not arrive");
-    Some(Alert { kind: AlertKind::TokenChanged, subject: intent.subject, what })
+    let what =
+        format!("the {coin} contract deducts a fee from {movement}; the ledger has the amounts");
+    Some(Alert { kind: AlertKind::TokenChanged, subject: intent.tenant.0, what })
 }
 
 /// An unsupported token was sent to a vault: it is recorded, never credited, and triggers no
@@ -471,10 +471,10 @@ mod tests {
         let (reference, recipient) = (Word([2; 32]), Address([8; 20]));
         let movement = Movement { intent, reference, recipient, token, amount };
         for (plan, movement) in [
-            (Plan::Debit(movement), Some("an order's debit")),
-            (Plan::ReturnDebit { debit: intent, intent }, Some("an order's tokens")),
-            (Plan::ExecuteRefund { intent }, Some("a refund")),
-            (Plan::Sweep { token, amount }, Some("a sweep")),
+            (Plan::Debit(movement), Some("orders' debits")),
+            (Plan::ReturnDebit { debit: intent, intent }, Some("orders' tokens")),
+            (Plan::ExecuteRefund { intent }, Some("refunds")),
+            (Plan::Sweep { token, amount }, Some("sweeps")),
             // The deposit raises it.
             (Plan::Release(movement), None),
         ] {
@@ -485,8 +485,8 @@ mod tests {
             let alert = fee_alert(&intent, 600_000);
             assert_eq!(alert.is_some(), movement.is_some(), "{plan:?}");
             if let Some((alert, movement)) = alert.zip(movement) {
-                assert_eq!((alert.kind, alert.subject), (AlertKind::TokenChanged, subject));
-                let begins = "the USDT contract deducts a fee: 0.6";
+                assert_eq!((alert.kind, alert.subject), (AlertKind::TokenChanged, tenant.0));
+                let begins = "the USDT contract deducts a fee from ";
                 assert!(alert.what.starts_with(begins), "{}", alert.what);
                 assert!(alert.what.contains(movement), "{}", alert.what);
             }
