@@ -144,8 +144,8 @@ impl Workers {
         };
         let signed = match wallets.signer.sign(&unsigned).await {
             Ok(signed) => {
-                self.unsigned.signed(key);
-                if is_late {
+                let failed = self.unsigned.signed(key);
+                if failed || is_late {
                     alerts::end(&self.store, tenant, &self.unsigned_alert(&case.tx)).await;
                 }
                 signed
@@ -210,7 +210,9 @@ impl Workers {
     /// or has lacked a short time ago.
     async fn is_stuck(&self, wallets: &WalletWorld, case: &Case) -> bool {
         let Some(last) = case.tx.attempts.last().filter(|_| !case.tx.paged) else { return false };
-        let funded = Span::secs(wallets.config.replace_after_s.into());
+        // Missing gas shows when it is broadcast again.
+        let funded =
+            Span::secs(wallets.config.replace_after_s.into()).max(Span(2 * BROADCAST_AGAIN.0));
         if self.unfunded.is_recent(case.tx.id, funded, self.clock().now()) {
             return false;
         }

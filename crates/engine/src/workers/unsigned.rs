@@ -56,9 +56,9 @@ impl Unsigned {
         }
     }
 
-    /// The key has signed.
-    pub(super) fn signed(&self, key: Key) {
-        self.all().remove(&key);
+    /// The key has signed; returns whether it failed before.
+    pub(super) fn signed(&self, key: Key) -> bool {
+        self.all().remove(&key).is_some()
     }
 }
 
