@@ -242,6 +242,12 @@ fn asked(visit: &Visit, case: &Case, deeds: &[Entry]) -> Vec<Moment> {
 /// An order sent to a rail, and its last report.
 fn tried(case: &Case, attempt: &Attempt, moments: &mut Vec<Moment>) {
     let rail = &attempt.rail;
+    if attempt.is_unrecorded() {
+        let title = format!("{rail} reported it, and it was not sent from here");
+        let reported = attempt.info.clone().unwrap_or_default();
+        moments.push(Moment::new(attempt.state_at, 5, Tone::Warn, title).detail(reported));
+        return;
+    }
     let word = if attempt.was_not_sent() { "Not sent" } else { "Sent" };
     let sent = format!("{word} to {rail}, attempt {}", attempt.number);
     moments.push(Moment::new(attempt.created_at, 5, Tone::Busy, sent));

@@ -142,6 +142,12 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
 fn unknown(payment: &Payment, last: Option<&Attempt>) -> String {
     let since = payment.standing.state_at;
     let rail = last.map_or_else(|| "The rail".to_owned(), |attempt| attempt.rail.to_string());
+    if let Some(report) = last.filter(|attempt| attempt.is_unrecorded()) {
+        let report = report.info.as_deref().unwrap_or("no details");
+        return format!(
+            "{rail} reported it, and these books have not sent it ({report}): two reviewers have to record its outcome."
+        );
+    }
     format!(
         "{rail} has not reported its outcome since {}: two reviewers have to confirm it with the bank, while inquiries continue.",
         shown(payment.unclear_since.unwrap_or(since))
