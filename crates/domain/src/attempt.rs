@@ -592,10 +592,12 @@ impl Attempt {
         sending
     }
 
-    /// A rail reported it before it was sent from here: the outcome is unknown, and only users
+    /// A rail reported it although it was not sent from here: the outcome is unknown, and only users
     /// establish it.
     pub fn not_recorded(&mut self, why: &str, now: Timestamp) {
-        self.unclear(why, now);
+        self.state = AttemptState::Indeterminate;
+        self.state_at = now;
+        self.info = Some(why.to_owned());
         self.reason = Some(NOT_RECORDED.to_owned());
     }
 

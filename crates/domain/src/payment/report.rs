@@ -81,7 +81,12 @@ pub fn apply(
     match attempt.hear(report, rail) {
         Heard::Contradicts(what) => {
             attempt.note_heard(report);
-            discrepancy(payment, attempt, what)
+            let discrepancy = discrepancy(payment, attempt, what.clone()).discrepancy;
+            if !shows_that_it_was_sent(payment, attempt, report) {
+                return Effects { discrepancy, ..Effects::default() };
+            }
+            attempt.not_recorded(&what, cx.now);
+            Effects { discrepancy, ..held(payment, attempt, cx) }
         }
         // The window made it unknown while the attempt stayed accepted: the rail's confirmation is
         // news.
@@ -120,6 +125,16 @@ pub fn apply(
             effects
         }
     }
+}
+
+/// Whether the rail has a payout whose message never left, according to these books: a restored
+/// database knows of the failed attempt, and not of the one that followed.
+fn shows_that_it_was_sent(payment: &Payment, attempt: &Attempt, report: &RailReport) -> bool {
+    use RailStatus::{Accepted, Received, Returned, Settled};
+    payment.standing.state == PaymentState::Queued
+        && payment.attempt == Some(attempt.id)
+        && attempt.was_not_sent()
+        && matches!(report.status, Received | Accepted | Settled | Returned)
 }
 
 fn revives(payment: &Payment, report: &RailReport) -> bool {
@@ -330,12 +345,15 @@ pub fn reported_unsent(
     let mut attempt = attempt.map_err(Stale::AttemptUnderWay)?;
     attempt.not_recorded(why, cx.now);
     payment.attempt = Some(attempt.id);
+    Ok((held(payment, &attempt, cx), attempt))
+}
+
+/// It is not sent (again) by itself: users establish its outcome.
+fn held(payment: &mut Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Effects {
     if payment.review == ReviewState::Waiting {
         payment.review = ReviewState::NotNeeded;
     }
-    let msg = Some(UNCONFIRMED.to_owned());
-    let effects = step(payment, Trigger::RailUnknown, msg, Some(&attempt), cx);
-    Ok((effects, attempt))
+    step(payment, Trigger::RailUnknown, Some(UNCONFIRMED.to_owned()), Some(attempt), cx)
 }
 
 /// It was screened again before it is sent, on lists that are not those of its acceptance: what no

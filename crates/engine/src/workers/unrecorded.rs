@@ -1,13 +1,14 @@
 //! Reports of payouts that these books have not sent: an earlier life of the installation sent them,
 //! before its database was restored from a backup.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use domain::attempt::Attempt;
 use domain::bank_statement::BankStatement;
 use domain::ids::PaymentId;
 use domain::payment::{Payment, PaymentState};
 use domain::ports::Rail;
-use domain::rail::BankReport;
+use domain::rail::{BankReport, RailId};
 use domain::rail_ids::{self, ReportIds, Unmatched};
 use store::{StoreError, StrayReport};
 
@@ -15,9 +16,18 @@ use super::Workers;
 use super::collect::{reported, unmatched};
 use crate::command::{Action, Outcome, PaymentAction};
 
-/// Whether any of these ids is a payment's, in full.
-fn names(ids: &ReportIds, payment: PaymentId) -> bool {
-    ids.strong().filter_map(rail_ids::whole).any(|id| id == payment.0)
+/// The payments whose ids these are, in full.
+fn named(ids: &ReportIds) -> BTreeSet<PaymentId> {
+    ids.strong().filter_map(rail_ids::whole).map(PaymentId).collect()
+}
+
+/// Whether a report over `rail` is about an attempt of these books: one that the rail has refused, or one
+/// whose own id it gives (rails may share an account, and so its statements). The payment's id alone does
+/// not tell: it is that of each of its attempts.
+fn is_about(attempt: &Attempt, rail: &RailId, ids: &ReportIds) -> bool {
+    let mut own = [&ids.uetr, &ids.instruction].into_iter().flatten();
+    attempt.rail == *rail && !attempt.was_not_sent()
+        || own.any(|id| rail_ids::whole(id) == Some(attempt.id.0))
 }
 
 /// What a report of a payout that was not sent over this rail means, for users.
@@ -60,14 +70,19 @@ impl Workers {
                 return false;
             }
         };
+        let by_id: BTreeMap<PaymentId, &Payment> = payments.iter().map(|it| (it.id, it)).collect();
         let mut held = BTreeSet::new();
         for report in reports {
             let mut is_known = false;
-            let is_named = |it: &&Payment| report.ids().any(|ids| names(ids, it.id));
-            for payment in payments.iter().filter(is_named) {
+            let about: BTreeMap<PaymentId, &ReportIds> = report
+                .ids()
+                .flat_map(|ids| named(ids).into_iter().map(move |id| (id, ids)))
+                .collect();
+            for (payment, ids) in about.iter().filter_map(|(id, ids)| Some((*by_id.get(id)?, *ids)))
+            {
                 is_known = true;
                 let what = reported(report);
-                let Some(is_held) = self.hold_unsent(rail, payment, &what).await else {
+                let Some(is_held) = self.hold_unsent(rail, payment, (ids, &what)).await else {
                     return false;
                 };
                 held.extend(is_held.then_some(payment.id));
@@ -87,17 +102,15 @@ impl Workers {
         page: &BankStatement,
         strays: &mut Vec<StrayReport>,
     ) -> Result<bool, StoreError> {
-        let entries = || page.entries.iter().filter(|entry| !entry.is_own);
-        let payments = self.store.payments_named(entries().map(|entry| &entry.ids)).await?;
-        let queued: Vec<Payment> = payments
-            .into_iter()
-            .filter(|payment| payment.standing.state == PaymentState::Queued)
-            .collect();
+        let entries = || page.entries.iter().filter(|entry| !entry.is_own && !entry.is_credit);
+        let queued = self.store.queued_named(entries().map(|entry| &entry.ids)).await?;
+        let queued: BTreeMap<PaymentId, Payment> =
+            queued.into_iter().map(|payment| (payment.id, payment)).collect();
         for entry in entries() {
-            for payment in queued.iter().filter(|it| names(&entry.ids, it.id)) {
+            for payment in named(&entry.ids).iter().filter_map(|id| queued.get(id)) {
                 let (source, number, amount) = (&page.source, entry.number, entry.amount);
                 let what = format!("{source} books {amount} as entry {number}");
-                match self.hold_unsent(rail, payment, &what).await {
+                match self.hold_unsent(rail, payment, (&entry.ids, &what)).await {
                     Some(true) => strays.push(stray(&what, payment, true)),
                     // Reconciliation reports an entry that matches no attempt.
                     Some(false) => {}
@@ -109,7 +122,23 @@ impl Workers {
     }
 
     /// Whether the payment is held because of a report; `None` if that is not known.
-    async fn hold_unsent(&self, rail: &dyn Rail, payment: &Payment, why: &str) -> Option<bool> {
+    async fn hold_unsent(
+        &self,
+        rail: &dyn Rail,
+        payment: &Payment,
+        (ids, why): (&ReportIds, &str),
+    ) -> Option<bool> {
+        if payment.standing.state != PaymentState::Queued {
+            return Some(false);
+        }
+        match self.store.attempts(payment.tenant, payment.id).await {
+            Ok(made) if made.iter().any(|it| is_about(it, rail.id(), ids)) => return Some(false),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%error, "attempt read failed, reports will be fetched again");
+                return None;
+            }
+        }
         let (rail, why) = (rail.id().clone(), why.to_owned());
         let action = Action::Payment(payment.id, PaymentAction::ReportedUnsent { rail, why });
         match self.apply(payment.tenant, payment.id, action).await? {
@@ -124,6 +153,11 @@ impl Workers {
 
 #[cfg(test)]
 mod tests {
+    use domain::attempt::{AttemptState, NOT_SENT};
+    use domain::currency::Currency;
+    use domain::ids::{AttemptId, TenantId};
+    use domain::money::Money;
+    use domain::time::Timestamp;
     use uuid::Uuid;
 
     use super::*;
@@ -143,8 +177,7 @@ mod tests {
             of(|it, id| it.uetr = Some(id), &id.to_string()),
             of(|it, id| it.instruction = Some(id), &plain),
         ] {
-            assert!(names(&it, id), "{it:?}");
-            assert!(!names(&it, PaymentId(Uuid::from_u128(7))), "{it:?}");
+            assert_eq!(named(&it), BTreeSet::from([id]), "{it:?}");
         }
         for it in [
             of(|it, id| it.end_to_end = Some(id), "NOTPROVIDED"),
@@ -152,7 +185,44 @@ mod tests {
             of(|it, id| it.message = Some(id), &plain),
             of(|it, id| it.reference = Some(id), &plain),
         ] {
-            assert!(!names(&it, id), "{it:?}");
+            assert!(!named(&it).contains(&id), "{it:?}");
+        }
+    }
+
+    #[test]
+    fn a_report_is_about_an_attempt_that_its_rail_refused_or_that_it_names() {
+        let id = |number| Uuid::from_u128(number);
+        let attempt = |rail: &str, reason: &str| Attempt {
+            id: AttemptId(id(2)),
+            tenant: TenantId(id(1)),
+            payment: PaymentId(id(3)),
+            number: 2,
+            rail: RailId::new(rail),
+            state: AttemptState::Refused,
+            amount: Money::new(1, Currency::Pkr),
+            charges: 0,
+            sender: None,
+            created_at: Timestamp(0),
+            state_at: Timestamp(0),
+            reason: Some(reason.to_owned()),
+            info: None,
+            bank_reference: None,
+            source: None,
+            booking: None,
+            sent_again: false,
+        };
+        let of_payment = ReportIds { end_to_end: Some(id(3).to_string()), ..ReportIds::default() };
+        let foreign = ReportIds { instruction: Some(id(9).to_string()), ..of_payment.clone() };
+        let own = ReportIds { uetr: Some(id(2).to_string()), ..of_payment.clone() };
+        for (rail, reason, ids, expected) in [
+            ("pak-raast", "AC04", &of_payment, true),
+            ("pak-raast", NOT_SENT, &of_payment, false),
+            ("pak-ibft", "AC04", &of_payment, false),
+            ("pak-ibft", "AC04", &foreign, false),
+            ("pak-ibft", "AC04", &own, true),
+        ] {
+            let is_about = is_about(&attempt(rail, reason), &RailId::new("pak-raast"), ids);
+            assert_eq!(is_about, expected, "{rail} {reason} {ids:?}");
         }
     }
 

@@ -49,6 +49,12 @@ static PAYMENTS: Stmt = Stmt::by_keys(
     "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id",
 );
 
+static QUEUED_PAYMENTS: Stmt = Stmt::by_keys(
+    "rail.queued_payments",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id AND p.state = 'queued'",
+);
+
 static RECALLS: Stmt = Stmt::by_keys(
     "rail.recalls_of",
     &[("payment", Uuid), ("tenant", Uuid)],
@@ -60,8 +66,17 @@ static MESSAGE: Stmt = Stmt::written(
      ORDER BY r.message LIMIT 1",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE, &PAYMENTS, &RECALLS, &MESSAGE];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &INSERT,
+    &BY_HEAD,
+    &BY_ID,
+    &BY_PAYMENT,
+    &BY_REFERENCE,
+    &PAYMENTS,
+    &QUEUED_PAYMENTS,
+    &RECALLS,
+    &MESSAGE,
+];
 
 /// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
@@ -186,6 +201,22 @@ impl Store {
         &self,
         ids: impl Iterator<Item = &'a ReportIds>,
     ) -> Result<Vec<Payment>, StoreError> {
+        self.named(&PAYMENTS, ids).await
+    }
+
+    /// The queued ones of them.
+    pub async fn queued_named<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a ReportIds>,
+    ) -> Result<Vec<Payment>, StoreError> {
+        self.named(&QUEUED_PAYMENTS, ids).await
+    }
+
+    async fn named<'a>(
+        &self,
+        stmt: &'static Stmt,
+        ids: impl Iterator<Item = &'a ReportIds>,
+    ) -> Result<Vec<Payment>, StoreError> {
         let whole: BTreeSet<Id> =
             ids.flat_map(|it| it.strong().filter_map(rail_ids::whole)).collect();
         if whole.is_empty() {
@@ -198,7 +229,7 @@ impl Store {
         for some in whole.chunks(NAMED_AT_ONCE) {
             let wanted =
                 some.iter().flat_map(|id| tenants.iter().map(move |tenant| (*tenant, *id)));
-            found.extend(self.many_by::<Payment>(&PAYMENTS, wanted).await?);
+            found.extend(self.many_by::<Payment>(stmt, wanted).await?);
         }
         Ok(found)
     }

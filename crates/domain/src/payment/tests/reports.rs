@@ -171,6 +171,25 @@ fn an_unsent_message_may_use_another_rail() {
 }
 
 #[test]
+fn a_rail_that_has_what_was_not_sent_stops_the_payment_from_being_sent_again() {
+    for status in crate::states_doc::rail_statuses() {
+        use RailStatus::{Accepted, Received, Returned, Settled};
+        let has_it = matches!(status, Received | Accepted | Settled | Returned);
+        let mut case = Case::sending();
+        case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "refused", cx));
+        let effects = case.hear(&say(status.clone()));
+        let held = (case.payment.standing.state, case.attempt.is_unrecorded());
+        if has_it {
+            assert_eq!(held, (PaymentState::Unknown, true), "{status:?}");
+            assert!(effects.discrepancy.is_some() && effects.transfers.is_empty(), "{status:?}");
+            assert!(matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _))), "{status:?}");
+        } else {
+            assert_eq!(held, (PaymentState::Queued, false), "{status:?}");
+        }
+    }
+}
+
+#[test]
 fn not_sent_is_accepted_for_the_first_message_only() {
     for state in AttemptState::ALL.into_iter().filter(|state| *state != AttemptState::Sending) {
         let mut case = Case::sending();
