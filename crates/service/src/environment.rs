@@ -43,12 +43,12 @@ pub enum WrongDatabase {
         /// Its name in PostgreSQL.
         encoding: String,
     },
-    /// The newest values are sealed with a key-encryption key that is not configured.
+    /// All access keys in use are sealed with key-encryption keys that are not configured.
     #[error(
-        "{0} are sealed with a key-encryption key that is in neither security.key_encryption_key nor \
-         security.previous_key_encryption_keys: add it to the latter"
+        "none of the {0} access key(s) in use can be opened: what they are sealed with is in neither \
+         security.key_encryption_key nor security.previous_key_encryption_keys: add it to the latter"
     )]
-    KeyMissing(String),
+    KeyMissing(i64),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -101,51 +101,42 @@ pub async fn check_keys(store: &Store, here: Environment) -> Result<(), WrongDat
     }
 }
 
-/// Checks that the configured key-encryption keys open the newest of each kind of sealed values in a
-/// migrated database. Older ones are logged: the others can be served without them.
+/// Checks that the configured key-encryption keys open one of the access keys in use, if there are any:
+/// otherwise they are another installation's. It may be asked before the migration.
 ///
 /// # Errors
 /// [`WrongDatabase::KeyMissing`]
 pub async fn check_sealed(store: &Store) -> Result<(), WrongDatabase> {
-    let (newest, older): (Vec<_>, Vec<_>) =
-        store.unopenable().await?.into_iter().partition(|it| it.is_newest);
-    for it in older {
+    match store.locked_access_keys().await? {
+        0 => Ok(()),
+        count => Err(WrongDatabase::KeyMissing(count)),
+    }
+}
+
+/// Logs what is served without, since its key-encryption key is not configured.
+async fn log_unopenable(store: &Store) -> Result<(), StoreError> {
+    for Unopenable { kind, key_id, count } in store.unopenable().await? {
         tracing::error!(
-            kind = it.kind,
-            count = it.count,
+            kind,
+            key_id,
+            count,
             "values not openable, a key-encryption key is missing"
         );
     }
-    if newest.is_empty() { Ok(()) } else { Err(WrongDatabase::KeyMissing(listed(&newest))) }
-}
-
-fn listed(unopenable: &[Unopenable]) -> String {
-    unopenable.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// Why values in a migrated database cannot be opened: those that [`check_sealed`] refuses, and older
-/// ones.
-///
-/// # Errors
-/// [`WrongDatabase::KeyMissing`]
-pub async fn check_all_sealed(store: &Store) -> Result<(), WrongDatabase> {
-    let unopenable = store.unopenable().await?;
-    match unopenable.is_empty() {
-        true => Ok(()),
-        false => Err(WrongDatabase::KeyMissing(listed(&unopenable))),
-    }
+    Ok(())
 }
 
 /// Migrates a database to this program's schema and records the environment, unless it belongs to
-/// another one: that is checked before any change. An older database without the record is judged
+/// another one, or its access keys cannot be opened: both are checked before any change. An older database without the record is judged
 /// by its access keys.
 ///
 /// # Errors
 /// [`WrongDatabase`], or it cannot be migrated.
 pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<MigrationReport> {
     check(store, here).await?;
-    let report = store.migrate().await.context("cannot migrate the store")?;
     check_sealed(store).await?;
+    let report = store.migrate().await.context("cannot migrate the store")?;
+    log_unopenable(store).await?;
     check_keys(store, here).await?;
     store.note_environment(here).await?;
     // Of two services started concurrently the first one owns it.
@@ -243,7 +234,7 @@ mod tests {
                 tenancy::create_key(store, &tenant, Environment::Test, service, "op").await;
             issued.expect("a key").access_key
         };
-        issue(&store).await;
+        let older = issue(&store).await;
         assert_eq!(store.unopenable().await, Ok(Vec::new()));
 
         // The first key stays the one of the database: the second seals newer rows only.
@@ -264,18 +255,26 @@ mod tests {
         let both = open(&other, &[&kek]).await;
         let newer = issue(&both).await;
         assert_eq!(both.unopenable().await, Ok(Vec::new()));
-        let of = |is_newest| Unopenable { kind: "access keys".to_owned(), count: 1, is_newest };
-        assert_eq!(store.unopenable().await, Ok(vec![of(true)]));
-        let refused = migrate(&store, Environment::Test).await.expect_err("refused").to_string();
-        assert!(refused.starts_with("1 access keys are sealed with"), "{refused}");
-
-        // A newer one that can be opened: served, and reported.
-        issue(&store).await;
-        assert_eq!(store.unopenable().await, Ok(vec![of(false)]));
+        let found = store.unopenable().await.expect("read");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((&*found[0].kind, found[0].count), ("access keys", 1));
+        assert_eq!(found[0].key_id.len(), 8, "{found:?}");
+        // The newest value is sealed with the missing key, an older one is not: served.
         migrate(&store, Environment::Test).await.expect("served");
-        check_all_sealed(&store).await.expect_err("reported");
+
+        both.revoke_key(&older, "op").await.expect("revoked");
+        let refused = migrate(&store, Environment::Test).await.expect_err("refused").to_string();
+        assert!(refused.starts_with("none of the 1 access key(s) in use"), "{refused}");
+        migrate(&both, Environment::Test).await.expect("served with both keys");
         both.revoke_key(&newer, "op").await.expect("revoked");
-        check_all_sealed(&store).await.expect("not in use");
+        check_sealed(&store).await.expect("not in use");
+        assert_eq!(store.unopenable().await, Ok(Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_database_without_tables_has_no_values_to_open() {
+        let dir = tempfile::tempdir().expect("a directory");
+        check_sealed(&opened(dir.path()).await).await.expect("an unused database");
     }
 
     #[cfg(unix)]

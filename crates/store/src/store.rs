@@ -143,6 +143,15 @@ impl Store {
         admin::keys::unopenable(self).await
     }
 
+    /// The number of access keys in use, if the configured key-encryption keys open none of them;
+    /// otherwise 0. It may be asked before the migration.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn locked_access_keys(&self) -> Result<i64, StoreError> {
+        admin::keys::locked_access_keys(self).await
+    }
+
     async fn refresh(&self) -> Result<(), StoreError> {
         self.id_keys().await?;
         let offset = self.clock_offset_micros().await?;

@@ -16,8 +16,9 @@ use http_api::auth::Network;
 use store::Store;
 
 use super::{Finding, Level, now};
+use crate::environment::{self, WrongDatabase};
 use crate::stored_lists::StoredLists;
-use crate::{chain, chain_keys, environment, kept_rates, world};
+use crate::{chain, chain_keys, kept_rates, world};
 use config::{Config, KeySource, OfChain, RailEntry, RailSetup, RateSource};
 
 /// A client certificate or PGP key that expires sooner is a warning.
@@ -381,20 +382,37 @@ async fn signing_keys(config: &Config, store: Option<&Store>) -> Vec<Finding> {
 async fn database(config: &Config, store: &Store) -> Option<Finding> {
     let checked = async {
         environment::check(store, config.environment).await?;
+        environment::check_sealed(store).await?;
         environment::check_keys(store, config.environment).await?;
-        environment::check_all_sealed(store).await
+        Ok::<_, WrongDatabase>(store.unopenable().await?)
     };
-    let wrong = checked.await.err()?;
-    Some(Finding::new("database", Level::Wrong, wrong.to_string()))
+    let (level, detail) = match checked.await {
+        Err(wrong) => (Level::Wrong, wrong.to_string()),
+        Ok(unopenable) if unopenable.is_empty() => return None,
+        Ok(unopenable) => {
+            let listed: Vec<String> = unopenable.iter().map(ToString::to_string).collect();
+            let detail = format!(
+                "served without {}, which cannot be opened: add what they are sealed with to \
+                 security.previous_key_encryption_keys",
+                listed.join(", ")
+            );
+            (Level::Warning, detail)
+        }
+    };
+    Some(Finding::new("database", level, detail))
 }
 
 #[cfg(test)]
 mod tests {
     use adapters::screening::Location;
     use adapters::screening::load::Document;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use domain::currency::StableCoin;
 
     use super::*;
     use crate::preflight::tests::config;
+    use crate::tenancy;
 
     /// A stored copy of a list with three entries.
     #[derive(Debug)]
@@ -622,6 +640,41 @@ mod tests {
         let found = database(&config, &store).await.expect("a finding");
         assert_eq!(found.level, Level::Wrong);
         assert!(found.detail.contains("created by a production service"), "{found:?}");
+    }
+
+    #[tokio::test]
+    async fn values_that_cannot_be_opened_are_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let key = |byte: u8| STANDARD.encode([byte; config::KEK_BYTES]);
+        let of = |current: &str, previous: &str| {
+            config(&[
+                ("security.key_encryption_key", current),
+                ("security.previous_key_encryption_keys", previous),
+            ])
+        };
+        let (first, both) = (of(&key(1), ""), of(&key(2), &key(1)));
+        let store = crate::open_store(&first, dir.path()).await.expect("opened");
+        environment::migrate(&store, first.environment).await.expect("migrated");
+        let policy = tenancy::default_policy(StableCoin::Usdt);
+        let tenant = tenancy::create_tenant(&store, "demobank", "Demo", policy, "op").await;
+        let tenant = tenant.expect("a tenant");
+        for config in [&first, &both] {
+            let store = crate::open_store(config, dir.path()).await.expect("opened");
+            let service = tenancy::KeyService::Pay;
+            let issued =
+                tenancy::create_key(&store, &tenant, config.environment, service, "op").await;
+            issued.expect("a key");
+        }
+        for (config, level, words) in [
+            (&both, None, ""),
+            (&first, Some(Level::Warning), "served without 1 access keys (key-encryption key "),
+            (&of(&key(3), ""), Some(Level::Wrong), "none of the 2 access key(s) in use"),
+        ] {
+            let store = crate::open_store(config, dir.path()).await.expect("opened");
+            let found = database(config, &store).await;
+            assert_eq!(found.as_ref().map(|it| it.level), level, "{found:?}");
+            assert!(found.is_none_or(|it| it.detail.starts_with(words)), "{words}");
+        }
     }
 
     #[tokio::test]

@@ -1,8 +1,7 @@
 //! The store's own keys, sealed like all secrets: the key of the id permutation, created by the
 //! first migration, and the key that signs the audit log, created on first use.
 
-use std::collections::BTreeMap;
-
+use domain::hex::hex;
 use domain::ids::TenantId;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -22,62 +21,73 @@ static PUT: Stmt = Stmt::written(
 );
 static GET: Stmt = Stmt::written("store_key.get", "SELECT sealed FROM store_key WHERE name = $1");
 
-/// By kind and id of the key-encryption key: what is in use, and the newest answer. `substr` reads the
-/// id (see `sealed`).
+/// What is in use, by kind and id of the key-encryption key. `substr` reads the id (see `sealed`).
 static SEALED: Stmt = Stmt::written(
     "store_key.sealed_kinds",
-    "SELECT kind, key_id, COUNT(*), MAX(at) FROM ( \
-       SELECT 'access keys' AS kind, substr(secrets, 2, 4) AS key_id, created_at AS at FROM access_key \
+    "SELECT kind, key_id, COUNT(*) FROM ( \
+       SELECT 'access keys' AS kind, substr(secrets, 2, 4) AS key_id FROM access_key \
          WHERE revoked_at IS NULL \
-       UNION ALL SELECT 'webhook endpoints', substr(secrets, 2, 4), created_at FROM webhook_endpoint \
+       UNION ALL SELECT 'webhook endpoints', substr(secrets, 2, 4) FROM webhook_endpoint \
          WHERE disabled_at IS NULL \
-       UNION ALL SELECT 'one-time codes of console users', substr(totp, 2, 4), created_at FROM console_user \
+       UNION ALL SELECT 'one-time codes of console users', substr(totp, 2, 4) FROM console_user \
          WHERE totp IS NOT NULL AND disabled_at IS NULL \
-       UNION ALL SELECT 'kept answers', substr(answer, 2, 4), at FROM \
-         (SELECT answer, at FROM kept_answer ORDER BY at DESC LIMIT 1) newest \
      ) sealed GROUP BY kind, key_id ORDER BY kind, key_id",
 );
+/// The access keys in use alone: their table is that of the first schema.
+static SEALED_ACCESS: Stmt = Stmt::written(
+    "store_key.sealed_access_keys",
+    "SELECT substr(secrets, 2, 4), COUNT(*) FROM access_key WHERE revoked_at IS NULL GROUP BY 1",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&PUT, &GET, &SEALED];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&PUT, &GET, &SEALED, &SEALED_ACCESS];
 
-/// Values of a kind that are sealed with a key-encryption key that is not configured.
+/// Values of a kind that are sealed with one key-encryption key, which is not configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unopenable {
     /// As in `access keys`.
     pub kind: String,
+    /// Id of the key-encryption key, in hexadecimal.
+    pub key_id: String,
     pub count: i64,
-    /// Whether the newest of them is one: it was sealed with a newer key than those configured.
-    pub is_newest: bool,
 }
 
 impl std::fmt::Display for Unopenable {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} {}", self.count, self.kind)
+        write!(out, "{} {} (key-encryption key {})", self.count, self.kind, self.key_id)
     }
 }
 
-/// What the configured key-encryption keys do not open, by kind.
+/// What is in use and not opened by the configured key-encryption keys.
 pub(crate) async fn unopenable(store: &Store) -> Result<Vec<Unopenable>, StoreError> {
     let rows = store.query(&SEALED, Vec::new()).await?;
-    let mut kinds: BTreeMap<String, (i64, i64, i64)> = BTreeMap::new();
+    let mut unopenable = Vec::new();
     for row in &rows {
         let mut fields = row.fields();
-        let (kind, is_known) = (fields.text()?.to_owned(), store.vault().knows(fields.bytes()?));
-        let (count, at) = (fields.int()?, fields.int()?);
-        let (unknown, newest, newest_unknown) =
-            kinds.entry(kind).or_insert((0, i64::MIN, i64::MIN));
-        *newest = at.max(*newest);
-        if !is_known {
-            *unknown += count;
-            *newest_unknown = at.max(*newest_unknown);
+        let (kind, key_id) = (fields.text()?.to_owned(), fields.bytes()?);
+        if !store.vault().knows(key_id) {
+            let key_id = hex(key_id);
+            unopenable.push(Unopenable { kind, key_id, count: fields.int()? });
         }
     }
-    let unopenable = kinds.into_iter().map(|(kind, (count, newest, newest_unknown))| Unopenable {
-        kind,
-        count,
-        is_newest: newest_unknown == newest,
-    });
-    Ok(unopenable.filter(|it| it.count > 0).collect())
+    Ok(unopenable)
+}
+
+/// The number of access keys in use, if the configured key-encryption keys open none of them;
+/// otherwise 0, as before the first migration.
+pub(crate) async fn locked_access_keys(store: &Store) -> Result<i64, StoreError> {
+    let rows = match store.driver().query(&SEALED_ACCESS, Vec::new()).await {
+        Err(DbError::Absent(_)) => return Ok(0),
+        rows => rows?,
+    };
+    let mut locked = 0;
+    for row in &rows {
+        let mut fields = row.fields();
+        if store.vault().knows(fields.bytes()?) {
+            return Ok(0);
+        }
+        locked += fields.int()?;
+    }
+    Ok(locked)
 }
 
 /// Keys belong to no tenant.

@@ -272,8 +272,10 @@ fn the_guide_to_keys_runs_and_a_revoked_key_is_shown_as_such() {
         let listed = super::harness::finish(&mut list);
         assert!(listed.stdout.contains("revoked"), "{}{}", listed.stdout, listed.stderr);
 
-        // A second rotation of the key-encryption key keeps both former ones.
+        // A second rotation of the key-encryption key keeps both former ones, also if a file has no line
+        // end, as those that the program writes.
         let read = |name: &str| std::fs::read_to_string(kek(name)).expect("a file of keys");
+        std::fs::write(directory.join("kek"), read("kek").trim_end()).expect("written");
         let (former, current) = (read("previous-keks"), read("kek"));
         let blocks = runnable("keys");
         let rotation = blocks.iter().find(|block| block.contains("previous-keks"));
@@ -284,7 +286,8 @@ fn the_guide_to_keys_runs_and_a_revoked_key_is_shown_as_such() {
         );
         let again = bash(installation, directory, &script);
         assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
-        assert_eq!(read("previous-keks"), format!("{former}{current}"));
+        assert_eq!(read("previous-keks"), format!("{former}{current}\n"));
+        assert_eq!(read("previous-keks").split_whitespace().count(), 2);
         assert_ne!(read("kek"), current);
     });
 }
