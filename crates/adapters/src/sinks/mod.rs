@@ -67,6 +67,11 @@ impl StreamFacts {
     pub fn stores(&self, subjects: &str) -> bool {
         self.subjects.iter().any(|own| covers(own, subjects))
     }
+
+    /// Whether it stores some message of these subjects.
+    pub fn stores_some(&self, subjects: &str) -> bool {
+        self.subjects.iter().any(|own| overlaps(own, subjects))
+    }
 }
 
 /// Whether a filter of subjects (`*` = one token, `>` = one or more at the end) admits all that these
@@ -77,6 +82,20 @@ fn covers(filter: &str, subjects: &str) -> bool {
         match (token, wanted.next()) {
             (">", rest) => return rest.is_some(),
             ("*", Some(_)) => {}
+            (own, Some(other)) if own == other => {}
+            _ => return false,
+        }
+    }
+    wanted.next().is_none()
+}
+
+/// Whether a filter admits some message of these subjects.
+fn overlaps(filter: &str, subjects: &str) -> bool {
+    let mut wanted = subjects.split('.');
+    for token in filter.split('.') {
+        match (token, wanted.next()) {
+            (">", rest) => return rest.is_some(),
+            ("*", Some(_)) | (_, Some("*")) => {}
             (own, Some(other)) if own == other => {}
             _ => return false,
         }
@@ -102,26 +121,31 @@ mod tests {
 
     #[test]
     fn a_stream_stores_what_one_of_its_filters_admits() {
+        // All, some of them, or none.
+        let (all, some, none) = ((true, true), (false, true), (false, false));
         for (filters, subjects, expected) in [
-            (vec!["corridor.>"], "corridor.*.*.*.*", true),
-            (vec![">"], "corridor.*.*.*.*", true),
-            (vec!["corridor.*.*.*.*"], "corridor.*.*.*.*", true),
-            (vec!["x.>", "corridor.*.*.payment.*"], "corridor.payment.*.payment.*", true),
-            (vec!["bank.events"], "bank.events", true),
-            (vec![], "corridor.*.*.*.*", false),
-            (vec!["corridor"], "corridor.*.*.*.*", false),
-            (vec!["corridor.*.*.*"], "corridor.*.*.*.*", false),
-            (vec!["corridor.*.*.*.*.*"], "corridor.*.*.*.*", false),
-            (vec!["corridor.*.*.*.*.>"], "corridor.*.*.*.*", false),
-            (vec!["corridor.payment.>"], "corridor.*.*.*.*", false),
-            (vec!["corridor.payment.>"], "corridor.wallet.*.*.*", false),
-            (vec!["Corridor.>"], "corridor.*.*.*.*", false),
+            (vec!["corridor.>"], "corridor.*.*.*.*", all),
+            (vec![">"], "corridor.*.*.*.*", all),
+            (vec!["corridor.*.*.*.*"], "corridor.*.*.*.*", all),
+            (vec!["x.>", "corridor.*.*.payment.*"], "corridor.payment.*.payment.*", all),
+            (vec!["bank.events"], "bank.events", all),
+            (vec!["corridor.payment.>"], "corridor.*.*.*.*", some),
+            (vec!["*.*.*.payment.>", "*.*.*.quote.>"], "corridor.payment.*.*.*", some),
+            (vec!["corridor.*.*.payment.created"], "corridor.payment.*.*.*", some),
+            (vec![], "corridor.*.*.*.*", none),
+            (vec!["corridor"], "corridor.*.*.*.*", none),
+            (vec!["corridor.*.*.*"], "corridor.*.*.*.*", none),
+            (vec!["corridor.*.*.*.*.*"], "corridor.*.*.*.*", none),
+            (vec!["corridor.*.*.*.*.>"], "corridor.*.*.*.*", none),
+            (vec!["corridor.payment.>"], "corridor.wallet.*.*.*", none),
+            (vec!["Corridor.>"], "corridor.*.*.*.*", none),
         ] {
             let facts = StreamFacts {
                 subjects: filters.iter().map(|it| (*it).to_owned()).collect(),
                 ..StreamFacts::default()
             };
-            assert_eq!(facts.stores(subjects), expected, "{filters:?} {subjects}");
+            let found = (facts.stores(subjects), facts.stores_some(subjects));
+            assert_eq!(found, expected, "{filters:?} {subjects}");
         }
     }
 }

@@ -123,14 +123,22 @@ fn stream(name: &str, entry: &RelayEntry, facts: Option<&StreamFacts>) -> Findin
         return found(Level::Wrong, "has no_ack: the relay would never know what is stored");
     }
     let subjects = entry.subjects();
-    if let Some(missing) = subjects.iter().find(|subjects| !facts.stores(subjects)) {
-        let own = match facts.subjects.is_empty() {
-            true => "none".to_owned(),
-            false => facts.subjects.join(", "),
-        };
+    let own = match facts.subjects.is_empty() {
+        true => "none".to_owned(),
+        false => facts.subjects.join(", "),
+    };
+    if let Some(missing) = subjects.iter().find(|subjects| !facts.stores_some(subjects)) {
         let detail =
             format!("does not store {missing}, which the relay sends: its subjects are {own}");
         return found(Level::Wrong, &detail);
+    }
+    // Several filters may cover them together, in whatever the relay sends in fact.
+    if let Some(partly) = subjects.iter().find(|subjects| !facts.stores(subjects)) {
+        let detail = format!(
+            "has no filter for all of {partly}, which the relay sends: the relay waits at the first event that none of its \
+             subjects ({own}) admits"
+        );
+        return found(Level::Warning, &detail);
     }
     match facts.max_message_bytes {
         Some(most) if most < MESSAGE_BYTES => {
@@ -165,7 +173,11 @@ mod tests {
             acknowledges: true,
             ..StreamFacts::default()
         };
-        let subjects = |it: &str| StreamFacts { subjects: vec![it.to_owned()], ..good.clone() };
+        let several = |all: &[&str]| StreamFacts {
+            subjects: all.iter().map(|it| (*it).to_owned()).collect(),
+            ..good.clone()
+        };
+        let subjects = |it: &str| several(&[it]);
         let size = |most| StreamFacts { max_message_bytes: Some(most), ..good.clone() };
         for (facts, level, words) in [
             (good.clone(), Level::Ok, "is there"),
@@ -174,6 +186,14 @@ mod tests {
             (StreamFacts { subjects: Vec::new(), ..good.clone() }, Level::Wrong, "are none"),
             (StreamFacts { is_sealed: true, ..good.clone() }, Level::Wrong, "sealed"),
             (StreamFacts { acknowledges: false, ..good.clone() }, Level::Wrong, "no_ack"),
+            (subjects("corridor.*.*.payment.>"), Level::Warning, "no filter for all of corridor."),
+            (several(&["corridor.payment.>", "corridor.wallet.>"]), Level::Ok, "is there"),
+            (
+                several(&["*.*.*.payment.>", "*.*.*.quote.>"]),
+                Level::Warning,
+                "(*.*.*.payment.>, *.*.*.quote.>)",
+            ),
+            (several(&["orders.>", "corridor.payment.>"]), Level::Wrong, "store corridor.wallet."),
             (size(1_024), Level::Warning, "1024 bytes at most"),
             (size(1_048_576), Level::Ok, "is there"),
         ] {
