@@ -89,7 +89,9 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     let fault =
         report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault)));
     if let Some((tenant, fault)) = fault {
-        let unknown = unknown_signer(&outside, (tenant, fault), trusted);
+        let mut all = opened.store.audit_checkpoints(tenant).await.map_err(Failure::of_store)?;
+        all.extend(outside);
+        let unknown = unknown_signer(&all, (tenant, fault), trusted);
         let chain = names.of(tenant);
         return Err(Failure::Refused(match unknown {
             Some(key) => format!(
@@ -127,12 +129,12 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
 
 /// The key of a checkpoint whose signature is valid, but not by a trusted key.
 fn unknown_signer(
-    outside: &[Checkpoint],
+    checkpoints: &[Checkpoint],
     (tenant, fault): (TenantId, ChainFault),
     trusted: &[[u8; 32]],
 ) -> Option<[u8; 32]> {
     let ChainFault::Signature(seq) = fault else { return None };
-    let mut at = outside.iter().filter(|it| it.tenant == tenant && it.seq == seq);
+    let mut at = checkpoints.iter().filter(|it| it.tenant == tenant && it.seq == seq);
     at.find(|it| !trusted.contains(&it.signer) && it.is_signed_by(&[it.signer])).map(|it| it.signer)
 }
 

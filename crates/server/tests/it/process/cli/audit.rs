@@ -170,10 +170,16 @@ fn the_key_stays_and_may_be_given_and_replaced() {
     installation.set("CORRIDOR_AUDIT__SIGNING_KEY", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=");
     let given = installation.ok(&["audit", "key"]).trim().to_owned();
     assert_ne!(given, own);
-    let unknown = installation.run(&["audit", "verify"]);
-    let names_key = unknown.stderr.contains(&format!("signed by an unknown key, {own}"));
-    assert_eq!((unknown.code, names_key), (1, true), "{unknown:?}");
-    assert!(!unknown.stderr.contains("was altered"), "{unknown:?}");
+    // In the file, and in the database alone.
+    let empty = installation.path().join("empty.jsonl");
+    std::fs::write(&empty, "").expect("written");
+    let empty = empty.display().to_string();
+    for files in [&[][..], &["--checkpoints", &empty]] {
+        let unknown = installation.run(&[&["audit", "verify"], files].concat());
+        let names_key = unknown.stderr.contains(&format!("signed by an unknown key, {own}"));
+        assert_eq!((unknown.code, names_key), (1, true), "{unknown:?}");
+        assert!(!unknown.stderr.contains("was altered"), "{unknown:?}");
+    }
     installation.ok(&["audit", "verify", "--public-key", &given, "--public-key", &own]);
     let file: PathBuf = installation.path().join("corridor.toml");
     let config = format!("environment = \"test\"\n[audit]\nformer_public_keys = [\"{own}\"]\n");
