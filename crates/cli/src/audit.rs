@@ -68,7 +68,7 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
     let notary = notary(&opened).await?;
     let signed =
         notary.sign(|chain| chain.signed.map_or(0, |(mark, _)| mark.seq) != chain.head.seq).await;
-    let Round { signed, broken } = signed.map_err(Failure::unavailable)?;
+    let Round { signed, broken, contradicted } = signed.map_err(Failure::unavailable)?;
     let names = verify::names(&opened).await?;
     match context.output {
         Output::Table if signed.is_empty() => {
@@ -87,13 +87,17 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
         }
     }
     output::remark(&format!("written to {}", notary.file().display()));
-    match &broken[..] {
-        [] => Ok(()),
-        [(tenant, fault), ..] => Err(Failure::Refused(format!(
-            "not signed: the chain of {}: {fault}; if the database was restored from a backup, move {} away and \
-             record why (docs/guides/backup.md)",
+    match (&broken[..], &contradicted[..]) {
+        ([], []) => Ok(()),
+        ([(tenant, fault), ..], _) => Err(Failure::Refused(format!(
+            "not signed: the chain of {}: {fault}; see `corridor audit verify`",
+            names.of(*tenant)
+        ))),
+        ([], [(tenant, fault), ..]) => Err(Failure::Refused(format!(
+            "not signed: the chain of {}: {fault}; the checkpoints in {file} contradict the database. If it was restored \
+             from a backup, move {file} away and record why (docs/guides/backup.md)",
             names.of(*tenant),
-            notary.file().display()
+            file = notary.file().display()
         ))),
     }
 }

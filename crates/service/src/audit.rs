@@ -1,7 +1,8 @@
 //! Signs the heads of the audit log's chains and appends them to a file outside the database, one
 //! JSON line each.
 
-use std::io::Write as _;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Round {
     pub signed: Vec<Checkpoint>,
     /// Broken chains, which were not signed.
     pub broken: Vec<(TenantId, ChainFault)>,
+    /// Chains that the checkpoints in the file contradict, which were not signed.
+    pub contradicted: Vec<(TenantId, ChainFault)>,
 }
 
 /// The location and the signing key of checkpoints.
@@ -74,9 +77,16 @@ impl Notary {
     /// lost, the chain is signed again.
     pub async fn sign(&self, is_due: impl Fn(&AuditChain) -> bool) -> anyhow::Result<Round> {
         let mut round = Round::default();
-        for chain in self.store.audit_chains().await?.iter().filter(|chain| is_due(chain)) {
-            if let Some(fault) = self.check_file(chain).await? {
-                round.broken.push((chain.tenant, fault));
+        let mut due = self.store.audit_chains().await?;
+        due.retain(is_due);
+        if due.is_empty() {
+            return Ok(round);
+        }
+        let mut unrecorded = self.unrecorded(&due).await?;
+        for chain in &due {
+            let outside = unrecorded.remove(&chain.tenant).unwrap_or_default();
+            if let Some(fault) = self.contradiction(chain.tenant, &outside).await? {
+                round.contradicted.push((chain.tenant, fault));
                 continue;
             }
             match self.store.sign_audit_chain(chain, &self.signer).await? {
@@ -91,34 +101,57 @@ impl Notary {
         }
         Ok(round)
     }
-}
 
-impl Notary {
-    /// Compares a chain with the checkpoints that the file has of it and the database has not: after
-    /// a restore, another chain would be signed under the numbers of theirs.
-    async fn check_file(&self, chain: &AuditChain) -> anyhow::Result<Option<ChainFault>> {
-        if !self.file.exists() {
-            return Ok(None);
-        }
+    /// The checkpoints that the file has of these chains and the database has not.
+    async fn unrecorded(&self, chains: &[AuditChain]) -> anyhow::Result<Unrecorded> {
+        let mark = |chain: &AuditChain| chain.signed.map(|(mark, _)| mark).unwrap_or_default();
+        let newest = chains.iter().map(|chain| (chain.tenant, mark(chain))).collect();
         let file = self.file.clone();
-        let text = tokio::task::spawn_blocking(move || std::fs::read_to_string(&file)).await??;
-        // Lines that a crash has cut off do not keep the chain from being signed.
-        let all = text.lines().filter_map(|line| Checkpoint::of_line(line).ok()).collect();
-        let unknown = unrecorded(all, chain.tenant, chain.signed.map(|(mark, _)| mark));
-        if unknown.is_empty() {
+        tokio::task::spawn_blocking(move || match std::fs::File::open(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Unrecorded::new()),
+            opened => opened
+                .and_then(|file| unrecorded(BufReader::new(file), &newest))
+                .with_context(|| format!("{}: cannot be read", file.display())),
+        })
+        .await?
+    }
+
+    /// Compares a chain with checkpoints that only the file has: after a restore, another chain would be
+    /// signed under the numbers of theirs.
+    async fn contradiction(
+        &self,
+        tenant: TenantId,
+        outside: &[Checkpoint],
+    ) -> anyhow::Result<Option<ChainFault>> {
+        if outside.is_empty() {
             return Ok(None);
         }
-        let report = self.store.verify_audit(Some(chain.tenant), &unknown, &self.trusted).await?;
+        let report = self.store.verify_audit(Some(tenant), outside, &self.trusted).await?;
         Ok(report.chains.into_iter().find_map(|verdict| verdict.fault))
     }
 }
 
-/// The checkpoints of a chain that follow the newest one in the database, or differ from it.
-fn unrecorded(all: Vec<Checkpoint>, tenant: TenantId, newest: Option<Mark>) -> Vec<Checkpoint> {
-    let newest = newest.unwrap_or_default();
-    let is_unknown =
-        |it: &Checkpoint| it.seq > newest.seq || (it.seq == newest.seq && it.hash != newest.hash);
-    all.into_iter().filter(|it| it.tenant == tenant && is_unknown(it)).collect()
+/// Checkpoints by chain.
+type Unrecorded = BTreeMap<TenantId, Vec<Checkpoint>>;
+
+/// The checkpoints of chains that follow the newest one in the database, or differ from it. Lines that a
+/// crash has cut off do not keep a chain from being signed.
+fn unrecorded(
+    lines: impl BufRead,
+    newest: &BTreeMap<TenantId, Mark>,
+) -> std::io::Result<Unrecorded> {
+    let mut found = Unrecorded::new();
+    for line in lines.split(b'\n') {
+        let line = line?;
+        let line = std::str::from_utf8(&line).ok().and_then(|it| Checkpoint::of_line(it).ok());
+        let Some(checkpoint) = line else { continue };
+        let Some(newest) = newest.get(&checkpoint.tenant) else { continue };
+        let differs = checkpoint.seq == newest.seq && checkpoint.hash != newest.hash;
+        if checkpoint.seq > newest.seq || differs {
+            found.entry(checkpoint.tenant).or_default().push(checkpoint);
+        }
+    }
+    Ok(found)
 }
 
 /// A single write, so that lines of several processes never mix.
@@ -157,11 +190,13 @@ pub(crate) fn unwritable(config: &Config, data_dir: &Path) -> Option<String> {
     let dir = config.audit.directory(data_dir);
     let file = dir.join(FILE);
     let fault = match file.exists() {
-        true => can_write(&file, rustix::fs::Access::WRITE_OK),
+        true => can_write(&file, rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK),
         // The first signature creates a missing directory.
         false => usable_directory(&dir),
     };
-    fault.err().map(|fault| format!("audit.checkpoint_dir: checkpoints cannot be written: {fault}"))
+    fault.err().map(|fault| {
+        format!("audit.checkpoint_dir: checkpoints cannot be read and written: {fault}")
+    })
 }
 
 /// Signs for as long as the service runs; only one of several nodes does.
@@ -174,6 +209,7 @@ pub(super) async fn keep_signing(
 ) {
     let every = Span::secs(config.audit.checkpoint_every_s.into());
     let entries = i64::from(config.audit.checkpoint_entries);
+    let file = notary.file().display().to_string();
     loop {
         if tokio::time::timeout(LOOK_EVERY, stop.wait_for(|stop| *stop)).await.is_ok() {
             return;
@@ -191,6 +227,14 @@ pub(super) async fn keep_signing(
                 for (tenant, fault) in round.broken {
                     metrics::counter!("corridor_audit_faults_total").increment(1);
                     tracing::error!(%tenant, %fault, "the audit log was tampered with; see `corridor audit verify`");
+                }
+                for (tenant, fault) in round.contradicted {
+                    metrics::counter!("corridor_audit_faults_total").increment(1);
+                    tracing::error!(
+                        %tenant,
+                        %fault,
+                        "the checkpoints in {file} contradict the database, which a restore explains: chain not signed"
+                    );
                 }
             }
             Err(error) => {
@@ -214,21 +258,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checkpoints_that_the_database_lacks_are_compared() {
+    fn checkpoints_that_the_database_lacks_are_found() {
         let tenant = TenantId(Uuid::from_u128(1));
-        let of = |tenant, seq, hash| Checkpoint {
-            tenant,
-            seq,
-            hash: [hash; 32],
-            at: Timestamp(0),
-            signer: [0; 32],
-            signature: [0; 64],
+        let of = |tenant, seq, hash| {
+            let checkpoint = Checkpoint {
+                tenant,
+                seq,
+                hash: [hash; 32],
+                at: Timestamp(0),
+                signer: [0; 32],
+                signature: [0; 64],
+            };
+            checkpoint.to_line().expect("a line").into_bytes()
         };
         let other = TenantId(Uuid::from_u128(2));
-        let all = || vec![of(tenant, 3, 3), of(other, 9, 9), of(tenant, 4, 4)];
+        let cut = of(tenant, 9, 9)[..40].to_vec();
+        let lines = [of(tenant, 3, 3), cut, vec![0xff], of(other, 9, 9), of(tenant, 4, 4)];
+        let text = lines.join(&b'\n');
         let found = |newest: Option<(i64, u8)>| {
-            let newest = newest.map(|(seq, hash)| Mark { seq, hash: [hash; 32] });
-            unrecorded(all(), tenant, newest).into_iter().map(|it| it.seq).collect::<Vec<_>>()
+            let mark = newest.map(|(seq, hash)| Mark { seq, hash: [hash; 32] }).unwrap_or_default();
+            let mut found = unrecorded(&text[..], &BTreeMap::from([(tenant, mark)])).expect("read");
+            let own = found.remove(&tenant).unwrap_or_default();
+            assert!(found.is_empty(), "chains that are not due are left out: {found:?}");
+            own.into_iter().map(|it| it.seq).collect::<Vec<_>>()
         };
         assert!(found(Some((4, 4))).is_empty());
         assert!(found(Some((5, 5))).is_empty());

@@ -152,7 +152,11 @@ pub(crate) mod tests {
             (at("there"), Level::Ok, "there can be written"),
             (at("missing"), Level::Warning, "missing does not exist"),
             (at("file"), Level::Wrong, "file is not a directory"),
-            (at("file/below"), Level::Wrong, "audit.checkpoint_dir: checkpoints cannot be written"),
+            (
+                at("file/below"),
+                Level::Wrong,
+                "audit.checkpoint_dir: checkpoints cannot be read and",
+            ),
         ] {
             let (found, detail) = of(&given).expect(&given);
             assert_eq!(found, level, "{given}: {detail}");
