@@ -53,6 +53,10 @@ impl Config {
     }
 }
 
+fn has_user(url: &str) -> bool {
+    reqwest::Url::parse(url).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
+}
+
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let oidc = &config.console.oidc;
     if oidc.issuer.is_empty() {
@@ -60,7 +64,8 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     }
     // Exactly as the provider writes it (OpenID Connect Core 1.0, section 2): no query, no
     // fragment.
-    let plain = is_http_url(&oidc.issuer) && !oidc.issuer.contains(['?', '#', '@']);
+    let plain =
+        is_http_url(&oidc.issuer) && !oidc.issuer.contains(['?', '#']) && !has_user(&oidc.issuer);
     faults.check(
         "console.oidc.issuer",
         plain,
@@ -134,9 +139,13 @@ mod tests {
     #[test]
     fn faults_name_their_key() {
         let issuer = |url| [("console.oidc.issuer", url), ("console.oidc.client_id", "corridor")];
-        for fine in
-            ["https://id.example", "http://127.0.0.1:9000/x", "http://localhost", "http://[::1]:1"]
-        {
+        for fine in [
+            "https://id.example",
+            "https://id.example/realms/staff@bank.example",
+            "http://127.0.0.1:9000/x",
+            "http://localhost",
+            "http://[::1]:1",
+        ] {
             assert!(load(&issuer(fine)).is_ok(), "{fine}");
         }
         for wrong in [
@@ -145,6 +154,8 @@ mod tests {
             "http://id.example",
             "http://localhost.id.example",
             "http://localhost:9000@id.example",
+            "https://user@id.example/x",
+            "https://:password@id.example",
             "http://10.0.0.7",
             "https://id.example?x=1",
             "https://id.example#x",

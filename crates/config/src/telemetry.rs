@@ -5,8 +5,8 @@ use tracing_subscriber::filter::{Directive, LevelFilter};
 use super::sections::Config;
 use super::validate::{Faults, is_http_url};
 
-const FILTER_RULE: &str = "must be a level (trace, debug, info, warn, error, off), or directives such as \"warn,engine=debug\" \
-                           without blanks";
+const FILTER_RULE: &str = "must be a level (trace, debug, info, warn, error, off), or directives such as \"warn,engine=debug\": \
+                           a target needs a level";
 
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let telemetry = &config.telemetry;
@@ -23,12 +23,13 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
 /// Whether a part of a filter means what it seems to. A word alone that is no level is a target of
 /// events: a mistyped level would silence the log.
 fn is_directive(text: &str) -> bool {
+    let text = text.trim();
     let Some(end) = text.find(['=', '[']) else {
         return text.is_empty() || text.parse::<LevelFilter>().is_ok();
     };
     let is_of_target = |c: char| c.is_ascii_alphanumeric() || "_:-./".contains(c);
     let (target, rest) = text.split_at(end);
-    target.chars().all(is_of_target) && rest.trim_end() == rest && text.parse::<Directive>().is_ok()
+    target.chars().all(is_of_target) && text.parse::<Directive>().is_ok()
 }
 
 #[cfg(test)]
@@ -51,6 +52,10 @@ mod tests {
             "warn,[request{operation}]=trace",
             "warn,http_api[request{status=200}]=debug",
             "error,hyper=off",
+            " info",
+            "info, warn",
+            "warn, cli=info ",
+            "info ",
         ] {
             assert!(is_filter(filter), "{filter}");
         }
@@ -60,10 +65,10 @@ mod tests {
             "cli=inof",
             "info,warm",
             "corridor",
-            " info",
-            "info, warn",
-            "info ",
             "warn,cli = info",
+            "warn,cli= info",
+            "warn,engine",
+            "warn, engine",
             "cli=info=",
             "=",
             "=info",

@@ -52,12 +52,17 @@ impl Drop for TelemetryGuard {
     }
 }
 
+fn without_blanks(filter: &str) -> String {
+    filter.split(',').map(str::trim).collect::<Vec<_>>().join(",")
+}
+
 /// Starts logging to stderr and, if an endpoint is configured, OTLP traces. `RUST_LOG` takes precedence over
 /// `telemetry.log_filter`; traces have the spans and events of level info, whatever is logged.
 pub fn init(config: &Config) -> Result<TelemetryGuard, TelemetryError> {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(given) if !given.is_empty() => EnvFilter::try_new(given)?,
-        _ => EnvFilter::try_new(&config.telemetry.log_filter)?,
+        // EnvFilter takes a blank before a part for a letter of its target.
+        _ => EnvFilter::try_new(without_blanks(&config.telemetry.log_filter))?,
     };
     let traces = otlp::Traces::start(config).map_err(TelemetryError::Traces)?;
     let log = log_layer(config.telemetry.log_format);
