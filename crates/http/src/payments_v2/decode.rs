@@ -377,7 +377,9 @@ pub fn events_query(
 
 /// The position that a reader of server-sent events sends when it reconnects.
 fn last_event_id(headers: &http::HeaderMap) -> Result<Option<i64>, Rejection> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    // Readers that have no position yet may send it empty.
+    let value = headers.get("last-event-id").filter(|value| !value.is_empty());
+    let Some(value) = value else { return Ok(None) };
     let read = Integer { min: 0, max: i64::MAX }
         .read_str("last-event-id", value.to_str().unwrap_or_default());
     read.map(Some).map_err(|fault| Rejection::Faults { place: Place::Header, faults: vec![fault] })

@@ -254,7 +254,7 @@ const UNREAD: [Row; 4] = [
     (
         414,
         "uri_too_long",
-        "HTTP/1.1: the head is larger than 16 KiB, and the path with its query is more than half of it",
+        "HTTP/1.1: the head is larger than 16 KiB, and its first line, with the path and the query, is larger than 8 KiB",
         "shorten the query",
     ),
     (
