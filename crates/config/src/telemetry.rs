@@ -28,7 +28,7 @@ fn is_directive(text: &str) -> bool {
         return text.is_empty() || text.parse::<LevelFilter>().is_ok();
     };
     let is_of_target = |c: char| c.is_ascii_alphanumeric() || "_:-./".contains(c);
-    let (target, rest) = text.split_at(end);
+    let (target, _) = text.split_at(end);
     target.chars().all(is_of_target) && text.parse::<Directive>().is_ok()
 }
 
