@@ -179,6 +179,14 @@ pub(super) async fn note_names(config: &Config, store: &Store) -> anyhow::Result
     Ok(())
 }
 
+/// The number of wallets from before chains had numbers: they are on the first configured chain, which
+/// is named at this start.
+async fn first_unless_named(store: &Store) -> anyhow::Result<ChainNumber> {
+    let known = store.known_chains().await?;
+    let is_named = known.iter().any(|known| known.number == ChainNumber::FIRST);
+    Ok(if is_named { ChainNumber::NONE } else { ChainNumber::FIRST })
+}
+
 /// The configured chains. One that is new to the installation is named now, if a node answers.
 async fn chain_sides(
     config: &Config,
@@ -193,7 +201,13 @@ async fn chain_sides(
         let clock = clock.clone();
         let known = number.unwrap_or(ChainNumber::NONE);
         let in_use = match store {
-            Some(store) => super::chain::controllers_in_use(store, tenants, known).await?,
+            Some(store) => {
+                let rows = match number {
+                    None if sides.is_empty() => first_unless_named(store).await?,
+                    _ => known,
+                };
+                super::chain::controllers_in_use(store, tenants, rows).await?
+            }
             None => Vec::new(),
         };
         let side = super::chain::build(&of, known, data_dir, tenants, in_use, clock, public_url);
