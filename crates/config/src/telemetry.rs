@@ -20,7 +20,7 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("telemetry.otlp_sample_bps", telemetry.otlp_sample_bps, 0, 10_000);
 }
 
-/// Whether a part of a filter means what it seems to. A word alone that is no level is a target of
+/// Whether a part of a filter means what it seems to. A word alone that is not a level is a target of
 /// events: a mistyped level would silence the log.
 fn is_directive(text: &str) -> bool {
     let text = text.trim();

@@ -150,7 +150,9 @@ fn reason(ChainConfig { chain_id, .. }: &ChainConfig, why: &NotNamed) -> String 
         }
         NotNamed::NoToken { coin, .. } => {
             let code = coin.currency().code();
-            format!("the contract configured as {code} is no token, it does not name its decimals")
+            format!(
+                "the contract configured as {code} is not a token: it does not name its decimals"
+            )
         }
         NotNamed::Node(_) | NotNamed::Store(_) => {
             let none = format!("none of its nodes has answered as chain {chain_id}");

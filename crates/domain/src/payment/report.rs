@@ -81,12 +81,12 @@ pub fn apply(
     match attempt.hear(report, rail) {
         Heard::Contradicts(what) => {
             attempt.note_heard(report);
-            let discrepancy = discrepancy(payment, attempt, what.clone()).discrepancy;
+            let found = discrepancy(payment, attempt, what.clone());
             if !shows_that_it_was_sent(payment, attempt, report) {
-                return Effects { discrepancy, ..Effects::default() };
+                return found;
             }
             attempt.not_recorded(&what, cx.now);
-            Effects { discrepancy, ..held(payment, attempt, cx) }
+            Effects { discrepancy: found.discrepancy, ..held(payment, attempt, cx) }
         }
         // The window made it unknown while the attempt stayed accepted: the rail's confirmation is
         // news.

@@ -38,7 +38,7 @@ async fn a_page_goes_on_where_the_last_one_ended(on: On) {
     let resumed = bank.get("/v2/events?mode=poll").header("last-event-id", "3").send().await.ok();
     assert_eq!(resumed["events"].items().len(), 2);
     let first = bank.get("/v2/events?mode=poll&after=3").header("last-event-id", "").send().await;
-    assert_eq!(first.ok()["events"].items().len(), 2, "empty, it is no position");
+    assert_eq!(first.ok()["events"].items().len(), 2, "an empty one is not a position");
     for (after, seen, left) in [("4", "1", 1), ("0", "4", 1), ("2", "2", 3)] {
         let call = bank.get(&format!("/v2/events?mode=poll&after={after}"));
         let both = call.header("last-event-id", seen).send().await.ok();
