@@ -125,12 +125,23 @@ async fn account_numbers_cannot_be_tried_out(on: On) {
     let second =
         bank.another_key(domain::policy::Environment::Test, service::tenancy::KeyService::Pay);
     let second = bank.with_key(second.await);
-    assert_eq!(check(&bank, "6702").await.status, 200);
     assert_eq!(check(&second, "6702").await.status, 200);
-    let refused = check(&second, "6702").await;
+    let use_up = async || while check(&bank, "6702").await.status != 429 {};
+    use_up().await;
+    let mut refused = check(&second, "6702").await;
+    // A second that passed in between grants one more.
+    if refused.status != 429 {
+        use_up().await;
+        refused = check(&second, "6702").await;
+    }
     refused.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("1"));
-    quote_with_check(&bank, "6702", "k").await.refused(429, "rate_limited");
+    let mut refused = quote_with_check(&bank, "6702", "k").await;
+    if refused.status != 429 {
+        use_up().await;
+        refused = quote_with_check(&bank, "6702", "another").await;
+    }
+    refused.refused(429, "rate_limited");
     let other = Bank::at(&bank.running).await;
     assert_eq!(check(&other, "6702").await.status, 200);
     drop((second, other));

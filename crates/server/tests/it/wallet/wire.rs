@@ -218,7 +218,7 @@ async fn the_order_is_401_403_429_and_then_the_request(on: On) {
     };
     refused(&order(&[], "{").without("authorization").send().await, 401, "UNAUTHORIZED", None);
     refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
-    // Exhausted, also by refused calls. A window that ends in the meantime is fine.
+    // Exhausted, also by refused calls.
     let used_up = async || {
         for _ in 0..60 {
             if order(MANAGER, "{").send().await.status == 429 {
@@ -227,9 +227,16 @@ async fn the_order_is_401_403_429_and_then_the_request(on: On) {
         }
         false
     };
-    assert!(used_up().await || used_up().await);
-    refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
     let large = "x".repeat(70_000);
-    let answer = order(MANAGER, &large).header("content-type", "text/plain").send().await;
+    let too_many = async || {
+        assert!(used_up().await || used_up().await);
+        refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
+        order(MANAGER, &large).header("content-type", "text/plain").send().await
+    };
+    let mut answer = too_many().await;
+    // A window that ended in between says nothing.
+    if answer.status != 429 {
+        answer = too_many().await;
+    }
     refused(&answer, 429, "RATE_LIMIT_EXCEEDED", None);
 }
