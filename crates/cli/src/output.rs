@@ -96,6 +96,13 @@ pub fn remark(text: &str) {
     eprintln!("{}", fitted(text, 0, &Term::stderr()));
 }
 
+/// Writes a question to stderr; its answer follows in the same line.
+pub fn prompt(question: &str) -> Result<(), Failure> {
+    let mut out = std::io::stderr().lock();
+    write!(out, "{} ", fitted(&format!("{question}:"), 0, &Term::stderr()))?;
+    Ok(out.flush()?)
+}
+
 /// Writes an error to stderr; its further lines begin below its text.
 pub fn error(prefix: &str, message: &str) {
     eprintln!("{}", fitted(&format!("{prefix}{message}"), prefix.len(), &Term::stderr()));

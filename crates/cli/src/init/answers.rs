@@ -1,12 +1,13 @@
 //! What `init` has to know: from options, else asked on a terminal.
 
-use std::io::{BufRead, IsTerminal as _, Write as _};
+use std::io::{BufRead, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use domain::chain::Address;
 
 use super::super::failure::Failure;
+use super::super::output;
 use super::{InitArgs, Proxy};
 
 /// The port of a server that names none.
@@ -41,13 +42,11 @@ pub struct Rail {
     pub target: Target,
 }
 
+const RAIL_FORMS: &str = "ID=directory:PATH, ID=sftp://USER@HOST, ID=connector:URL or ID=https://…";
+
 /// Parses `--rail`.
 pub fn rail(text: &str) -> Result<Rail, String> {
-    let wrong = || {
-        "must be ID=directory:PATH, ID=sftp://USER@HOST, ID=connector:URL or ID=https://…, for example \
-         pak-raast=directory:/srv/raast"
-            .to_owned()
-    };
+    let wrong = || format!("must be {RAIL_FORMS}, for example pak-raast=directory:/srv/raast");
     let (id, target) = text.trim().split_once('=').ok_or_else(wrong)?;
     let target = match target.split_once(':').ok_or_else(wrong)? {
         ("directory", path) if !path.is_empty() => Target::Directory(PathBuf::from(path)),
@@ -56,12 +55,24 @@ pub fn rail(text: &str) -> Result<Rail, String> {
         ("https", _) if target.starts_with("https://") => Target::Https(target.to_owned()),
         _ => return Err(wrong()),
     };
-    let known =
-        config::Config::load(&config::Sources::default()).map_err(|error| error.to_string())?;
-    let ids: Vec<&str> = known.rails.iter().map(|rail| rail.id.as_str()).collect();
-    match ids.contains(&id) {
+    let ids = rail_ids()?;
+    match ids.iter().any(|known| known == id) {
         true => Ok(Rail { id: id.to_owned(), target }),
         false => Err(format!("{id:?} is not one of the rails {}", ids.join(", "))),
+    }
+}
+
+fn rail_ids() -> Result<Vec<String>, String> {
+    let known =
+        config::Config::load(&config::Sources::default()).map_err(|error| error.to_string())?;
+    Ok(known.rails.into_iter().map(|rail| rail.id).collect())
+}
+
+/// Parses an answer about a rail: a question mark asks for the forms and ids.
+fn rail_or_help(text: &str) -> Result<Rail, String> {
+    match text.trim() {
+        "?" => Err(format!("{RAIL_FORMS}; ID is one of {}", rail_ids()?.join(", "))),
+        text => rail(text),
     }
 }
 
@@ -245,26 +256,29 @@ impl Answers {
             Some(url) => https(url).map_err(|rule| Failure::Usage(format!("--url: {rule}")))?,
             None => terminal.ask(
                 "--url",
-                "Public URL of the API, for example https://api.bank.example",
+                "Public URL of the API, as https://api.bank.example",
                 https,
             )?,
         };
         let host = url.host_str().unwrap_or_default();
-        let console_url =
-            args.console_url.clone().unwrap_or_else(|| format!("https://console.{host}"));
-        let console_url =
-            https(&console_url).map_err(|rule| Failure::Usage(format!("--console-url: {rule}")))?;
-        if host_of(&console_url) == host_of(&url) {
-            let rule =
-                "must have another host than --url: the proxy tells the console from the API by it";
-            return Err(Failure::Usage(format!("--console-url: {rule}")));
-        }
+        let usual = format!("https://console.{host}");
+        let console = |text: &str| console_url(text, &url);
+        let given = match &args.console_url {
+            Some(text) => Some(console(text)),
+            None => {
+                let question = format!("Public URL of the console (empty: {usual})");
+                terminal.ask_optional(&question, console)?.map(Ok)
+            }
+        };
+        let console_url = given
+            .unwrap_or_else(|| console(&usual))
+            .map_err(|rule| Failure::Usage(format!("--console-url: {rule}")))?;
         let rails = match args.rails.is_empty() {
             false => args.rails.clone(),
             true => terminal.ask_several(
                 "--rail",
-                "Rail of your bank, ID=directory:PATH, ID=sftp://USER@HOST, ID=connector:URL or ID=https://…",
-                rail,
+                "Rail of your bank, as pak-raast=directory:/srv/raast (?: other forms)",
+                rail_or_help,
             )?,
         };
         let rails = with_host_keys(rails, &args.host_keys, terminal)?;
@@ -306,7 +320,7 @@ impl Answers {
             false => args.lists.clone(),
             true => terminal.ask_several(
                 "--list",
-                "Sanctions list: its files or https addresses, separated by commas",
+                "Sanctions list: files or https addresses, separated by commas",
                 filled,
             )?,
         };
@@ -328,7 +342,13 @@ impl Answers {
                 .iter()
                 .map(|list| list.split(',').map(|part| absolute("--list", part)).collect())
                 .collect::<Result<_, _>>()?,
-            database_url: args.database_url_file.as_deref().map(line_of).transpose()?,
+            database_url: match &args.database_url_file {
+                Some(file) => Some(line_of(file)?),
+                None => terminal.ask_optional(
+                    "File with the URL of a PostgreSQL database (empty: SQLite)",
+                    |file| line_of(Path::new(file)).map_err(|failure| failure.to_string()),
+                )?,
+            },
             backup_file: args.backup_file.as_deref().map(std::path::absolute).transpose()?,
             proxy: args.proxy,
             wallets: wallets(args)?,
@@ -421,16 +441,29 @@ fn own_account(text: &str) -> Result<String, String> {
     config::mistyped_iban(&text).map_or(Ok(text), Err)
 }
 
+/// Parses the console's URL: the proxy tells the console from the API by its host.
+fn console_url(text: &str, api: &reqwest::Url) -> Result<reqwest::Url, String> {
+    let url = https(text)?;
+    match host_of(&url) == host_of(api) {
+        true => {
+            let rule = "must have another host than --url";
+            Err(format!("{rule}: the proxy tells the console from the API by it"))
+        }
+        false => Ok(url),
+    }
+}
+
 /// A host without the dot that may end it.
 fn host_of(url: &reqwest::Url) -> Option<&str> {
     url.host_str().map(|host| host.trim_end_matches('.'))
 }
 
 fn https(text: &str) -> Result<reqwest::Url, String> {
-    let url = reqwest::Url::parse(text.trim()).map_err(|error| error.to_string())?;
+    const RULE: &str = "must be https:// and a host name";
+    let url = reqwest::Url::parse(text.trim()).map_err(|_| RULE.to_owned())?;
     let is_root = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
     if url.scheme() != "https" || !url.has_host() || !is_root {
-        return Err("must be https:// and a host name".to_owned());
+        return Err(RULE.to_owned());
     }
     if url.port().is_some() {
         return Err("must be without a port: the files for the proxy listen on 443".to_owned());
@@ -465,7 +498,7 @@ impl Terminal {
             };
             match parse(&text) {
                 Ok(value) => return Ok(value),
-                Err(rule) => eprintln!("  {rule}"),
+                Err(rule) => output::remark(&format!("  {rule}")),
             }
         }
     }
@@ -494,13 +527,13 @@ impl Terminal {
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Vec<T>, Failure> {
         let mut answers = vec![self.ask(flag, question, &parse)?];
-        while let Some(text) = self.line(flag, "Another one (empty: none)")? {
+        while let Some(text) = self.line(flag, "Another (empty: none)")? {
             if text.trim().is_empty() {
                 break;
             }
             match parse(&text) {
                 Ok(value) => answers.push(value),
-                Err(rule) => eprintln!("  {rule}"),
+                Err(rule) => output::remark(&format!("  {rule}")),
             }
         }
         Ok(answers)
@@ -510,8 +543,7 @@ impl Terminal {
         let Some(input) = &mut self.input else {
             return Err(Failure::Usage(format!("{flag}: is missing ({question})")));
         };
-        eprint!("{question}: ");
-        std::io::stderr().flush()?;
+        output::prompt(question)?;
         let mut text = String::new();
         let read = input.read_line(&mut text)?;
         Ok((read > 0).then_some(text))
@@ -566,8 +598,9 @@ mod tests {
     #[test]
     fn what_is_missing_is_asked_until_it_is_valid() {
         let mut answers = terminal(
-            "http://api.bank.example\nhttps://api.bank.example\nraast\npak-raast=directory:/srv/raast\n\nDemo Bank\n \n\
-             AE07\nDEMOAEAD\nDubai\nGate 4, Main Road, Dubai, ae\n/rates.csv\n\nun.xml\nsdn.csv, alt.csv\n\n",
+            "http://api.bank.example\napi.bank.example\nhttps://api.bank.example\nhttps://api.bank.example\n\nraast\n?\n\
+             pak-raast=directory:/srv/raast\n\nDemo Bank\n \nAE07\nDEMOAEAD\nDubai\nGate 4, Main Road, Dubai, ae\n\
+             /rates.csv\n\nun.xml\nsdn.csv, alt.csv\n\n/does/not/exist\n\n",
         );
         let found = Answers::of(&args(&[]), &mut answers).expect("complete");
         assert_eq!(found.url.as_str(), "https://api.bank.example/");
@@ -587,6 +620,7 @@ mod tests {
         let here = |name: &str| absolute("--list", name).expect("a path");
         assert!(here("un.xml").starts_with('/'));
         assert_eq!(found.lists, [vec![here("un.xml")], vec![here("sdn.csv"), here("alt.csv")]]);
+        assert_eq!(found.database_url, None);
     }
 
     #[test]

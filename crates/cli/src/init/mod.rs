@@ -138,6 +138,9 @@ pub fn run(args: &InitArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir.clone().unwrap_or_else(|| DATA_DIR.into());
     let data_dir = std::path::absolute(data_dir)?;
     let dir = std::path::absolute(&args.dir)?;
+    refuse_existing(
+        [files::CONFIG, files::UNIT, files::proxy_name(args.proxy)].map(|name| dir.join(name)),
+    )?;
     let answers = Answers::of(args, &mut Terminal::of_process())?;
     let Written { files, addresses } = files::of(&answers, &dir, &data_dir)?;
     write_all(&files)?;
@@ -190,7 +193,15 @@ fn section(title: &str, lines: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     output::line(&format!("\n{title}"))?;
-    lines.iter().try_for_each(|line| output::line(&format!("  {line}")))
+    lines.iter().try_for_each(|text| match is_command(text) {
+        // As it is, to be copied.
+        true => output::line(&format!("    {text}")),
+        false => output::sentence(&format!("  {text}"), 0),
+    })
+}
+
+fn is_command(text: &str) -> bool {
+    ["corridor ", "export ", "mkdir ", "ssh-keygen "].iter().any(|word| text.starts_with(word))
 }
 
 fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
@@ -198,13 +209,14 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
     let proxy = answers.proxy;
     let tag = answers.wallets.as_ref().map_or("TAG", |wallets| wallets.tenant.as_str());
     let servers = answers.rails.iter().filter(|rail| matches!(rail.target, Target::Sftp(_)));
-    let keys = servers.map(|rail| {
+    let keys = servers.flat_map(|rail| {
         let key = files::ssh_key(dir, &rail.id);
         let keys = shell_word(key.parent().unwrap_or(dir));
-        format!(
-            "As the service's user: mkdir -p -m 700 {keys} && ssh-keygen -t ed25519 -f {}; give the bank its .pub file",
-            shell_word(&key)
-        )
+        [
+            format!("As the service's user, a key for {}; give the bank its .pub file:", rail.id),
+            format!("mkdir -p -m 700 {keys}"),
+            format!("ssh-keygen -t ed25519 -f {}", shell_word(&key)),
+        ]
     });
     let mut steps: Vec<String> = keys.collect();
     steps.extend([
@@ -213,17 +225,16 @@ fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
             "Set names, certificates and networks in {}.",
             dir.join(files::proxy_name(proxy)).display()
         ),
-        format!(
-            "export CORRIDOR_CONFIG={} CORRIDOR_SECRETS_DIR={}",
-            at(files::CONFIG),
-            shell_word(&secrets)
-        ),
+        "Create the database, the tenant and the first user:".to_owned(),
+        format!("export CORRIDOR_CONFIG={}", at(files::CONFIG)),
+        format!("export CORRIDOR_SECRETS_DIR={}", shell_word(&secrets)),
         format!("export CORRIDOR_DATA_DIR={}", shell_word(data_dir)),
-        "corridor config check && corridor migrate".to_owned(),
-        format!(
-            "corridor tenants create --tag {tag} --name NAME && corridor users create NAME --role admin --all-tenants"
-        ),
-        format!("install {} and start it, then: corridor doctor --deep", at(files::UNIT)),
+        "corridor config check".to_owned(),
+        "corridor migrate".to_owned(),
+        format!("corridor tenants create --tag {tag} --name NAME"),
+        "corridor users create NAME --role admin --all-tenants".to_owned(),
+        format!("Install {} and start it. Then:", at(files::UNIT)),
+        "corridor doctor --deep".to_owned(),
     ]);
     steps
 }
@@ -266,18 +277,21 @@ fn remove_all(files: &[NewFile]) {
 }
 
 /// Writes every file, or none if one exists.
-fn write_all(files: &[NewFile]) -> Result<(), Failure> {
-    let existing: Vec<String> = files
-        .iter()
-        .filter(|file| file.path.exists())
-        .map(|file| file.path.display().to_string())
-        .collect();
-    if !existing.is_empty() {
-        return Err(Failure::Refused(format!(
-            "nothing written; these exist: {}",
-            existing.join(", ")
-        )));
+/// Refuses to overwrite a file.
+fn refuse_existing(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Failure> {
+    let existing = paths.into_iter().filter(|path| path.exists());
+    let existing: Vec<String> = existing.map(|path| path.display().to_string()).collect();
+    match existing.is_empty() {
+        true => Ok(()),
+        false => {
+            let names = existing.join(", ");
+            Err(Failure::Refused(format!("nothing written; these exist: {names}")))
+        }
     }
+}
+
+fn write_all(files: &[NewFile]) -> Result<(), Failure> {
+    refuse_existing(files.iter().map(|file| file.path.clone()))?;
     let written = files
         .iter()
         .enumerate()
