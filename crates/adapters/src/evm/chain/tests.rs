@@ -1152,6 +1152,7 @@ async fn a_node_that_serves_nothing_but_its_height_fails() {
     let known = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
     let at_7 = || node().on("eth_blockNumber", json!("0x7"));
     let without_logs = || at_7().refusing("eth_getLogs", CODE, PLAN);
+    let behind = || node().on("eth_blockNumber", json!("0x6")).refusing("eth_getLogs", CODE, PLAN);
     let having = |node: Arc<Node>| node.on("eth_getBlockByNumber", header(7, 7));
     let block = receipt(&json!([transfer(3, BLOCK, 7)]), "0x1");
     for (node, serves) in [
@@ -1163,40 +1164,63 @@ async fn a_node_that_serves_nothing_but_its_height_fails() {
         // One that lags, or is on another branch, does not have the block.
         (without_logs().on("eth_getBlockByNumber", Value::Null), true),
         (without_logs().on("eth_getBlockByNumber", header(7, 8)), true),
+        (behind().refusing("eth_getBlockByNumber", -32_000, "cannot query unfinalized data"), true),
+        (behind().refusing("eth_getBlockByNumber", 429, "too many requests"), false),
     ] {
         let reports = chain(&node).survey(Some(known)).await;
         assert_eq!(reports[0].head.is_ok(), serves, "{reports:?}: {:?}", node.asked());
         let is_quoted = |why: &String| why.contains(PLAN) || why.contains("too many");
         assert!(serves || reports[0].head.as_ref().is_err_and(is_quoted), "{reports:?}");
-        assert_eq!(chain(&node).survey(None).await[0].head, Ok(7));
+        assert!(matches!(chain(&node).survey(None).await[0].head, Ok(6..=7)));
     }
 }
 
 #[tokio::test]
 async fn a_node_that_takes_no_arrays_is_asked_one_by_one() {
-    let plain = node().on("eth_getBlockByNumber", header(7, 7));
-    let refusing: Arc<dyn Transport> = Arc::new(NoArrays(Arc::clone(&plain)));
+    let limit = |message: &str| {
+        json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32_005, "message": message}})
+            .to_string()
+            .into_bytes()
+    };
+    for refusal in [
+        Err(TransportFault::Failed("HTTP 413".to_owned())),
+        Ok(limit("Number of requests exceeds max batch size")),
+        Ok(limit("Batched requests are not supported by this server")),
+        Ok(limit("Batch size limit exceeded")),
+    ] {
+        let plain = node().on("eth_getBlockByNumber", header(7, 7));
+        let chain = refusing_arrays(&plain, refusal);
+        for _ in 0..2 {
+            assert_eq!(chain.heads().await.map(|heads| heads.latest.number), Ok(7));
+        }
+        assert_eq!(plain.asked().len(), 6);
+    }
+    // A limit of the rate holds for single requests, too.
+    let plain = node().refusing("eth_getBlockByNumber", -32_005, "limit exceeded");
+    let chain = refusing_arrays(&plain, Ok(limit("limit exceeded")));
+    for _ in 0..2 {
+        assert!(chain.heads().await.is_err());
+    }
+    assert_eq!(plain.asked().len(), 1, "it rests");
+}
+
+fn refusing_arrays(plain: &Arc<Node>, refusal: Result<Vec<u8>, TransportFault>) -> EvmChain {
+    let refusing: Arc<dyn Transport> = Arc::new(NoArrays(Arc::clone(plain), refusal));
     let keys = Arc::new(TenantKeys::sandbox("seed".into()));
     let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-    let chain = EvmChain::new(&config(), contracts, vec![refusing], &clock);
-    for _ in 0..2 {
-        assert_eq!(chain.heads().await.map(|heads| heads.latest.number), Ok(7));
-    }
-    assert_eq!(plain.asked().len(), 6);
+    EvmChain::new(&config(), contracts, vec![refusing], &clock)
 }
 
-/// Rejects arrays of requests with a non-standard error.
-struct NoArrays(Arc<Node>);
+/// Answers every array of requests with this.
+struct NoArrays(Arc<Node>, Result<Vec<u8>, TransportFault>);
 
 impl Transport for NoArrays {
     fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
-        if body.starts_with(b"[") {
-            return Box::pin(std::future::ready(Err(TransportFault::Failed(
-                "HTTP 413".to_owned(),
-            ))));
+        match body.starts_with(b"[") {
+            true => Box::pin(std::future::ready(self.1.clone())),
+            false => self.0.send(body),
         }
-        self.0.send(body)
     }
 }
 

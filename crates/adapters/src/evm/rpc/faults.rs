@@ -80,6 +80,14 @@ impl RpcFault {
         }
     }
 
+    /// As the only answer to an array of requests: whether the requests may succeed one by one.
+    pub(crate) fn may_be_about_batches(&self) -> bool {
+        match self {
+            RpcFault::Node(error) => error.may_be_about_batches(),
+            other => !other.is_pause(),
+        }
+    }
+
     /// Whether a smaller request may succeed.
     pub(crate) fn is_too_much(&self) -> bool {
         match self {
@@ -186,6 +194,8 @@ const PAUSE: [&str; 10] = [
     "exceeded its compute units",
     "throughput",
 ];
+/// Terms for an array of requests.
+const BATCHES: [&str; 1] = ["batch"];
 /// HTTP's status for it, which some nodes put in place of a JSON-RPC code.
 const TOO_MANY_REQUESTS: i64 = 429;
 /// EIP-1474's code for a limit, of requests unless the text names another one.
@@ -224,6 +234,13 @@ impl NodeError {
     pub(super) fn is_pause(&self) -> bool {
         let is_limit = self.code == LIMIT_EXCEEDED || self.says(&PAUSE);
         self.code == TOO_MANY_REQUESTS || is_limit && !self.is_too_much()
+    }
+
+    /// The code of a limit may be that of an array's length: only a text that names a rate is a
+    /// request for a pause.
+    fn may_be_about_batches(&self) -> bool {
+        let names_rate = self.code == TOO_MANY_REQUESTS || self.says(&PAUSE);
+        !names_rate || self.says(&BATCHES)
     }
 
     fn is_too_much(&self) -> bool {
@@ -389,6 +406,30 @@ mod tests {
         assert!(matches!(limit("capacity").broadcast(), Broadcast::Indeterminate(_)));
         assert!(RpcFault::Transport(TransportFault::TooLarge { max_bytes: 1 }).is_too_much());
         assert!(!RpcFault::Transport(TransportFault::Failed("timed out".to_owned())).is_too_much());
+    }
+
+    #[test]
+    fn a_limit_of_an_arrays_length_is_not_one_of_the_rate() {
+        for (code, message, expected) in [
+            // Besu
+            (LIMIT_EXCEEDED, "Number of requests exceeds max batch size", true),
+            // jsonrpsee
+            (LIMIT_EXCEEDED, "Batched requests are not supported by this server", true),
+            // Nethermind
+            (LIMIT_EXCEEDED, "Batch size limit exceeded", true),
+            (LIMIT_EXCEEDED, "batch request limit exceeded", true),
+            (LIMIT_EXCEEDED, "", true),
+            (-32600, "batch too large", true),
+            (LIMIT_EXCEEDED, "daily request count exceeded, request rate limited", false),
+            (LIMIT_EXCEEDED, "Too Many Requests", false),
+            (TOO_MANY_REQUESTS, "", false),
+        ] {
+            let fault = RpcFault::Node(NodeError { code, ..error(message) });
+            assert_eq!(fault.may_be_about_batches(), expected, "{code} {message}");
+        }
+        let busy = TransportFault::Busy { status: 429, retry_after: None };
+        assert!(!RpcFault::Transport(busy).may_be_about_batches());
+        assert!(RpcFault::Malformed("no JSON".to_owned()).may_be_about_batches());
     }
 
     #[test]

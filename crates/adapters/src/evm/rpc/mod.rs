@@ -216,7 +216,7 @@ impl Endpoint {
         };
         let refused = match answered {
             // A node that cannot answer at all reveals nothing about its support for arrays.
-            Err(fault) if !fault.is_pause() => fault,
+            Err(fault) if fault.may_be_about_batches() => fault,
             other => return other,
         };
         let Ok(outcomes) = self.ask_each(requests).await else { return Err(refused) };
@@ -228,10 +228,14 @@ impl Endpoint {
         Ok(outcomes)
     }
 
+    /// Asks one by one, until the node asks for a pause.
     async fn ask_each(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
         let mut outcomes = Vec::with_capacity(requests.len());
         for request in requests {
-            outcomes.push(self.ask_one(request).await?);
+            match self.ask_one(request).await? {
+                Err(error) if error.is_pause() => return Err(RpcFault::Node(error)),
+                outcome => outcomes.push(outcome),
+            }
         }
         Ok(outcomes)
     }

@@ -18,8 +18,9 @@ use crate::command::deposits::DepositAction;
 
 /// Maximum number of deposits per pass.
 const COUNT_MAX: usize = 10_000;
-/// Nodes without an archive know the balances of at least this many blocks.
-const BALANCES_KEPT: u64 = 64;
+/// How far below the newest block a balance is read that a node does not know at its own block:
+/// without an archive nodes keep the balances of 128 blocks, those of Avalanche of 32.
+const BALANCES_KEPT: [u64; 2] = [64, 16];
 /// Any chain has a `safe` and a `finalized` block above one that is this deep.
 const UNREPORTED_AFTER: u64 = 200;
 /// Concurrent queries to a node.
@@ -281,7 +282,7 @@ impl Watch<'_> {
 
     /// Compares a vault's balance after a block with the sum of its logs; `None` = equal. The block
     /// is the deposit's own, which enough nodes have; nodes do not keep old balances, so it is a
-    /// newer one for an old deposit.
+    /// newer one for an old deposit, as old as nodes know it.
     async fn compare(
         &self,
         vault: Address,
@@ -292,13 +293,16 @@ impl Watch<'_> {
         let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
             return Ok(Some(Finding::Waits));
         };
-        let newer = tip.number.saturating_sub(BALANCES_KEPT);
-        let (number, holds) = match self.balance_after(token, vault, at.number).await {
-            Ok(holds) => (at.number, holds),
-            Err(ChainFault::Unreachable(_) | ChainFault::Reverted { .. }) if newer > at.number => {
-                (newer, self.balance_after(token, vault, newer).await?)
+        let newer = BALANCES_KEPT.map(|kept| tip.number.saturating_sub(kept));
+        let mut newer = newer.into_iter().filter(|newer| *newer > at.number);
+        let mut number = at.number;
+        let holds = loop {
+            match (self.balance_after(token, vault, number).await, newer.next()) {
+                (Err(ChainFault::Unreachable(_) | ChainFault::Reverted { .. }), Some(next)) => {
+                    number = next;
+                }
+                (said, _) => break said?,
             }
-            Err(fault) => return Err(fault),
         };
         let Some(holds) = holds else { return Ok(Some(Finding::Unconfirmed)) };
         let logs = self.workers.store.vault_logs(self.number(), vault).await.map_err(unreadable)?;

@@ -34,6 +34,7 @@ on_both_stores! {
     a_nonce_that_is_claimed_too_high_is_not_taken
     a_gap_below_our_nonces_is_filled
     a_node_that_takes_no_batches_and_asks_for_pauses_serves
+    a_deposit_counts_late_where_nodes_keep_few_balances
     an_idle_chain_is_asked_for_little
 }
 
@@ -557,6 +558,30 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     tricks.replace();
     let serves = || async { node.running.chain().chain.head().await.is_ok() };
     assert!(testkit::wait::until_async(AT_MOST, serves).await, "it rests for ever");
+    has_25_once(&node, &wallet, &request).await;
+    node.finish().await;
+}
+
+async fn a_deposit_counts_late_where_nodes_keep_few_balances(on: On) {
+    /// As on Avalanche.
+    const KEPT: u64 = 32;
+    let tricks = Tricks::default();
+    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
+    let wallet = node.wallet("few-balances").await;
+    let chain = node.chain.clone();
+    tricks.twist(move |method, params, answer| {
+        let at = &params[1];
+        let is_by_height = at.as_str().is_some_and(|at| at.starts_with("0x"));
+        if method == "eth_call" && is_by_height && quantity(at) + KEPT < chain.block_number() {
+            let message = "missing trie node 1f (path ) state 0x1f is not available";
+            *answer = json!({"id": answer["id"], "error": {"code": -32_000, "message": message}});
+        }
+    });
+    node.by_hand();
+    let (request, _) = paid(&node, &wallet).await;
+    node.mine(100);
+    node.steady();
+    node.bank.newest(&wallet, "COMPLETED").await;
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
 }
