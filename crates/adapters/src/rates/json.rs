@@ -402,10 +402,9 @@ fn reported(root: &Node) -> Option<String> {
                 let code = status.iter().find(|(name, _)| name == "error_code");
                 code.and_then(|(_, code)| plain(code)).is_some_and(|code| code != "0")
             }
-            ("error" | "errors", Node::Text(text)) => !text.is_empty(),
             ("error" | "errors", Node::Bool(error)) => *error,
-            ("error" | "errors", Node::Object(parts)) => !parts.is_empty(),
-            ("error" | "errors", Node::List(parts)) => !parts.is_empty(),
+            ("error" | "errors", Node::Number(_)) => false,
+            ("error" | "errors", told) => !is_blank(told),
             _ => false,
         });
     is_error.then(|| {
@@ -413,6 +412,17 @@ fn reported(root: &Node) -> Option<String> {
         collect(root, &mut texts);
         shown(&texts.join(", "))
     })
+}
+
+/// Whether a value says nothing: `{"validation": null}`.
+fn is_blank(value: &Node) -> bool {
+    match value {
+        Node::Null => true,
+        Node::Text(text) => text.is_empty(),
+        Node::List(items) => items.iter().all(is_blank),
+        Node::Object(members) => members.iter().all(|(_, value)| is_blank(value)),
+        Node::Number(_) | Node::Bool(_) => false,
+    }
 }
 
 /// The texts and numbers of an error document.

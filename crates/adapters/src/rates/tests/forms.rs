@@ -274,8 +274,12 @@ fn documents_of_an_error_are_named_as_such() {
         let expected = SheetError::Reported(said.to_owned());
         assert_eq!(read(text), Err(expected), "{text}");
     }
-    let fine = r#"{"success":true,"error":null,"errors":[],"status":"ok","code":200,"base":"USD","as_of":1795244268,"rates":{"PKR":1}}"#;
-    assert!(read(fine).is_ok());
+    for none in ["null", "[]", "{}", r#""""#, r#"{"validation":null}"#, r#"[{"field":""}]"#] {
+        let fine = format!(
+            r#"{{"success":true,"error":null,"errors":{none},"status":"ok","code":200,"base":"USD","as_of":1795244268,"rates":{{"PKR":1}}}}"#
+        );
+        assert!(read(&fine).is_ok(), "{none}");
+    }
 }
 
 /// As many members as a document can have; a search of all before each takes minutes.
