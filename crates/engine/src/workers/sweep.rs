@@ -16,6 +16,8 @@ const PRUNE_ROLE: &str = "prune";
 const EXPIRE_EVERY: Span = Span::secs(1);
 /// Interval between pruning runs.
 const PRUNE_EVERY: Span = Span::mins(10);
+/// Pause between two runs while there is more to remove, for other work.
+const PRUNE_AGAIN: Span = Span::millis(250);
 /// Maximum number of quotes per run.
 const EXPIRE_MAX: usize = 1_000;
 
@@ -33,10 +35,12 @@ pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
 
 pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
     while !*stop.borrow() {
+        let mut is_full = false;
         match workers.store.lease_role(PRUNE_ROLE, &workers.owner, PRUNE_EVERY).await {
             Ok(Some(_)) => {
-                if let Err(error) = workers.store.prune(workers.clock().now()).await {
-                    tracing::warn!(%error, "row pruning failed, will retry");
+                match workers.store.prune(workers.clock().now()).await {
+                    Ok(pruned) => is_full = pruned.is_full,
+                    Err(error) => tracing::warn!(%error, "row pruning failed, will retry"),
                 }
                 if let Err(error) = workers.store.index_payments(workers.clock().now()).await {
                     tracing::warn!(%error, "payment search indexing failed, will retry");
@@ -45,7 +49,8 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "pruning lease acquisition failed, will retry"),
         }
-        workers.pause(PRUNE_EVERY, &mut stop).await;
+        let pause = if is_full { PRUNE_AGAIN } else { PRUNE_EVERY };
+        workers.pause(pause, &mut stop).await;
     }
     workers.hand_on(PRUNE_ROLE).await;
 }

@@ -186,6 +186,8 @@ pub struct Pruned {
     pub wallet_events: u64,
     /// Windows of drawn permits.
     pub windows: u64,
+    /// Whether it removed as much of anything as one run may: more may be left.
+    pub is_full: bool,
 }
 
 impl Store {
@@ -199,7 +201,7 @@ impl Store {
     }
 
     /// Removes prunable idempotency records, batch ids, windows and events of both services, some
-    /// thousands of each; repeat until nothing is left.
+    /// thousands of each; repeat while it is full.
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
         let before = |kept: Span| Value::Int((now - kept).0);
         let rows = Value::Int(PRUNE_ROWS_MAX);
@@ -209,27 +211,34 @@ impl Store {
             self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), rows.clone()]).await?;
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), rows.clone()]).await?;
         self.remove(&PRUNE_NODES, vec![before(NODES_KEPT)]).await?;
-        let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
+        let most = PRUNE_ROWS_MAX.unsigned_abs();
+        let most_of_wallets = PRUNE_WALLET_EVENTS_MAX.unsigned_abs();
+        let mut pruned = Pruned { idempotency, answers, batches, ..Pruned::default() };
+        pruned.is_full = [idempotency, answers, batches].iter().any(|count| *count >= most);
         for tenant in self.tenants().await? {
-            self.prune_payment_deliveries(tenant.id, now - EVENTS_KEPT).await?;
-            events += self
+            let deliveries = self.prune_payment_deliveries(tenant.id, now - EVENTS_KEPT).await?;
+            let events = self
                 .remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), rows.clone(), tenant.id.0.into()])
                 .await?;
-            wallet_events += self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
-            windows +=
+            let wallet_events = self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
+            pruned.is_full |= events >= most || deliveries.max(wallet_events) >= most_of_wallets;
+            pruned.events += events;
+            pruned.wallet_events += wallet_events;
+            pruned.windows +=
                 self.remove(&PRUNE_WINDOWS, vec![before(WINDOWS_KEPT), tenant.id.0.into()]).await?;
         }
-        Ok(Pruned { idempotency, answers, batches, events, wallet_events, windows })
+        Ok(pruned)
     }
 
+    /// Returns the number of deliveries.
     async fn prune_payment_deliveries(
         &self,
         tenant: TenantId,
         before: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         let old = || vec![tenant.0.into(), before.0.into()];
         if self.query(&OLD_PAYMENT_DELIVERY, old()).await?.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let some = || [old(), vec![PRUNE_WALLET_EVENTS_MAX.into()]].concat();
         let steps = vec![
@@ -238,7 +247,7 @@ impl Store {
             Step::any(&PRUNE_PAYMENT_STREAMS, some()),
             Step::any(&PRUNE_PAYMENT_DELIVERIES, some()),
         ];
-        self.write_counts(steps).await.map(drop)
+        Ok(self.write_counts(steps).await?.last().copied().unwrap_or(0))
     }
 
     async fn prune_wallet_events(

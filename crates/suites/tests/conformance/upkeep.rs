@@ -108,6 +108,33 @@ pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     assert_eq!(world.store.was_committed(old).await, Ok(false), "no query comes that late");
 }
 
+pub async fn pruning_says_whether_more_may_be_left(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    // As much as one run removes.
+    let most = 5_000;
+    let key = |number: usize| {
+        (tenant, IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: number.to_string() })
+    };
+    let mut need = tenant_need(tenant);
+    need.idempotency.extend((0..=most).map(key));
+    let put = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+        let quote = put_quote(ws, tenant, ids);
+        for number in 0..=most {
+            let made = Made::Quote(quote.id);
+            let record = IdempotencyRecord { body_hash: [0; 32], made, at: ws.now };
+            ws.idempotency.put(key(number), record);
+        }
+        ws.keep();
+    };
+    world.execute(&need, put).await.expect("saved");
+    world.pass(Span::days(4)).await;
+    let now = world.now().await;
+    for (removed, is_full) in [(5_000, true), (1, false), (0, false)] {
+        let gone = world.store.prune(now).await.expect("pruned");
+        assert_eq!((gone.idempotency, gone.is_full), (removed, is_full));
+    }
+}
+
 pub async fn quotes_that_ran_out_are_found(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let (first, used) = (world.quote(tenant).await, world.payment(tenant, None).await);
