@@ -282,36 +282,7 @@ impl Answers {
             )?,
         };
         let rails = with_host_keys(rails, &args.host_keys, terminal)?;
-        let text = |given: &Option<String>, flag, question, terminal: &mut Terminal| match given {
-            Some(text) => Ok(text.clone()),
-            None => terminal.ask(flag, question, filled),
-        };
-        let debtor = Debtor {
-            name: text(
-                &args.debtor_name,
-                "--debtor-name",
-                "Name of the account that payouts are debited from",
-                terminal,
-            )?,
-            account: match &args.debtor_account {
-                Some(text) => own_account(text)
-                    .map_err(|rule| Failure::Usage(format!("--debtor-account: {rule}")))?,
-                None => terminal.ask("--debtor-account", "Number of this account", own_account)?,
-            },
-            agent: text(
-                &args.debtor_agent,
-                "--debtor-agent",
-                "BIC or id of the bank that holds it",
-                terminal,
-            )?,
-            address: match &args.debtor_address {
-                Some(address) => Some(address.clone()),
-                None => terminal.ask_optional(
-                    "Address of its owner, as 'Al Maktoum Road, Dubai, AE' (empty: later)",
-                    debtor_address,
-                )?,
-            },
-        };
+        let debtor = debtor(args, terminal)?;
         let rates = match args.rates.is_empty() {
             false => args.rates.clone(),
             true => terminal.ask_several("--rates", "Rates: a file or an https address", filled)?,
@@ -354,6 +325,39 @@ impl Answers {
             wallets: wallets(args)?,
         })
     }
+}
+
+fn debtor(args: &InitArgs, terminal: &mut Terminal) -> Result<Debtor, Failure> {
+    let text = |given: &Option<String>, flag, question, terminal: &mut Terminal| match given {
+        Some(text) => Ok(text.clone()),
+        None => terminal.ask(flag, question, filled),
+    };
+    Ok(Debtor {
+        name: text(
+            &args.debtor_name,
+            "--debtor-name",
+            "Name of the account that payouts are debited from",
+            terminal,
+        )?,
+        account: match &args.debtor_account {
+            Some(text) => own_account(text)
+                .map_err(|rule| Failure::Usage(format!("--debtor-account: {rule}")))?,
+            None => terminal.ask("--debtor-account", "Number of this account", own_account)?,
+        },
+        agent: text(
+            &args.debtor_agent,
+            "--debtor-agent",
+            "BIC or id of the bank that holds it",
+            terminal,
+        )?,
+        address: match &args.debtor_address {
+            Some(address) => Some(address.clone()),
+            None => terminal.ask_optional(
+                "Address of its owner, as 'Al Maktoum Road, Dubai, AE' (empty: later)",
+                debtor_address,
+            )?,
+        },
+    })
 }
 
 /// A location that does not depend on the directory in which a command runs.
