@@ -79,9 +79,11 @@ pub const SECRET_KEYS: [&str; 36] = [
 ];
 
 /// The parameters of a PostgreSQL URL, as the store takes them.
-pub const PARAMETERS: [&str; 20] = [
+pub const PARAMETERS: [&str; 22] = [
     "sslmode",
     "sslrootcert",
+    "sslcert",
+    "sslkey",
     "sslnegotiation",
     "user",
     "password",
@@ -167,7 +169,7 @@ fn masked_address(rest: &str, is_shown: impl Fn(&str) -> bool) -> String {
 /// The parameters of a URL, without the values of those that may be secret.
 fn masked_query(query: &str, is_shown: impl Fn(&str) -> bool) -> String {
     let masked = query.split('&').map(|pair| match pair.split_once('=') {
-        Some(("sslmode" | "sslrootcert", _)) => pair.to_owned(),
+        Some(("sslmode" | "sslrootcert" | "sslcert" | "sslkey", _)) => pair.to_owned(),
         Some((name, _)) if is_shown(name) => format!("{name}=***"),
         _ => "***".to_owned(),
     });
@@ -224,6 +226,11 @@ mod tests {
                 "store.url",
                 "postgres://db/corridor?user=me&password=p@w&sslmode=verify-full",
                 "postgres://db/corridor?user=***&password=***&sslmode=verify-full",
+            ),
+            (
+                "store.url",
+                "postgres://me@db/c?sslmode=require&sslcert=/c.pem&sslkey=/k.pem",
+                "postgres://***@db/c?sslmode=require&sslcert=/c.pem&sslkey=/k.pem",
             ),
             ("store.url", "postgres://me:p?w@db/corridor?sslmode=require", "postgres://***"),
             ("store.url", "postgres://me:p/w@db/corridor", "postgres://***"),

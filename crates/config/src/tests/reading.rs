@@ -64,6 +64,7 @@ fn urls_name_possible_ports_and_no_path() {
         "postgres://u:p%40@a:1,b:65535/x?sslmode=require",
         "postgres://u:p/w@[::1]:5432/x",
         "postgres:///x?host=/run/postgresql",
+        "postgres://u@h/db?sslmode=verify-full&sslcert=/c.pem&sslkey=/k.pem",
     ] {
         assert!(check("store.url", url), "{url}");
     }
@@ -72,7 +73,7 @@ fn urls_name_possible_ports_and_no_path() {
         "postgres://u:p@a:1,b:0/x",
         "postgres://u@h:x/db",
         "postgres://u@h/db?sslmode=verify_full",
-        "postgres://u@h/db?sslcert=x",
+        "postgres://u@h/db?sslcrl=x",
         "postgres://u@h/db?sslmode",
     ] {
         assert!(!check("store.url", url), "{url}");

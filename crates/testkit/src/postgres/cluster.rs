@@ -34,11 +34,28 @@ pub struct Options {
     /// Parent of the data directory; `None` means the system's temporary directory. A small tmpfs
     /// simulates a full disk.
     pub parent_dir: Option<PathBuf>,
+    /// With it, connections over TLS need a client certificate for their user.
+    pub tls: Option<ServerTls>,
+}
+
+/// PEM texts of a server that demands client certificates (`clientcert=verify-full`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerTls {
+    pub certificate: String,
+    pub key: String,
+    /// The authority of the client certificates.
+    pub client_authority: String,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { durable: false, max_connections: 200, settings: Vec::new(), parent_dir: None }
+        Options {
+            durable: false,
+            max_connections: 200,
+            settings: Vec::new(),
+            parent_dir: None,
+            tls: None,
+        }
     }
 }
 
@@ -100,6 +117,9 @@ impl Cluster {
         std::fs::write(plan.dir.join("password"), &password)
             .map_err(PostgresFault::io("writing the password"))?;
         init(&plan)?;
+        if let Some(tls) = &options.tls {
+            write_tls(&plan, tls)?;
+        }
         let server = launch_on_free_port(&mut plan, options)?;
         let base = format!("postgresql://{SUPERUSER}:{password}@127.0.0.1:{}", plan.port);
         let address = Address {
@@ -347,6 +367,30 @@ fn init(plan: &Plan) -> Result<(), PostgresFault> {
     })
 }
 
+/// Plain connections stay possible, for the harness.
+const HBA: &str = "hostssl all all 127.0.0.1/32 password clientcert=verify-full
+hostnossl all all 127.0.0.1/32 password
+";
+
+/// Writes the files of TLS for the server's user only, as the server demands of its key.
+fn write_tls(plan: &Plan, tls: &ServerTls) -> Result<(), PostgresFault> {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    for (name, text) in [
+        ("server.pem", tls.certificate.as_str()),
+        ("server.key", tls.key.as_str()),
+        ("clients.pem", tls.client_authority.as_str()),
+        ("hba.conf", HBA),
+    ] {
+        let (path, fault) = (plan.dir.join(name), || PostgresFault::io(format!("writing {name}")));
+        std::fs::write(&path, text).map_err(fault())?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(fault())?;
+        if let Some(user) = plan.user {
+            chown(&path, Some(user.uid), Some(user.gid)).map_err(fault())?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn launch_on_free_port(
     plan: &mut Plan,
     options: &Options,
@@ -380,6 +424,16 @@ fn settings(options: &Options, socket_dir: &Path) -> Vec<(String, String)> {
         ("timezone".to_owned(), "UTC".to_owned()),
         ("log_line_prefix".to_owned(), "%m [%p] %d ".to_owned()),
     ];
+    if options.tls.is_some() {
+        let path = |name: &str| socket_dir.join(name).display().to_string();
+        all.extend([
+            ("ssl".to_owned(), "on".to_owned()),
+            ("ssl_cert_file".to_owned(), path("server.pem")),
+            ("ssl_key_file".to_owned(), path("server.key")),
+            ("ssl_ca_file".to_owned(), path("clients.pem")),
+            ("hba_file".to_owned(), path("hba.conf")),
+        ]);
+    }
     all.extend(options.settings.iter().cloned());
     all
 }

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 pub use binaries::Binaries;
-pub use cluster::{Cluster, Options};
+pub use cluster::{Cluster, Options, ServerTls};
 
 /// Set to anything but `0` or empty: this run includes PostgreSQL, and its absence is a failure.
 pub const ENV_WANTED: &str = "CORRIDOR_TEST_POSTGRES";

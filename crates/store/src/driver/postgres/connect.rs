@@ -15,7 +15,6 @@ use tokio::time::MissedTickBehavior;
 use tokio_postgres::config::{Host, SslMode, SslNegotiation};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config, NoTls};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::one_sync::{Flights, OverNothing, OverTls};
 use super::servers::{self, Servers, Standing, Verdict};
@@ -58,7 +57,7 @@ pub(super) struct Connector {
     pub(super) pooled: bool,
     /// Whether a check for stuck sessions is running.
     pub(super) checking: AtomicBool,
-    tls: Option<MakeRustlsConnect>,
+    tls: Option<tls::Tls>,
     /// Whether an address is a socket in the file system.
     local: bool,
     /// The runtime that drives connections.
@@ -103,11 +102,7 @@ impl Connector {
             .connect_timeout(CONNECT_TIMEOUT)
             .application_name(format!("{APPLICATION}-{own:08x}"));
         config.keepalives(true).keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
-        let tls = if address.wants_tls {
-            Some(tls::connector(address.root_file.as_deref())?)
-        } else {
-            None
-        };
+        let tls = address.tls.map(tls::Tls::new).transpose()?;
         let local = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
         if tls.is_none() && !local {
             config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
@@ -180,7 +175,7 @@ impl Connector {
             let flights = flights.clone();
             match &self.tls {
                 Some(tls) => {
-                    server.connect(OverTls { tls: tls.clone(), flights }).await.map(driven)
+                    server.connect(OverTls { tls: tls.connector(), flights }).await.map(driven)
                 }
                 None if self.local => server.connect(NoTls).await.map(driven),
                 None => server.connect(OverNothing(flights)).await.map(driven),
@@ -424,7 +419,7 @@ const ENCODE: &str = "the address is not readable: @ ? / % # : & in a user name 
                       percent-encoded, and options known";
 
 /// Options of libpq and of other drivers that this one does not have.
-const OTHER_OPTIONS: [&str; 24] = [
+const OTHER_OPTIONS: [&str; 22] = [
     "client_encoding",
     "connection_limit",
     "fallback_application_name",
@@ -442,10 +437,8 @@ const OTHER_OPTIONS: [&str; 24] = [
     "schema",
     "search_path",
     "service",
-    "sslcert",
     "sslcompression",
     "sslcrl",
-    "sslkey",
     "sslpassword",
     "sslsni",
     "statement_timeout",
@@ -544,7 +537,8 @@ mod tests {
     fn options_are_named_only_where_they_are_none_of_the_password() {
         for (options, said) in [
             ("connect_timeout=soon", "the value of connect_timeout is invalid"),
-            ("sslcert=/x", "the option sslcert is not supported"),
+            ("sslcrl=/x", "the option sslcrl is not supported"),
+            ("sslcert=/x", "sslcert needs sslkey"),
             ("hunter=2", ENCODE),
             ("hunter", ENCODE),
             ("sslmode=hunter", "sslmode must be"),

@@ -1,34 +1,51 @@
 //! TLS to PostgreSQL, as the address requires. If required, certificate and host name are always
 //! verified.
 
-use rustls::pki_types::CertificateDer;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use percent_encoding::percent_decode_str;
 use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
+const ROOTS: &str = "sslrootcert";
+const CERTIFICATE: &str = "sslcert";
+const KEY: &str = "sslkey";
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address {
     /// The part for tokio-postgres.
     pub(super) url: String,
-    /// Whether `sslmode` requires TLS.
-    pub(super) wants_tls: bool,
-    /// `sslrootcert`: a PEM file with the certificate authorities to trust instead of the system's.
-    pub(super) root_file: Option<String>,
+    /// `None` if `sslmode` requires no TLS.
+    pub(super) tls: Option<Files>,
 }
 
-/// Extracts `sslmode` and `sslrootcert` from an address.
+/// The PEM files that an address names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Files {
+    /// `sslrootcert`: the certificate authorities to trust instead of the system's.
+    roots: Option<PathBuf>,
+    /// `sslcert` and `sslkey`: the certificate to show to the server, with its chain, and its key.
+    identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// Extracts `sslmode` and the files of TLS from an address.
 pub(super) fn split(url: &str) -> Result<Address, StoreError> {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
     let mut kept = Vec::new();
-    let (mut mode, mut root_file) = ("disable", None);
+    let (mut mode, mut roots, mut certificate, mut key) = ("disable", None, None, None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
             Some(("sslmode", value)) => mode = value,
-            Some(("sslrootcert", value)) => {
-                root_file = Some(value.replace("%2F", "/").replace("%2f", "/"))
-            }
+            Some((ROOTS, value)) => roots = Some(file(ROOTS, value)?),
+            Some((CERTIFICATE, value)) => certificate = Some(file(CERTIFICATE, value)?),
+            Some((KEY, value)) => key = Some(file(KEY, value)?),
             _ => kept.push(pair),
         }
     }
@@ -43,41 +60,170 @@ pub(super) fn split(url: &str) -> Result<Address, StoreError> {
             ));
         }
     };
+    let identity = match (certificate, key) {
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        (None, None) => None,
+        (Some(_), None) => return Err(config("sslcert needs sslkey, the file of its key")),
+        (None, Some(_)) => return Err(config("sslkey needs sslcert, the file of its certificate")),
+    };
+    if identity.is_some() && !wants_tls {
+        return Err(config("sslcert and sslkey need TLS: set sslmode=verify-full"));
+    }
     kept.push(if wants_tls { "sslmode=require" } else { "sslmode=disable" });
-    Ok(Address { url: format!("{base}?{}", kept.join("&")), wants_tls, root_file })
+    let url = format!("{base}?{}", kept.join("&"));
+    Ok(Address { url, tls: wants_tls.then_some(Files { roots, identity }) })
 }
 
-/// A TLS connector that trusts a file's authorities, or the system's.
-pub(super) fn connector(root_file: Option<&str>) -> Result<MakeRustlsConnect, StoreError> {
-    let config =
-        |what: &str, error: &dyn std::fmt::Display| StoreError::Config(format!("{what}: {error}"));
-    let mut roots = RootCertStore::empty();
-    match root_file {
-        Some(path) => {
-            let found = CertificateDer::pem_file_iter(path)
-                .map_err(|error| config("sslrootcert", &error))?;
-            for certificate in found {
-                let certificate = certificate.map_err(|error| config("sslrootcert", &error))?;
-                roots.add(certificate).map_err(|error| config("sslrootcert", &error))?;
+/// The percent-encoded path of a file.
+fn file(parameter: &str, value: &str) -> Result<PathBuf, StoreError> {
+    match percent_decode_str(value).decode_utf8() {
+        Ok(path) if !path.is_empty() => Ok(PathBuf::from(&*path)),
+        _ => Err(config(format!("{parameter} must be the path of a PEM file"))),
+    }
+}
+
+fn config(why: impl Into<String>) -> StoreError {
+    StoreError::Config(why.into())
+}
+
+/// What is wrong with the file of a parameter.
+fn fault(parameter: &str, file: &Path, why: impl std::fmt::Display) -> StoreError {
+    config(format!("{parameter}: {}: {why}", file.display()))
+}
+
+/// Makes TLS connections with the files as they are: certificates are replaced while the service
+/// runs.
+pub(super) struct Tls {
+    files: Files,
+    current: Mutex<Current>,
+}
+
+struct Current {
+    stamps: Vec<Option<Stamp>>,
+    connector: MakeRustlsConnect,
+}
+
+/// Time of change and size, which tell one state of a file from another.
+type Stamp = (Option<SystemTime>, u64);
+
+impl Tls {
+    pub(super) fn new(files: Files) -> Result<Tls, StoreError> {
+        let stamps = files.stamps();
+        let connector = files.connector()?;
+        Ok(Tls { files, current: Mutex::new(Current { stamps, connector }) })
+    }
+
+    /// For the next connection. Files that have become unusable are not taken; they are read again
+    /// after their next change.
+    pub(super) fn connector(&self) -> MakeRustlsConnect {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamps = self.files.stamps();
+        if stamps != current.stamps {
+            match self.files.connector() {
+                Ok(connector) => {
+                    tracing::info!("certificates of PostgreSQL connections reloaded");
+                    current.connector = connector;
+                }
+                Err(error) => tracing::warn!(
+                    %error,
+                    "reloading certificates of PostgreSQL connections failed, former ones stay in use"
+                ),
+            }
+            current.stamps = stamps;
+        }
+        current.connector.clone()
+    }
+}
+
+impl Files {
+    fn stamps(&self) -> Vec<Option<Stamp>> {
+        let identity = self.identity.iter().flat_map(|(certificate, key)| [certificate, key]);
+        let stamp = |path: &PathBuf| {
+            let about = std::fs::metadata(path).ok()?;
+            Some((about.modified().ok(), about.len()))
+        };
+        self.roots.iter().chain(identity).map(stamp).collect()
+    }
+
+    fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
+        let mut roots = RootCertStore::empty();
+        match &self.roots {
+            Some(path) => {
+                for certificate in certificates(ROOTS, path)? {
+                    roots.add(certificate).map_err(|error| fault(ROOTS, path, error))?;
+                }
+            }
+            None => {
+                let native = rustls_native_certs::load_native_certs();
+                roots.add_parsable_certificates(native.certs);
             }
         }
-        None => {
-            let native = rustls_native_certs::load_native_certs();
-            roots.add_parsable_certificates(native.certs);
+        if roots.is_empty() {
+            return Err(config("no trusted certificate authority: set sslrootcert"));
         }
+        let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+        let unusable = |error: rustls::Error| config(format!("TLS: {error}"));
+        let tls = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?
+            .with_root_certificates(roots);
+        Ok(MakeRustlsConnect::new(match &self.identity {
+            None => tls.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let (chain, key) = identity(certificate, key)?;
+                tls.with_client_auth_cert(chain, key).map_err(unusable)?
+            }
+        }))
     }
-    if roots.is_empty() {
-        return Err(StoreError::Config(
-            "no trusted certificate authority: set sslrootcert".to_owned(),
-        ));
+}
+
+/// A certificate with its chain, and its key.
+fn identity(
+    certificate: &Path,
+    key: &Path,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), StoreError> {
+    let chain = certificates(CERTIFICATE, certificate)?;
+    let der = private_key(key)?;
+    let provider = rustls::crypto::ring::default_provider();
+    let checked = CertifiedKey::from_der(chain.clone(), der.clone_key(), &provider);
+    checked.map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            let other = certificate.display();
+            fault(KEY, key, format!("is not the key of the certificate in {other}"))
+        }
+        rustls::Error::InvalidCertificate(_) => fault(CERTIFICATE, certificate, error),
+        other => fault(KEY, key, format!("cannot be used: {other}")),
+    })?;
+    Ok((chain, der))
+}
+
+fn certificates(parameter: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, StoreError> {
+    let pem = read(parameter, file)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let found = found.map_err(|error| fault(parameter, file, error))?;
+    match found.is_empty() {
+        true => Err(fault(parameter, file, "contains no certificate in PEM")),
+        false => Ok(found),
     }
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| config("TLS", &error))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(tls))
+}
+
+fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, StoreError> {
+    let pem = read(KEY, file)?;
+    // `ENCRYPTED PRIVATE KEY`, or the header `Proc-Type: 4,ENCRYPTED`.
+    let is_encrypted = pem.windows(9).any(|part| part == b"ENCRYPTED");
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|error| match error {
+        _ if is_encrypted => {
+            fault(KEY, file, "is encrypted: a key with a password is not supported")
+        }
+        rustls::pki_types::pem::Error::NoItemsFound => {
+            fault(KEY, file, "contains no private key in PEM")
+        }
+        other => fault(KEY, file, other),
+    })
+}
+
+fn read(parameter: &str, file: &Path) -> Result<Vec<u8>, StoreError> {
+    std::fs::read(file).map_err(|error| fault(parameter, file, format!("cannot be read: {error}")))
 }
 
 #[cfg(test)]
@@ -86,29 +232,202 @@ mod tests {
 
     #[test]
     fn tls_follows_the_address() {
-        for (url, expected, wants_tls, root_file) in [
-            ("postgres://a@b/c", "postgres://a@b/c?sslmode=disable", false, None),
-            ("postgres://a@b/c?sslmode=prefer", "postgres://a@b/c?sslmode=disable", false, None),
-            ("postgres://a@b/c?sslmode=require", "postgres://a@b/c?sslmode=require", true, None),
+        let files = |roots: Option<&str>, identity: Option<(&str, &str)>| {
+            let identity = identity.map(|(one, other)| (one.into(), other.into()));
+            Some(Files { roots: roots.map(PathBuf::from), identity })
+        };
+        for (given, kept, tls) in [
+            ("", "sslmode=disable", None),
+            ("?sslmode=prefer", "sslmode=disable", None),
+            ("?sslmode=require", "sslmode=require", files(None, None)),
             (
-                "postgres://a@b/c?connect_timeout=3&sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem",
-                "postgres://a@b/c?connect_timeout=3&sslmode=require",
-                true,
-                Some("/etc/ca.pem"),
+                "?connect_timeout=3&sslmode=verify-full&sslrootcert=%2Fetc%2Fthe%20ca.pem",
+                "connect_timeout=3&sslmode=require",
+                files(Some("/etc/the ca.pem"), None),
+            ),
+            (
+                "?sslkey=/k.pem&sslcert=/c.pem&sslmode=verify-ca",
+                "sslmode=require",
+                files(None, Some(("/c.pem", "/k.pem"))),
             ),
         ] {
-            let root_file = root_file.map(str::to_owned);
-            assert_eq!(
-                split(url),
-                Ok(Address { url: expected.to_owned(), wants_tls, root_file }),
-                "{url}"
-            );
+            let url = format!("postgres://a@b/c?{kept}");
+            assert_eq!(split(&format!("postgres://a@b/c{given}")), Ok(Address { url, tls }));
         }
-        assert!(matches!(split("postgres://a@b/c?sslmode=maybe"), Err(StoreError::Config(_))));
+        for (options, why) in [
+            ("sslmode=maybe", "sslmode must be"),
+            ("sslmode=require&sslcert=/c.pem", "sslcert needs sslkey"),
+            ("sslmode=require&sslkey=/k.pem", "sslkey needs sslcert"),
+            ("sslcert=/c.pem&sslkey=/k.pem", "need TLS"),
+            ("sslmode=prefer&sslcert=/c.pem&sslkey=/k.pem", "need TLS"),
+            ("sslmode=require&sslcert=&sslkey=/k.pem", "sslcert must be the path"),
+            ("sslmode=require&sslcert=/c.pem&sslkey=%ff", "sslkey must be the path"),
+            ("sslmode=require&sslrootcert=", "sslrootcert must be the path"),
+        ] {
+            let refused = split(&format!("postgres://a@b/c?{options}")).expect_err(options);
+            assert!(refused.to_string().contains(why), "{options}: {refused}");
+        }
+    }
+
+    /// A certificate and its key, both in PEM.
+    fn self_signed() -> (String, String) {
+        let made = rcgen::generate_simple_self_signed(["corridor".to_owned()]).expect("made");
+        (made.cert.pem(), made.signing_key.serialize_pem())
     }
 
     #[test]
-    fn a_missing_authority_file_is_an_error() {
-        assert!(matches!(connector(Some("/nowhere/ca.pem")), Err(StoreError::Config(_))));
+    fn each_fault_names_its_parameter_and_its_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let written = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            path
+        };
+        let ((own, key), (other, _)) = (self_signed(), self_signed());
+        let certificate = written("own.pem", &own);
+        let key_file = written("key.pem", &key);
+        let both = written("both.pem", &format!("{key}{own}"));
+        let other = written("other.pem", &other);
+        let empty = written("empty.pem", "");
+        let legacy = key.replacen("KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1);
+        let legacy = written("legacy.pem", &legacy);
+        let pkcs8 = written("pkcs8.pem", &key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
+        let broken = written("broken.pem", &key.replacen('M', "*", 1));
+        let no_certificate =
+            written("text.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+        let missing = dir.path().join("missing.pem");
+        let here = dir.path().to_owned();
+        let made = |roots: &Path, certificate: &Path, key: &Path| {
+            let identity = Some((certificate.to_owned(), key.to_owned()));
+            Tls::new(Files { roots: Some(roots.to_owned()), identity }).map(drop)
+        };
+        assert_eq!(made(&certificate, &certificate, &key_file), Ok(()));
+        assert_eq!(made(&certificate, &both, &both), Ok(()));
+        for (roots, certificate, key, parameter, file, why) in [
+            (&missing, &certificate, &key_file, ROOTS, &missing, "cannot be read: No such file"),
+            (&empty, &certificate, &key_file, ROOTS, &empty, "contains no certificate"),
+            (&no_certificate, &certificate, &key_file, ROOTS, &no_certificate, "certificate"),
+            (&certificate, &missing, &key_file, CERTIFICATE, &missing, "cannot be read"),
+            (&certificate, &here, &key_file, CERTIFICATE, &here, "cannot be read"),
+            (&certificate, &key_file, &key_file, CERTIFICATE, &key_file, "no certificate in PEM"),
+            (&certificate, &no_certificate, &key_file, CERTIFICATE, &no_certificate, "invalid"),
+            (&certificate, &certificate, &missing, KEY, &missing, "cannot be read"),
+            (&certificate, &certificate, &here, KEY, &here, "cannot be read"),
+            (&certificate, &certificate, &certificate, KEY, &certificate, "no private key in PEM"),
+            (&certificate, &certificate, &empty, KEY, &empty, "no private key in PEM"),
+            (&certificate, &certificate, &broken, KEY, &broken, ""),
+            (&certificate, &certificate, &pkcs8, KEY, &pkcs8, "is encrypted"),
+            (&certificate, &certificate, &legacy, KEY, &legacy, "is encrypted"),
+            (&certificate, &other, &key_file, KEY, &key_file, "is not the key of the certificate"),
+        ] {
+            let refused = made(roots, certificate, key).expect_err("refused").to_string();
+            let named = format!(": {parameter}: {}: ", file.display());
+            assert!(refused.contains(&named) && refused.contains(why), "{named}{why}: {refused}");
+        }
+    }
+
+    #[test]
+    fn replaced_files_are_read_and_unusable_ones_are_not_taken() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (certificate, key) = (dir.path().join("c.pem"), dir.path().join("k.pem"));
+        let write = |path: &Path, text: &str| std::fs::write(path, text).expect("written");
+        let (first, first_key) = self_signed();
+        write(&certificate, &first);
+        write(&key, &first_key);
+        let identity = Some((certificate.clone(), key.clone()));
+        let tls = Tls::new(Files { roots: Some(certificate.clone()), identity }).expect("usable");
+        let stamps = || tls.current.lock().expect("a lock").stamps.clone();
+        let begun = stamps();
+        drop(tls.connector());
+        assert_eq!(stamps(), begun);
+        // The comment changes the size, whatever the clock's steps are.
+        let (second, second_key) = self_signed();
+        write(&certificate, &format!("# 2\n{second}"));
+        drop(tls.connector());
+        assert_ne!(stamps(), begun, "it is not read for each connection");
+        write(&key, &format!("# 2\n{second_key}"));
+        drop(tls.connector());
+        assert_eq!(stamps(), tls.files.stamps());
+    }
+
+    /// A certificate for a name or an address, signed by `authority`, and its key.
+    fn signed(authority: &rcgen::Issuer<'_, rcgen::KeyPair>, names: &[&str]) -> (String, String) {
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = rcgen::CertificateParams::new(names.clone()).expect("names");
+        params.distinguished_name.push(rcgen::DnType::CommonName, names[0].clone());
+        let made = params.signed_by(&key, authority).expect("signed");
+        (made.pem(), key.serialize_pem())
+    }
+
+    /// What a server that demands client certificates answers.
+    async fn answer(url: &str) -> Result<(), String> {
+        let key = secrecy::SecretBox::new(Box::new([0; 32]));
+        let options = crate::Options::new(std::sync::Arc::new(NoClock), key);
+        let connector = super::super::connect::Connector::new(url, &options);
+        let opened = connector.map_err(|error| error.to_string())?.open_any().await;
+        let (_, opened) = opened.map_err(|error| error.to_string())?;
+        let shown = "SELECT client_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        let row = opened.client.query_one(shown, &[]).await.map_err(|error| error.to_string())?;
+        assert!(row.get::<_, Option<String>>(0).is_some_and(|name| name.contains("/CN=corridor")));
+        Ok(())
+    }
+
+    struct NoClock;
+
+    impl domain::ports::Clock for NoClock {
+        fn now(&self) -> domain::time::Timestamp {
+            domain::time::Timestamp(0)
+        }
+
+        fn sleep_until(&self, _: domain::time::Timestamp) -> domain::ports::Answer<'static, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_demands_the_certificate_of_its_user_gets_it() {
+        use testkit::postgres::{Cluster, Options, ServerTls};
+        if !testkit::postgres::wanted() {
+            let left_out = testkit::postgres::for_tests("client certificates").expect("left out");
+            assert!(left_out.is_none());
+            return;
+        }
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let mut params = rcgen::CertificateParams::default();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let root = params.self_signed(&key).expect("made").pem();
+        let authority = rcgen::Issuer::new(params, key);
+        let (certificate, key) = signed(&authority, &["127.0.0.1"]);
+        let client_authority = root.clone();
+        let tls = Some(ServerTls { certificate, key, client_authority });
+        let cluster = Cluster::start(&Options { tls, ..Options::default() }).expect("PostgreSQL");
+        let dir = tempfile::tempdir().expect("a directory");
+        let written = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            path.display().to_string()
+        };
+        let roots = written("root.pem", &root);
+        let files = |name: &str, (certificate, key): (String, String)| {
+            let certificate = written(&format!("{name}.pem"), &certificate);
+            let key = written(&format!("{name}.key"), &key);
+            format!("&sslcert={certificate}&sslkey={key}")
+        };
+        let own = files("own", signed(&authority, &["corridor"]));
+        let other = files("other", signed(&authority, &["other"]));
+        let foreign = files("foreign", self_signed());
+        let url = cluster.url("postgres");
+        let url = url.strip_suffix("?sslmode=disable").expect("the harness's");
+        let with = |more: &str| format!("{url}?sslmode=verify-full&sslrootcert={roots}{more}");
+        assert_eq!(answer(&with(&own)).await, Ok(()), "{}", cluster.log_tail());
+        for (more, why) in [
+            ("", "requires a valid client certificate"),
+            (other.as_str(), "password authentication failed"),
+            (foreign.as_str(), ""),
+        ] {
+            let refused = answer(&with(more)).await.expect_err(more);
+            assert!(refused.contains(why), "{more}: {refused}");
+        }
     }
 }
