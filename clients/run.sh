@@ -88,7 +88,7 @@ python-client() {
     local service
     for service in payment wallet; do
         PATH="$venv/bin:$PATH" quietly "$venv/bin/openapi-python-client" generate --path "$DOCUMENTS/$service.json" --meta none \
-            --output-path "$work/python_client/corridor_$service"
+            --custom-template-path "$HERE/python-client/templates" --output-path "$work/python_client/corridor_$service"
     done
     PYTHONPATH="$work/python_client" TOKEN=$("$PROGRAM" token mint) "$venv/bin/python" "$HERE/python-client/client.py"
 }

@@ -23,6 +23,18 @@ def of(kind, answer):
     return answer
 
 
+# What a later version may answer.
+later = {"id": "0b9f6c1e-7f57-4a51-8f5d-2f6f0a4be0c3", "timestamp": "2026-11-30T08:00:00Z"}
+read = pay.PaymentResponse.from_dict({**later, "status": "held", "recall_status": "partly"})
+assert (read.status, read.recall_status) == ("held", "partly"), read
+assert read.to_dict()["status"] == "held"
+assert wal.TriggeredBy("REGULATOR") == "REGULATOR" and wal.TriggeredBy("MANUAL") is wal.TriggeredBy.MANUAL
+for closed in (wal.ExchangedTransactionType, wal.IncomingTransactionType):
+    try:
+        raise AssertionError(closed("SENT"))
+    except ValueError:
+        pass
+
 client = AuthenticatedClient(base_url=env["CORRIDOR_BASE_URL"], token=env["TOKEN"])
 pakistan = pay.Country.PAK
 quote = of(
