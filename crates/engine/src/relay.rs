@@ -81,11 +81,32 @@ pub enum RelayFault {
     Sink(#[from] SinkFault),
 }
 
+/// Whether this node sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RelayRole {
+    /// It does.
+    Active,
+    /// Another process holds the role.
+    Standby,
+    /// The role could not be asked for, or has not been yet.
+    #[default]
+    Unknown,
+}
+
+impl RelayRole {
+    pub fn name(self) -> &'static str {
+        match self {
+            RelayRole::Active => "active",
+            RelayRole::Standby => "standby",
+            RelayRole::Unknown => "unknown",
+        }
+    }
+}
+
 /// The state of a relay, for its health endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RelayState {
-    /// Whether this node holds the role.
-    pub is_active: bool,
+    pub role: RelayRole,
     /// Why the last round failed at the broker, or a log cannot be sent; `None` if neither.
     pub fault: Option<String>,
     /// Why the last round failed at the database; `None` if it did not.
@@ -94,13 +115,13 @@ pub struct RelayState {
 
 impl RelayState {
     /// The state after a round: its fault belongs to the broker or to the database.
-    fn after(is_active: bool, fault: Option<&RelayFault>, broken: Option<String>) -> RelayState {
+    fn after(role: RelayRole, fault: Option<&RelayFault>, broken: Option<String>) -> RelayState {
         let (store_fault, fault) = match fault {
             Some(RelayFault::Store(error)) => (Some(error.to_string()), None),
             Some(RelayFault::Sink(fault)) => (None, Some(fault.to_string())),
             None => (None, None),
         };
-        RelayState { is_active, fault: fault.or(broken), store_fault }
+        RelayState { role, fault: fault.or(broken), store_fault }
     }
 }
 
@@ -223,18 +244,34 @@ impl Relay {
     pub async fn run(&self, mut stop: Stop) {
         let (mut held, mut is_checked, mut is_waiting) = (None, false, false);
         while !*stop.borrow() {
-            if !self.hold(&mut held).await {
-                if !std::mem::replace(&mut is_waiting, true) {
-                    tracing::info!(
-                        relay = self.settings.name,
-                        "another process holds this relay, waiting"
-                    );
+            match self.hold(&mut held).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    if !std::mem::replace(&mut is_waiting, true) {
+                        tracing::info!(
+                            relay = self.settings.name,
+                            "another process holds this relay, waiting"
+                        );
+                    }
+                    // What another process finds is its own to show.
+                    self.broken().clear();
+                    self.note(RelayRole::Standby, None);
+                    self.pause(RETRY, &mut stop).await;
+                    continue;
                 }
-                // What another process finds is its own to show.
-                self.broken().clear();
-                self.note(false, None);
-                self.pause(RETRY, &mut stop).await;
-                continue;
+                Err(error) => {
+                    // Whether another process has the role is not known.
+                    (held, is_waiting) = (None, false);
+                    self.count_fault();
+                    tracing::warn!(
+                        %error,
+                        relay = self.settings.name,
+                        "relay lease acquisition failed, will retry"
+                    );
+                    self.note(RelayRole::Unknown, Some(&error.into()));
+                    self.pause(RETRY, &mut stop).await;
+                    continue;
+                }
             }
             is_waiting = false;
             let done = self.round(&mut held, &mut is_checked).await;
@@ -247,8 +284,7 @@ impl Relay {
                 is_checked = false;
                 // Another process may have the role by now.
                 held = None;
-                metrics::counter!("corridor_relay_faults_total", "relay" => self.settings.name.clone())
-                    .increment(1);
+                self.count_fault();
                 let relay = &self.settings.name;
                 match fault {
                     RelayFault::Store(error) => {
@@ -259,7 +295,7 @@ impl Relay {
                     }
                 }
             }
-            self.note(true, done.err().as_ref());
+            self.note(RelayRole::Active, done.err().as_ref());
             if pause > Span(0) {
                 self.pause(pause, &mut stop).await;
             }
@@ -276,7 +312,7 @@ impl Relay {
     /// that the broker acknowledged. For callers that control time themselves.
     pub async fn send_once(&self) -> Result<usize, RelayFault> {
         let mut held = None;
-        if !self.hold(&mut held).await {
+        if !self.hold(&mut held).await? {
             return Ok(0);
         }
         let mut sent = 0;
@@ -288,10 +324,15 @@ impl Relay {
         }
     }
 
-    fn note(&self, is_active: bool, fault: Option<&RelayFault>) {
+    fn count_fault(&self) {
+        metrics::counter!("corridor_relay_faults_total", "relay" => self.settings.name.clone())
+            .increment(1);
+    }
+
+    fn note(&self, role: RelayRole, fault: Option<&RelayFault>) {
         let broken = self.broken().values().next().cloned();
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
-            RelayState::after(is_active, fault, broken);
+            RelayState::after(role, fault, broken);
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeMap<(TenantId, EventLog), String>> {
@@ -308,23 +349,16 @@ impl Relay {
     }
 
     /// Whether this node holds the role. The lease is renewed long before it expires.
-    async fn hold(&self, held: &mut Option<Held>) -> bool {
+    async fn hold(&self, held: &mut Option<Held>) -> Result<bool, StoreError> {
         let (now, lease) = (self.clock.now(), self.settings.lease);
         if held.as_ref().is_some_and(|it| now - it.since < Span(lease.0 / RENEWALS_PER_LEASE)) {
-            return true;
+            return Ok(true);
         }
         let name = self.settings.role();
-        *held = match self.store.lease_role(&name, &self.owner, lease).await {
-            Ok(fence) => fence.map(|fence| Held {
-                role: HeldRole { name, owner: self.owner.clone(), fence },
-                since: now,
-            }),
-            Err(error) => {
-                tracing::warn!(%error, relay = self.settings.name, "relay lease acquisition failed, will retry");
-                None
-            }
-        };
-        held.is_some()
+        let fence = self.store.lease_role(&name, &self.owner, lease).await?;
+        let role = |fence| HeldRole { name, owner: self.owner.clone(), fence };
+        *held = fence.map(|fence| Held { role: role(fence), since: now });
+        Ok(held.is_some())
     }
 
     /// Sends one batch of every log with unsent events; returns the number of acknowledged events.
@@ -353,7 +387,7 @@ impl Relay {
         // A log that the broker does not take holds up no other.
         let (mut sent, mut fault) = (0, None);
         for logs in logs.chunks(LOGS_AT_ONCE) {
-            if !self.hold(held).await {
+            if !self.hold(held).await? {
                 return Ok(sent);
             }
             let Some(Held { role, .. }) = held.as_ref() else { return Ok(sent) };
@@ -493,7 +527,7 @@ mod tests {
             (Some(&store), None, None, Some("the database cannot be reached: no answer in time")),
             (Some(&store), broken(), Some("a log has a gap"), Some("no answer in time")),
         ] {
-            let state = RelayState::after(true, fault, broken);
+            let state = RelayState::after(RelayRole::Active, fault, broken);
             assert_eq!(state.fault.as_deref(), of_broker);
             let named = state.store_fault.as_deref().zip(of_store);
             assert!(named.is_some_and(|(found, part)| found.contains(part)) == of_store.is_some());

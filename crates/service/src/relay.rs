@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use domain::ports::{Clock as _, EventSink};
-use engine::relay::{Relay, RelayBodies};
+use engine::relay::{Relay, RelayBodies, RelayRole};
 use http_api::server::Refusals;
 use http_api::write;
 use reqwest::StatusCode;
@@ -136,12 +136,12 @@ impl Ops {
     }
 }
 
-/// What is known of the broker: a process that waits for the role does not connect to it.
-fn broker(fault: Option<&str>, is_active: bool) -> &str {
-    match (fault, is_active) {
+/// What is known of the broker: a process without the role does not connect to it.
+fn broker(fault: Option<&str>, role: RelayRole) -> &str {
+    match (fault, role) {
         (Some(fault), _) => fault,
-        (None, true) => "ok",
-        (None, false) => "not asked",
+        (None, RelayRole::Active) => "ok",
+        (None, RelayRole::Standby | RelayRole::Unknown) => "not asked",
     }
 }
 
@@ -161,10 +161,10 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
     let body = write::object(|out| {
         out.text("status", if is_ready { "ready" } else { "not_ready" });
         out.text("relay", &ops.name);
-        out.text("role", if state.is_active { "active" } else { "standby" });
+        out.text("role", state.role.name());
         out.object("checks", |out| {
             out.text("store", &store);
-            out.text("broker", broker(state.fault.as_deref(), state.is_active));
+            out.text("broker", broker(state.fault.as_deref(), state.role));
         });
         out.array("logs", |logs| {
             cursors.iter().for_each(|cursor| {
@@ -197,17 +197,18 @@ async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::broker;
+    use super::{RelayRole, broker};
 
     #[test]
     fn a_broker_that_was_not_asked_is_not_ok() {
-        for (fault, is_active, expected) in [
-            (None, true, "ok"),
-            (None, false, "not asked"),
-            (Some("away"), true, "away"),
-            (Some("a gap"), false, "a gap"),
+        for (fault, role, expected) in [
+            (None, RelayRole::Active, "ok"),
+            (None, RelayRole::Standby, "not asked"),
+            (None, RelayRole::Unknown, "not asked"),
+            (Some("away"), RelayRole::Active, "away"),
+            (Some("a gap"), RelayRole::Unknown, "a gap"),
         ] {
-            assert_eq!(broker(fault, is_active), expected);
+            assert_eq!(broker(fault, role), expected);
         }
     }
 }

@@ -370,7 +370,7 @@ pub const METRICS: &[Metric] = &[
         "corridor_relay_faults_total",
         Kind::Counter,
         &[("relay", Values::Relays)],
-        "Failed attempts to send events to a broker",
+        "Failed attempts to get a relay's lease, or to send its events to a broker",
     ),
     metric(
         "corridor_relay_unsent_events",

@@ -8,7 +8,8 @@ use domain::relay::{EventLog, SubjectTemplate};
 use domain::time::Span;
 use domain::wallet_effects::{Alert, AlertKind};
 use engine::relay::{
-    LateAlerts, Relay, RelayBodies, RelayFault, RelaySettings, RelayStart, late_alerts,
+    LateAlerts, Relay, RelayBodies, RelayFault, RelayRole, RelaySettings, RelayStart, RelayState,
+    late_alerts,
 };
 use testkit::sink::MemorySink;
 
@@ -255,4 +256,64 @@ pub async fn a_relay_whose_broker_never_answered_has_positions(world: World) {
     let now = world.now().await;
     assert!(!late_alerts(&world.store, now, Span::mins(15)).await.expect("read").is_empty());
     assert_eq!(world.store.prune(now).await.expect("pruned").events, 0);
+}
+
+/// The state that a relay comes to, which has to be another one than `before`.
+async fn next_state(relay: &Arc<Relay>, before: &RelayState) -> RelayState {
+    let (stop, stopping) = tokio::sync::watch::channel(false);
+    let running = tokio::spawn({
+        let relay = relay.clone();
+        async move { relay.run(stopping).await }
+    });
+    let changed = || std::future::ready(relay.state() != *before);
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, changed).await, "{before:?}");
+    stop.send_replace(true);
+    running.await.expect("ends");
+    relay.state()
+}
+
+pub async fn a_relay_that_cannot_ask_for_its_role_does_not_say_that_another_has_it(world: World) {
+    if world.sql("SELECT 1").await.is_none() {
+        return;
+    }
+    world.tenant("one", 0).await;
+    let sink = Arc::new(MemorySink::default());
+    let first = relay(&world, &sink, "a", settings());
+    let second = Arc::new(relay(&world, &sink, "b", settings()));
+    assert_eq!(second.state(), RelayState::default());
+    assert_eq!(second.state().role, RelayRole::Unknown);
+    first.send_once().await.expect("has the role");
+    let waiting = next_state(&second, &RelayState::default()).await;
+    assert_eq!((waiting.role, &waiting.store_fault), (RelayRole::Standby, &None));
+    // The lease is over, and nothing can be written: it is not known who has the role.
+    world.pass(Span::mins(2)).await;
+    let refuse = [
+        "CREATE TRIGGER refused BEFORE INSERT ON role_lease \
+         BEGIN SELECT RAISE(ABORT, 'refused'); END",
+        "ALTER TABLE role_lease ADD CONSTRAINT refused CHECK (fence < 0) NOT VALID",
+    ];
+    if !one_of(&world, refuse).await {
+        return;
+    }
+    let unknown = next_state(&second, &waiting).await;
+    assert_eq!(unknown.role, RelayRole::Unknown);
+    assert!(unknown.store_fault.is_some() && unknown.fault.is_none(), "{unknown:?}");
+    first.send_once().await.expect_err("it has to renew its lease");
+    let allow = ["DROP TRIGGER refused", "ALTER TABLE role_lease DROP CONSTRAINT refused"];
+    assert!(one_of(&world, allow).await);
+    let active = next_state(&second, &unknown).await;
+    assert_eq!((active.role, active.store_fault), (RelayRole::Active, None));
+}
+
+/// Runs the statement that the database understands; `false` if it is in memory.
+async fn one_of(world: &World, statements: [&str; 2]) -> bool {
+    let mut faults = Vec::new();
+    for statement in statements {
+        match world.sql(statement).await {
+            None => return false,
+            Some(Ok(_)) => return true,
+            Some(Err(fault)) => faults.push(fault),
+        }
+    }
+    panic!("{faults:?}")
 }
