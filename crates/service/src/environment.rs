@@ -3,6 +3,8 @@
 //! of production (`decisions.md`, "Environment"). Test and mock may share one: they have the same
 //! keys, and the command line against a sandbox is `test` by default.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context as _;
 use domain::policy::Environment;
 use store::{MigrationReport, Store, StoreError, Unopenable};
@@ -113,9 +115,12 @@ pub async fn check_sealed(store: &Store) -> Result<(), WrongDatabase> {
     }
 }
 
-/// Logs what is served without, since its key-encryption key is not configured.
-async fn log_unopenable(store: &Store) -> Result<(), StoreError> {
-    for Unopenable { kind, key_id, count } in store.unopenable().await? {
+/// Logs and measures what is served without, since its key-encryption key is not configured.
+pub async fn report_unopenable(store: &Store) -> Result<(), StoreError> {
+    let unopenable = store.unopenable().await?;
+    let missing: BTreeSet<&str> = unopenable.iter().map(|it| &*it.key_id).collect();
+    metrics::gauge!("corridor_missing_keys").set(u32::try_from(missing.len()).unwrap_or(u32::MAX));
+    for Unopenable { kind, key_id, count } in &unopenable {
         tracing::error!(
             kind,
             key_id,
@@ -136,7 +141,7 @@ pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<Migrati
     check(store, here).await?;
     check_sealed(store).await?;
     let report = store.migrate().await.context("cannot migrate the store")?;
-    log_unopenable(store).await?;
+    report_unopenable(store).await?;
     check_keys(store, here).await?;
     store.note_environment(here).await?;
     // Of two services started concurrently the first one owns it.
@@ -257,7 +262,7 @@ mod tests {
         assert_eq!(both.unopenable().await, Ok(Vec::new()));
         let found = store.unopenable().await.expect("read");
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!((&*found[0].kind, found[0].count), ("access keys", 1));
+        assert_eq!((&*found[0].kind, found[0].count), ("access keys", Some(1)));
         assert_eq!(found[0].key_id.len(), 8, "{found:?}");
         // The newest value is sealed with the missing key, an older one is not: served.
         migrate(&store, Environment::Test).await.expect("served");

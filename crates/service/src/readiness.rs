@@ -10,9 +10,14 @@ use http_api::auth::LEEWAY_S;
 use store::Store;
 use tokio::sync::watch;
 
+use crate::environment;
+
 /// Pause between two checks, and the time that one may take: together less than five seconds.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 const CHECK_AT_MOST: Duration = Duration::from_millis(2_500);
+/// Pause between two looks for values whose key-encryption key is missing: another node may have sealed
+/// some with a key that this one does not have.
+const SEALED_EVERY: Duration = Duration::from_mins(10);
 /// Age at which the result of the last check says nothing any more.
 const STALE_AFTER: Duration = Duration::from_secs(10);
 /// Names of the checks, in the order in which they are shown.
@@ -43,6 +48,7 @@ pub async fn watch(
     mut stopping: watch::Receiver<bool>,
 ) -> (watch::Receiver<Health>, impl Future<Output = ()> + Send + use<>) {
     let (store, clock) = (store.clone(), Arc::clone(wall_clock));
+    let sealed = watch_sealed(store.clone(), stopping.clone());
     let (told, health) = watch::channel(check(&store, &*clock).await);
     let watching = async move {
         loop {
@@ -53,7 +59,23 @@ pub async fn watch(
             told.send_replace(check(&store, &*clock).await);
         }
     };
-    (health, watching)
+    let both = async {
+        tokio::join!(watching, sealed);
+    };
+    (health, both)
+}
+
+async fn watch_sealed(store: Store, mut stopping: watch::Receiver<bool>) {
+    loop {
+        // An unreachable store has a check of its own.
+        if let Err(error) = environment::report_unopenable(&store).await {
+            tracing::debug!(%error, "looking for missing key-encryption keys failed, will retry");
+        }
+        let stopped = tokio::time::timeout(SEALED_EVERY, stopping.wait_for(|stop| *stop));
+        if stopped.await.is_ok() {
+            return;
+        }
+    }
 }
 
 async fn check(store: &Store, clock: &dyn Clock) -> Health {

@@ -359,6 +359,12 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Age of the oldest undelivered event",
     ),
+    metric(
+        "corridor_missing_keys",
+        Kind::Gauge,
+        &[],
+        "Key-encryption keys that stored values need and that are not configured",
+    ),
     // relays
     metric(
         "corridor_relay_events_total",

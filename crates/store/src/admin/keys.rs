@@ -33,13 +33,44 @@ static SEALED: Stmt = Stmt::written(
          WHERE totp IS NOT NULL AND disabled_at IS NULL \
      ) sealed GROUP BY kind, key_id ORDER BY kind, key_id",
 );
+/// The oldest and the newest row of each tenant: keys follow each other, and these tables are too large
+/// to be read whole. Each is one step in the index of a primary key.
+macro_rules! ends {
+    ($(($kind:literal, $table:literal, $key:literal))+) => {
+        concat!(
+            "SELECT kind, key_id FROM (SELECT '' AS kind, NULL AS key_id",
+            $(
+                " UNION ALL SELECT '", $kind, "', (SELECT substr(document, 2, 4) FROM ", $table,
+                " it WHERE it.tenant = tenant.id ORDER BY it.", $key, " LIMIT 1) FROM tenant",
+                " UNION ALL SELECT '", $kind, "', (SELECT substr(document, 2, 4) FROM ", $table,
+                " it WHERE it.tenant = tenant.id ORDER BY it.", $key, " DESC LIMIT 1) FROM tenant",
+            )+
+            ") sampled WHERE key_id IS NOT NULL GROUP BY kind, key_id ORDER BY kind, key_id"
+        )
+    };
+}
+static SEALED_DOCUMENTS: Stmt = Stmt::written(
+    "store_key.sealed_documents",
+    ends! {
+        ("payment orders", "payment_order", "payment")
+        ("wallets", "wallet", "id")
+        ("payment requests", "payment_request", "id")
+        ("deposits", "deposit", "id")
+        ("exchange orders", "exchange_order", "id")
+        ("chain intents", "chain_intent", "id")
+        ("chain transactions", "chain_tx", "id")
+        ("wallet events", "wallet_event", "seq")
+        ("approvals", "approval", "id")
+        ("recalls", "recall", "id")
+    },
+);
 /// The access keys in use alone: their table is that of the first schema.
 static SEALED_ACCESS: Stmt = Stmt::written(
     "store_key.sealed_access_keys",
     "SELECT substr(secrets, 2, 4), COUNT(*) FROM access_key WHERE revoked_at IS NULL GROUP BY 1",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&PUT, &GET, &SEALED, &SEALED_ACCESS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&PUT, &GET, &SEALED, &SEALED_DOCUMENTS, &SEALED_ACCESS];
 
 /// Values of a kind that are sealed with one key-encryption key, which is not configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,25 +79,31 @@ pub struct Unopenable {
     pub kind: String,
     /// Id of the key-encryption key, in hexadecimal.
     pub key_id: String,
-    pub count: i64,
+    /// `None` for kinds of which only the oldest and the newest of each tenant are looked at.
+    pub count: Option<i64>,
 }
 
 impl std::fmt::Display for Unopenable {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} {} (key-encryption key {})", self.count, self.kind, self.key_id)
+        if let Some(count) = self.count {
+            write!(out, "{count} ")?;
+        }
+        write!(out, "{} (key-encryption key {})", self.kind, self.key_id)
     }
 }
 
-/// What is in use and not opened by the configured key-encryption keys.
+/// What is in use and not opened by the configured key-encryption keys: all secrets, and the documents
+/// among the oldest and newest of each tenant.
 pub(crate) async fn unopenable(store: &Store) -> Result<Vec<Unopenable>, StoreError> {
-    let rows = store.query(&SEALED, Vec::new()).await?;
     let mut unopenable = Vec::new();
-    for row in &rows {
-        let mut fields = row.fields();
-        let (kind, key_id) = (fields.text()?.to_owned(), fields.bytes()?);
-        if !store.vault().knows(key_id) {
-            let key_id = hex(key_id);
-            unopenable.push(Unopenable { kind, key_id, count: fields.int()? });
+    for (stmt, is_counted) in [(&SEALED, true), (&SEALED_DOCUMENTS, false)] {
+        for row in &store.query(stmt, Vec::new()).await? {
+            let mut fields = row.fields();
+            let (kind, key_id) = (fields.text()?.to_owned(), fields.bytes()?);
+            if !store.vault().knows(key_id) {
+                let count = is_counted.then(|| fields.int()).transpose()?;
+                unopenable.push(Unopenable { kind, key_id: hex(key_id), count });
+            }
         }
     }
     Ok(unopenable)

@@ -278,6 +278,9 @@ pub async fn a_new_key_encryption_key_opens_what_the_old_one_sealed(world: World
     let newer = World { store: rotated, ..world.clone() }.payment(tenant, None).await;
     let old_only = world.store.payment_record(tenant, newer.id).await;
     assert!(matches!(old_only, Err(StoreError::Corrupt(_))), "the newest key seals");
+    let found = world.store.unopenable().await.expect("read");
+    let kinds: Vec<_> = found.iter().map(|it| (&*it.kind, it.count)).collect();
+    assert_eq!(kinds, [("payment orders", None)], "the newest of the tenant");
 }
 
 pub async fn cursors_and_values_are_stored(world: World) {
