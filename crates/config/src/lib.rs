@@ -60,6 +60,7 @@ pub use sections::{
     Payments, RailEntry, RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry,
     Transport,
 };
+pub use telemetry::{FILTER_RULE, is_log_filter};
 pub use validate::clash;
 pub use variables::is_known as is_known_variable;
 

@@ -5,19 +5,24 @@ use tracing_subscriber::filter::{Directive, LevelFilter};
 use super::sections::Config;
 use super::validate::{Faults, is_http_url};
 
-const FILTER_RULE: &str = "must be a level (trace, debug, info, warn, error, off), or directives such as \"warn,engine=debug\": \
+/// What a log filter must be.
+pub const FILTER_RULE: &str = "must be a level (trace, debug, info, warn, error, off), or directives such as \"warn,engine=debug\": \
                            a target needs a level";
 
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let telemetry = &config.telemetry;
-    let usable = telemetry.log_filter.split(',').all(is_directive);
-    faults.check("telemetry.log_filter", usable, FILTER_RULE);
+    faults.check("telemetry.log_filter", is_log_filter(&telemetry.log_filter), FILTER_RULE);
     let endpoint = &telemetry.otlp_endpoint;
     let usable = endpoint.is_empty() || is_http_url(endpoint);
     faults.check("telemetry.otlp_endpoint", usable, "must be an http or https URL, or \"\"");
     let named = !telemetry.service_name.trim().is_empty();
     faults.check("telemetry.service_name", named, "must not be blank");
     faults.within("telemetry.otlp_sample_bps", telemetry.otlp_sample_bps, 0, 10_000);
+}
+
+/// Whether a filter of log lines means what it seems to, in `telemetry.log_filter` and in `RUST_LOG`.
+pub fn is_log_filter(text: &str) -> bool {
+    text.split(',').all(is_directive)
 }
 
 /// Whether a part of a filter means what it seems to. A word alone that is not a level is a target of
@@ -38,7 +43,6 @@ mod tests {
 
     #[test]
     fn a_log_filter_names_levels_that_exist() {
-        let is_filter = |text: &str| text.split(',').all(is_directive);
         for filter in [
             "",
             "info",
@@ -57,7 +61,7 @@ mod tests {
             "warn, cli=info ",
             "info ",
         ] {
-            assert!(is_filter(filter), "{filter}");
+            assert!(is_log_filter(filter), "{filter}");
         }
         for filter in [
             "a=b=c",
@@ -76,7 +80,7 @@ mod tests {
             "[request",
             "info cli=warn",
         ] {
-            assert!(!is_filter(filter), "{filter}");
+            assert!(!is_log_filter(filter), "{filter}");
         }
     }
 }

@@ -6,6 +6,7 @@ mod json_fields;
 mod otlp;
 pub mod recorder;
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 
 use tracing_subscriber::filter::LevelFilter;
@@ -21,6 +22,9 @@ pub use recorder::{Exposition, install_recorder};
 /// Why telemetry could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
+    /// `RUST_LOG` is invalid: taken as it is, it would silence the log.
+    #[error("RUST_LOG: {}; unset it to log as telemetry.log_filter says", config::FILTER_RULE)]
+    Variable,
     /// The filter is invalid.
     #[error("telemetry.log_filter: {0}")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
@@ -52,18 +56,26 @@ impl Drop for TelemetryGuard {
     }
 }
 
-fn without_blanks(filter: &str) -> String {
-    filter.split(',').map(str::trim).collect::<Vec<_>>().join(",")
+/// The filter that `RUST_LOG` states, or else the configuration.
+fn filter(given: Option<&OsStr>, configured: &str) -> Result<EnvFilter, TelemetryError> {
+    // EnvFilter takes a blank before a part for a letter of its target.
+    let without_blanks =
+        |filter: &str| filter.split(',').map(str::trim).collect::<Vec<_>>().join(",");
+    let given = given.map(|given| given.to_str().ok_or(TelemetryError::Variable)).transpose()?;
+    match given.filter(|given| !given.trim().is_empty()) {
+        Some(given) if config::is_log_filter(given) => {
+            EnvFilter::try_new(without_blanks(given)).map_err(|_| TelemetryError::Variable)
+        }
+        Some(_) => Err(TelemetryError::Variable),
+        None => Ok(EnvFilter::try_new(without_blanks(configured))?),
+    }
 }
 
 /// Starts logging to stderr and, if an endpoint is configured, OTLP traces. `RUST_LOG` takes precedence over
 /// `telemetry.log_filter`; traces have the spans and events of level info, whatever is logged.
 pub fn init(config: &Config) -> Result<TelemetryGuard, TelemetryError> {
-    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
-        Ok(given) if !given.is_empty() => EnvFilter::try_new(given)?,
-        // EnvFilter takes a blank before a part for a letter of its target.
-        _ => EnvFilter::try_new(without_blanks(&config.telemetry.log_filter))?,
-    };
+    let given = std::env::var_os(EnvFilter::DEFAULT_ENV);
+    let filter = filter(given.as_deref(), &config.telemetry.log_filter)?;
     let traces = otlp::Traces::start(config).map_err(TelemetryError::Traces)?;
     let log = log_layer(config.telemetry.log_format);
     tracing_subscriber::registry().with(layers(traces.as_ref(), log, filter)).try_init()?;
@@ -99,6 +111,27 @@ fn log_layer(format: LogFormat) -> BoxedLayer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_variable_takes_precedence_and_a_mistyped_one_is_refused() {
+        let found =
+            |given: &str| filter(Some(OsStr::new(given)), "warn").map(|it| it.to_string()).ok();
+        for (given, used) in [
+            ("", "warn"),
+            (" ", "warn"),
+            ("debug", "debug"),
+            ("off", "off"),
+            ("info, engine=trace", "engine=trace,info"),
+        ] {
+            assert_eq!(found(given).as_deref(), Some(used), "{given}");
+        }
+        for given in ["warm", "a=b=c", "engine", "engine=inof", "info,warm", "info;engine=warn"] {
+            assert_eq!(found(given), None, "{given}");
+            let refused = filter(Some(OsStr::new(given)), "warn").expect_err(given).to_string();
+            assert!(refused.starts_with("RUST_LOG: must be a level"), "{refused}");
+        }
+        assert_eq!(filter(None, "warn").expect("valid").to_string(), "warn");
+    }
 
     #[test]
     fn traces_do_not_depend_on_what_is_logged() {
