@@ -15,6 +15,7 @@ use domain::chain::ChainNumber;
 use domain::ports::Clock as _;
 use http_api::auth::Service;
 use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use store::Store;
 
@@ -222,6 +223,7 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
             files.extend(keys.map(PathBuf::from));
         }
     }
+    files.extend(database_key(config.store.url.expose()));
     if files.is_empty() {
         return None;
     }
@@ -241,6 +243,13 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
             format!("readable by other users; run chmod 600 {}", open.join(" ")),
         ),
     })
+}
+
+/// `sslkey` of a PostgreSQL address.
+fn database_key(url: &str) -> Option<PathBuf> {
+    let (_, query) = url.strip_prefix("postgres").and_then(|rest| rest.split_once('?'))?;
+    let key = query.split('&').find_map(|pair| pair.strip_prefix("sslkey="))?;
+    percent_decode_str(key).decode_utf8().ok().map(|path| PathBuf::from(&*path))
 }
 
 /// Whether the database is reachable, has this version's schema, and belongs to this key.
@@ -515,6 +524,18 @@ mod tests {
         assert_eq!(key_file(&config, dir.path()).level, Level::Wrong);
         std::fs::write(&path, "short").expect("written");
         assert!(key_file(&config, dir.path()).detail.contains("32-byte"));
+    }
+
+    #[test]
+    fn the_key_of_the_databases_client_certificate_is_a_secret_file() {
+        for (url, key) in [
+            ("sqlite:corridor.db?sslkey=/k.pem", None),
+            ("postgres://db/c?sslmode=require", None),
+            ("postgres://me@db/c?sslmode=require&sslkey=/k.pem&sslcert=/c.pem", Some("/k.pem")),
+            ("postgresql://db/c?sslkey=%2Fetc%2Fmy%20key.pem", Some("/etc/my key.pem")),
+        ] {
+            assert_eq!(database_key(url), key.map(PathBuf::from), "{url}");
+        }
     }
 
     #[cfg(unix)]
