@@ -41,9 +41,10 @@ pub fn run(command: &RatesCommand, context: &Context) -> Result<(), Failure> {
     let RatesCommand::Test(args) = command;
     let config = args.config.load()?;
     let now = Timestamp(jiff::Timestamp::now().as_microsecond());
-    let test = run_async(async {
+    let mut test = run_async(async {
         rate_test::test(&config, &args.source, now).await.map_err(Failure::usage)
     })?;
+    test.faults.iter_mut().for_each(|fault| *fault = bounded(fault));
     match context.output {
         Output::Json => output::json(&as_json(&test, now))?,
         Output::Table => print(&test, now)?,
@@ -55,6 +56,18 @@ pub fn run(command: &RatesCommand, context: &Context) -> Result<(), Failure> {
         0 => Ok(()),
         1 => Err(Failure::Refused("the source has a fault".to_owned())),
         count => Err(Failure::Refused(format!("the source has {count} faults"))),
+    }
+}
+
+/// Longest fault that is shown, in characters.
+const FAULT_MAX_CHARS: usize = 500;
+
+/// The beginning of a fault: it may quote a document, which may be one line.
+fn bounded(fault: &str) -> String {
+    let beginning: String = fault.chars().take(FAULT_MAX_CHARS).collect();
+    match fault.chars().count().saturating_sub(FAULT_MAX_CHARS) {
+        0 => beginning,
+        more => format!("{beginning} … (and {more} more characters)"),
     }
 }
 
@@ -163,4 +176,21 @@ fn as_json(test: &RateTest, now: Timestamp) -> Value {
         "quotes": quotes.collect::<Vec<_>>(),
         "faults": test.faults,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_that_quotes_a_document_is_bounded() {
+        for (text, shown) in [
+            ("no rates".to_owned(), "no rates".to_owned()),
+            ("é".repeat(500), "é".repeat(500)),
+            ("é".repeat(501), format!("{} … (and 1 more characters)", "é".repeat(500))),
+            ("x".repeat(100_000), format!("{} … (and 99500 more characters)", "x".repeat(500))),
+        ] {
+            assert_eq!(bounded(&text), shown);
+        }
+    }
 }
