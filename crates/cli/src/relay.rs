@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use config::{Config, RelayEntry, refuse_in_production};
 use domain::ports::Clock as _;
+use domain::user::{Role, Scope};
 use serde_json::json;
 use service::relay::RelayService;
 use service::telemetry;
@@ -14,7 +15,7 @@ use store::RelayCursor;
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::reason;
+use super::people::{OnePerson, person, reason};
 use super::serve::{arm_failpoint, metrics, of_ended, refuse_for, stop_signal, until_ended};
 use super::store_commands::open;
 use super::table::{number, text};
@@ -52,13 +53,17 @@ pub struct RunArgs {
 #[command(after_help = "Example:
   corridor relay forget warehouse --why 'replaced by lake'
 
-Stop the relay first: one that runs begins again with the oldest stored event, or with the next one, as configured.")]
+Stop the relay first: one that runs begins again with the oldest stored event, or with the next one, as configured. --by is a
+user with the role admin.")]
 pub struct ForgetArgs {
     /// Name of the relay
     name: String,
     /// Only this tenant's logs, by tag [default: all tenants']
     #[arg(long, value_name = "TAG")]
     tenant: Option<String>,
+    /// User who performs the action [default: only the machine's user is recorded]
+    #[arg(long, value_name = "NAME", value_parser = person)]
+    by: Option<String>,
     /// Reason, for the audit log
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     why: String,
@@ -192,7 +197,14 @@ async fn forget(args: &ForgetArgs, context: &Context) -> Result<(), Failure> {
     if !cursors.iter().any(is_named) {
         return Err(Failure::Refused(format!("no relay {} has a position", args.name)));
     }
-    let by = opened.by.because(&args.why);
+    let by = match &args.by {
+        Some(by) => {
+            let scope = tenant.map_or(Scope::All, Scope::Tenant);
+            let person = OnePerson { by: by.clone(), why: args.why.clone() };
+            person.deed(&opened, scope, &[Role::Admin]).await?
+        }
+        None => opened.by.because(&args.why),
+    };
     opened.store.forget_relay(&args.name, tenant, by).await.map_err(Failure::of_store)?;
     output::remark(&format!("The relay {} begins again at its next start", args.name));
     Ok(())
