@@ -3,14 +3,10 @@
 
 use anyhow::Context as _;
 use domain::ids::PaymentId;
-use domain::ledger::{AccountCode, TransferKind};
 use store::Store;
 
 use super::installation::{Funded, Installation};
 use super::load::{Sample, Tally};
-
-/// Transfers read at once.
-const PAGE: usize = 5_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
@@ -34,7 +30,8 @@ impl Checks {
         let mut checks =
             Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
         for funded in &installation.tenants {
-            checks.rows += reservations(store, funded).await?;
+            let rows = store.reservation_count(funded.tenant.id).await;
+            checks.rows += rows.context("counting the reservations")?;
             let faults =
                 store.verify_books(funded.tenant.id).await.context("verifying the books")?;
             checks
@@ -72,26 +69,6 @@ impl Checks {
         }
         let faults = self.book_faults.join("; ");
         (!self.balanced()).then(|| format!("the ledger does not balance: {faults}"))
-    }
-}
-
-/// Number of reservations on the prefund account: one per payment.
-async fn reservations(store: &Store, funded: &Funded) -> anyhow::Result<u64> {
-    let (mut count, mut after) = (0, None);
-    loop {
-        let page = store
-            .transfers(funded.tenant.id, after, PAGE)
-            .await
-            .context("reading the transfers")?;
-        let reserves = page.iter().filter(|transfer| {
-            transfer.kind == TransferKind::Pending
-                && matches!(transfer.debit, AccountCode::Prefund(_))
-        });
-        count += reserves.count() as u64;
-        after = match page.last() {
-            Some(last) if page.len() == PAGE => Some(last.id),
-            _ => return Ok(count),
-        };
     }
 }
 

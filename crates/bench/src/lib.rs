@@ -17,6 +17,7 @@ mod load;
 mod orders;
 mod pages;
 mod payer;
+mod preload;
 mod reads;
 mod report;
 mod server_process;
@@ -54,8 +55,10 @@ pub struct Settings {
     pub warm_up_s: u64,
     /// Tenants, each with one prefund account; clients are assigned round robin.
     pub tenants: usize,
-    /// Payments made and settled before anything is measured.
+    /// Payments stored and settled before anything is measured.
     pub preload: u64,
+    /// How many of them are made over the API; the others are copies of these.
+    pub preload_made: u64,
     /// Maximum wait for accepted payments to settle, before and after measuring.
     pub drain_s: u64,
     /// `postgres://…`; default: SQLite in a temporary directory.
@@ -87,7 +90,7 @@ struct Bench<'a> {
     all: Tally,
 }
 
-/// Does `work` with a server of its own, preloaded; then stops it and checks rows and books.
+/// Does `work` with a server of its own on a preloaded database; then checks rows and books.
 async fn with_server<T>(
     settings: &Settings,
     tell: &dyn Fn(&str),
@@ -95,43 +98,47 @@ async fn with_server<T>(
 ) -> anyhow::Result<(T, &'static str, Checks)> {
     tell("creating an installation");
     let installation = Installation::make(settings).await?;
-    tell("starting the server");
-    let mut server = ServerProcess::start(&installation).await?;
-    let measured = async {
-        let all = Tally::default();
-        let mut bench = Bench { installation: &installation, server: &server, tell, all };
-        bench.preload(settings).await?;
+    let all = preload::fill(&installation, settings, tell).await?;
+    let measured = async |server: &ServerProcess| {
+        let mut bench = Bench { installation: &installation, server, tell, all };
         let found = work(&mut bench).await?;
-        Ok::<_, anyhow::Error>((found, bench.all))
+        Ok((found, bench.all))
     };
-    let measured = tokio::select! {
-        measured = measured => Some(measured),
-        _ = tokio::signal::ctrl_c() => None,
-    };
-    tell("stopping the server");
-    let stopped = server.stop().await;
-    let measured = measured.context("interrupted")?;
-    let (found, all) =
-        measured.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
-    stopped?;
+    let (found, all) = serving(&installation, tell, measured).await?;
     tell("checking rows and books");
     let checks = Checks::make(&installation, &all).await?;
     Ok((found, installation.store_name(), checks))
 }
 
-impl Bench<'_> {
-    async fn preload(&mut self, settings: &Settings) -> anyhow::Result<()> {
-        if settings.preload > 0 {
-            (self.tell)(&format!("preloading {} payments", settings.preload));
-            let crowd = Crowd::new(settings, self.installation, self.server.address);
-            self.all.absorb(crowd.run(Until::Pairs(settings.preload), Pace::Closed).await?);
-            (self.tell)("waiting for settlement");
-            let drain = Duration::from_secs(settings.drain_s);
-            drained(self.installation, Instant::now() + drain).await?;
-        }
-        Ok(())
-    }
+/// Starts a server, does `work`, and stops the server.
+async fn serving<T>(
+    installation: &Installation,
+    tell: &dyn Fn(&str),
+    work: impl AsyncFnOnce(&ServerProcess) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    tell("starting the server");
+    let mut server = ServerProcess::start(installation).await?;
+    let done = tokio::select! {
+        done = work(&server) => Some(done),
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    tell("stopping the server");
+    let stopped = server.stop().await;
+    let done = done.context("interrupted")?;
+    let done = done.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
+    stopped?;
+    Ok(done)
+}
 
+/// Does `work` unless the user interrupts it.
+async fn interruptible<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
+    }
+}
+
+impl Bench<'_> {
     async fn measure(&mut self, settings: &Settings) -> anyhow::Result<(Meter, Tally)> {
         let Bench { installation, server, tell, .. } = *self;
         let crowd = Crowd::new(settings, installation, server.address);

@@ -39,6 +39,13 @@ impl Numbers {
         Ok(Numbers(u64::from_ne_bytes(seed).max(1)))
     }
 
+    /// Another sequence, one of many of the same start.
+    pub(super) fn nth(&self, nth: u64) -> Numbers {
+        let mut mixed = Numbers(self.0 ^ nth.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        mixed.0 = mixed.0.max(1);
+        Numbers(mixed.next().max(1))
+    }
+
     pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

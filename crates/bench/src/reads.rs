@@ -235,6 +235,7 @@ impl ReadsReport {
             whole(out, "tenants", self.settings.tenants as u64);
             whole(out, "seconds", self.settings.seconds);
             whole(out, "preload", self.settings.preload);
+            whole(out, "stored", self.checks.rows);
             out.object("reads", |reads| {
                 for Outcome { read, per_s, us, errors } in &self.outcomes {
                     reads.object(read.name(), |out| {
@@ -263,10 +264,11 @@ impl ReadsReport {
 
     /// Names and values for display.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
-        let Settings { clients, tenants, preload, .. } = self.settings;
+        let Settings { clients, tenants, .. } = self.settings;
+        let stored = self.checks.rows;
         let mut rows = vec![
             ("store", self.store.to_owned()),
-            ("load", format!("{clients} clients, {tenants} tenants, {preload} payments")),
+            ("load", format!("{clients} clients, {tenants} tenants, {stored} payments")),
         ];
         rows.extend(self.outcomes.iter().map(|it| {
             let errors =

@@ -42,9 +42,12 @@ struct LoadArgs {
     /// Tenants, each with one prefund account; clients are spread over them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     tenants: u32,
-    /// Payments to create and settle beforehand
+    /// Payments to store beforehand: at most 4,000 are made and settled, the others are copies of them
     #[arg(long, default_value_t = 0, value_name = "N")]
     preload: u64,
+    /// Payments of the preload to make
+    #[arg(long, default_value_t = 4_000, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..))]
+    preload_made: u64,
     /// Destination country [default: all seven in turn]
     #[arg(long, value_name = "CCC", value_parser = country)]
     country: Option<Country>,
@@ -149,6 +152,7 @@ impl LoadArgs {
             warm_up_s: self.warmup,
             tenants: self.tenants as usize,
             preload: self.preload,
+            preload_made: self.preload_made,
             drain_s: self.drain,
             database_url: self.database_url.clone(),
             open_loop,

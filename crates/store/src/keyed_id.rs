@@ -14,7 +14,7 @@ use aes_gcm_siv::aes::Aes128;
 use aes_gcm_siv::aes::cipher::{BlockCipherEncrypt, KeyInit};
 use domain::decision::IdSource;
 use domain::ports::Clock;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
 use crate::options::Entropy;
@@ -22,7 +22,9 @@ use crate::options::Entropy;
 const ROUNDS: u8 = 4;
 const HALF_BITS: u32 = 61;
 const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
-/// Bits after the milliseconds.
+/// Where the milliseconds of a stored id begin.
+const MILLIS_AT: u32 = 80;
+/// Free bits after the milliseconds.
 const TAIL_BITS: u32 = 74;
 const TAIL_MASK: u128 = (1 << TAIL_BITS) - 1;
 /// The version nibbles 4 and 7 differ by this; a UUID of another version keeps its version and so
@@ -111,6 +113,15 @@ impl IdCodec {
         Uuid::from_u128(with_free_bits(bits ^ SHAPE_SWAP, join(left, right)))
     }
 
+    /// The public id of the record that would have been stored that much later, with the same tail:
+    /// records that are moved together keep their order.
+    pub(crate) fn moved(&self, public: Uuid, by: Span) -> Uuid {
+        let bits = self.stored(public).as_u128();
+        let millis = (bits >> MILLIS_AT).wrapping_add_signed((by.0 / 1_000).into());
+        let tail = bits & ((1 << MILLIS_AT) - 1);
+        self.public(Uuid::from_u128((millis << MILLIS_AT) | tail))
+    }
+
     /// The first stored id that can be created at this instant.
     pub(crate) fn first_at(&self, at: Timestamp) -> Uuid {
         let millis = u128::from((at.0.max(0) / 1_000).unsigned_abs()) & ((1 << 48) - 1);
@@ -119,7 +130,7 @@ impl IdCodec {
 
     /// When a stored id was created, to the millisecond.
     pub(crate) fn made_at(&self, stored: Uuid) -> Timestamp {
-        let millis = i64::try_from(stored.as_u128() >> 80).unwrap_or(i64::MAX / 1_000);
+        let millis = i64::try_from(stored.as_u128() >> MILLIS_AT).unwrap_or(i64::MAX / 1_000);
         Timestamp(millis * 1_000)
     }
 
@@ -263,6 +274,19 @@ mod tests {
                 && some > first
                 && some < codec().first_at(Timestamp(at.0 + 1_000))
         );
+    }
+
+    #[test]
+    fn a_moved_id_differs_by_its_time_alone() {
+        let at = Timestamp(1_795_244_268_123_000);
+        let stored = Uuid::from_u128(codec().first_at(at).as_u128() | 0x1234);
+        let public = codec().public(stored);
+        for by in [Span::days(-25), Span::millis(-1), Span(0), Span::days(1)] {
+            let moved = codec().moved(public, by);
+            assert_eq!(moved.get_version_num(), 4);
+            assert_eq!(codec().made_at(codec().stored(moved)), at + by);
+            assert_eq!(codec().moved(moved, Span(-by.0)), public);
+        }
     }
 
     #[test]

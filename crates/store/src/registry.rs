@@ -68,8 +68,9 @@ fn shared() -> Vec<&'static Stmt> {
 }
 
 /// Statements that only PostgreSQL runs.
-fn of_postgres() -> [&'static Stmt; 4] {
-    [&postgres::BEGIN, &postgres::BEGIN_SNAPSHOT, &postgres::COMMIT, &postgres::CLOCK]
+fn of_postgres() -> [&'static Stmt; 5] {
+    use postgres::{BEGIN, BEGIN_SNAPSHOT, CLOCK, COMMIT, VACUUM};
+    [&BEGIN, &BEGIN_SNAPSHOT, &COMMIT, &CLOCK, &VACUUM]
 }
 
 impl Store {

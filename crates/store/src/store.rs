@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use domain::decision::IdSource;
 use domain::ids::BatchId;
-use domain::time::Timestamp;
+use domain::time::{Span, Timestamp};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::admin;
@@ -179,6 +179,20 @@ impl Store {
         let (clock, entropy) =
             (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));
         Box::new(KeyedIds::new(codec, clock, entropy, Arc::clone(&self.inner.last_id)))
+    }
+
+    /// The id of a copy of a record that is stored as if created that much later, to the millisecond;
+    /// the same id before [`Store::migrate`] or [`Store::ready`].
+    pub fn moved_id(&self, public: uuid::Uuid, by: Span) -> uuid::Uuid {
+        self.inner.keys.get().map_or(public, |keys| keys.ids.moved(public, by))
+    }
+
+    /// Updates the database's own statistics, after many rows were added at once.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or is read behind a pooler in transaction mode.
+    pub async fn gather_statistics(&self) -> Result<(), StoreError> {
+        Ok(self.driver().gather_statistics().await?)
     }
 
     /// Cryptographically random bytes from the store's own source.

@@ -128,6 +128,15 @@ impl Driver {
         }
     }
 
+    /// Updates the planner's statistics of all tables and marks their rows as visible to all, as the
+    /// server does by itself in time; SQLite plans without.
+    pub(crate) fn gather_statistics(&self) -> Running<'_, Result<(), DbError>> {
+        match self {
+            Driver::Sqlite(_) => Box::pin(std::future::ready(Ok(()))),
+            Driver::Postgres(postgres) => Box::pin(postgres.gather_statistics()),
+        }
+    }
+
     /// Prepares a statement without running it.
     pub(crate) fn prepare(&self, stmt: &'static Stmt) -> Running<'_, Result<(), DbError>> {
         match self {

@@ -30,6 +30,12 @@ static FUNDING: Stmt = Stmt::written(
      AND (t.reason = 'prefund.top_up' OR t.reason = 'prefund.withdrawal' OR t.reason = 'sweep.fund' \
      OR t.reason = 'sweep.fund_reversal')",
 );
+// The range is that of an index.
+static RESERVATIONS: Stmt = Stmt::written(
+    "ledger.reservations",
+    "SELECT COUNT(*) FROM transfer t WHERE t.tenant = $1 AND t.kind = 'pending' \
+     AND t.debit >= 'prefund:' AND t.debit < 'prefund;'",
+);
 // A post_pending ends its reservation and is final; a void_pending only ends it.
 static DEBITS: Stmt = Stmt::written(
     "ledger.debits",
@@ -64,7 +70,7 @@ static BALANCES: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ACCOUNTS, &FIRST, &NEXT, &FUNDING, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
+    &[&ACCOUNTS, &FIRST, &NEXT, &FUNDING, &RESERVATIONS, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
 
 /// An inconsistency in a tenant's books.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +124,16 @@ impl Store {
             None => self.many(&FIRST, (tenant, most(limit))).await,
             Some(after) => self.many(&NEXT, (tenant, most(limit), after)).await,
         }
+    }
+
+    /// Number of reservations on a tenant's prefund accounts, ended or not: one per payment. Reads all of
+    /// them.
+    pub async fn reservation_count(&self, tenant: TenantId) -> Result<u64, StoreError> {
+        let query = (&RESERVATIONS, vec![tenant.0.into()]);
+        let answers = self.driver().snapshot(vec![query]).await?;
+        let keys = self.id_keys().await?;
+        let counts: Vec<i64> = read(answers.iter().flatten(), &keys)?;
+        Ok(counts.first().map_or(0, |count| count.unsigned_abs()))
     }
 
     /// The transfer with this [`domain::ledger::funding_subject`].

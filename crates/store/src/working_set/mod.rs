@@ -223,6 +223,13 @@ impl WorkingSet {
         self.heads.put(tenant, head);
     }
 
+    /// Adds transfers and events as they are, for copies of records: neither the accounts nor the head
+    /// follow, which the caller has to save.
+    pub fn add_copied(&mut self, transfers: Vec<Transfer>, events: Vec<Event>) {
+        transfers.into_iter().for_each(|transfer| self.transfers.add(transfer));
+        events.into_iter().for_each(|event| self.events.add(event));
+    }
+
     /// Adds a user's action to the tenant's audit log. The command's need includes the log's end.
     pub fn note(&mut self, tenant: TenantId, deed: audit::Deed, note: audit::Note) {
         let mut head = self.audit_heads.get(&tenant).copied().unwrap_or_default();

@@ -1,9 +1,13 @@
 //! Tiny runs of `corridor bench …`: their output, and that their own checks pass. Figures are not
 //! checked.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::api::{Api, sequence};
 use super::harness::Installation;
+use super::rig::PUBLIC_URL;
 
 fn bench(args: &[&str]) -> Value {
     Installation::new().json(&[&["bench"], args].concat()).remove(0)
@@ -101,6 +105,53 @@ fn reads_are_measured_and_checked() {
         assert_above_zero(&report["reads"][read], &["per_s", "p50_ms", "p99_ms"]);
         assert_eq!(report["reads"][read]["errors"], 0, "{read}");
     }
+}
+
+/// The benchmark reads samples of the copies over HTTP, by both ids and in lists, and compares them with
+/// their rows. Afterwards every payment is listed, the log has no gap, the books are right, and a payment
+/// is made beside them.
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_are_as_good_as_payments_that_were_made() {
+    let cluster = testkit::postgres::for_tests("a multiplied preload").expect("PostgreSQL");
+    let Some(cluster) = cluster else { return };
+    let url = cluster.database("multiplied").expect("a database");
+    let text = format!(
+        "environment = \"mock\"\n[http]\nlisten = \"127.0.0.1:0\"\npublic_url = \"{PUBLIC_URL}\"\n[telemetry]\nlog_format = \"json\"\n"
+    );
+    let mut installation = Installation::configured(&text);
+    installation.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "Q".repeat(42) + "E=");
+    let size = ["--preload", "3300", "--preload-made", "300", "--country", "PAK"];
+    let run = ["--clients", "4", "--seconds", "1", "--drain", "300", "--database-url", &url];
+    let args = [&["bench", "reads"][..], &size, &run].concat();
+    let report = installation.json(&args).remove(0);
+    let agree = ["answers_agree", "ledger_balances"].map(|name| (name, true.into()));
+    assert_members(&report, &agree);
+    assert_members(&report, &[("stored", 3_300.into())]);
+    for read in ["by_id", "by_external_id", "newest", "of_state", "deep", "search"] {
+        assert_eq!(report["reads"][read]["errors"], 0, "{read}");
+    }
+    installation.set("CORRIDOR_STORE__URL", url.as_str());
+    let doctor = installation.run(&["doctor"]);
+    assert_eq!(doctor.code, 0, "{}{}", doctor.stdout, doctor.stderr);
+    let tenants = installation.json(&["tenants", "list"]);
+    let tag = tenants[0]["tag"].as_str().expect("a tag");
+    let keys = installation.json(&["keys", "create", "--tenant", tag]).remove(0);
+    let node = installation.serve("node", &[]);
+    let api = Api::of(PUBLIC_URL, &keys, "");
+    let quote = r#"{"country":"PAK","currency":"AED","amount":100}"#;
+    let quote = api.post(&node.address, "/v2/quote", quote, None).await.done();
+    let quote: Value = serde_json::from_str(&quote).expect("a quote");
+    let order = super::load::order(domain::country::Country::Pak, &quote, "after", "1001", "x");
+    api.post(&node.address, "/v2/payment", &order, None).await.done();
+    let listed = api.payments(&node.address, "PAK").await;
+    let ids: BTreeSet<&str> = listed.iter().map(|record| &*record.id).collect();
+    assert_eq!((listed.len(), ids.len()), (3_301, 3_301));
+    let events = api.all_events(&node.address).await;
+    let gaps = events.windows(2).filter(|two| sequence(&two[0]) + 1 != sequence(&two[1])).count();
+    assert_eq!((sequence(&events[0]), gaps), (1, 0));
+    assert!(events.len() > 5 * 3_300, "{} events", events.len());
+    let verified = installation.ok(&["ledger", "verify"]);
+    assert!(!verified.contains("WRONG"), "{verified}");
 }
 
 #[test]

@@ -50,6 +50,7 @@ pub(crate) static CLOCK: Stmt = Stmt::written(
     "clock",
     "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
 );
+pub(crate) static VACUUM: Stmt = Stmt::written("vacuum", "VACUUM (ANALYZE)");
 
 /// How long connections wait beyond the server's own statement timeout before a statement counts as
 /// lost.
@@ -131,6 +132,11 @@ impl Postgres {
         let mut answers = flight::all(lease.flight(&statements).await?)?;
         answers.pop();
         Ok(answers.into_iter().skip(1).map(|answer| answer.rows).collect())
+    }
+
+    pub(crate) async fn gather_statistics(&self) -> Result<(), DbError> {
+        let mut lease = self.auditors.lease_fresh().await?;
+        lease.one(&VACUUM, Params::None).await.map(drop)
     }
 
     pub(crate) async fn prepare(&self, stmt: &'static Stmt) -> Result<(), DbError> {
