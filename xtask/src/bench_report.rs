@@ -12,7 +12,7 @@ const REPORT: &str = "docs/performance.md";
 const BY_HAND: &str = "\n## What was tried\n";
 
 /// Exits 0 once the report is written.
-pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
+pub fn run(root: &Path, seconds: u64, preload: Option<u64>) -> anyhow::Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     // The whole workspace, so that packages are built with the same features as everywhere.
     let build = [
@@ -36,6 +36,7 @@ pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     measure
         .arg(program("corridor"))
         .arg(seconds.to_string())
+        .args(preload.map(|preload| preload.to_string()))
         .current_dir(root)
         .stderr(Stdio::inherit());
     let measured = measure.output().context("starting the benchmarks")?;

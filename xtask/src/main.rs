@@ -61,6 +61,10 @@ enum Chore {
         /// Duration of each load, in seconds
         #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
         seconds: u64,
+        /// Payments stored before growth is measured, twice (needs 7 GB of disk per million) [default:
+        /// no growth]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        preload: Option<u64>,
     },
     /// Build the Debian package and the tarball of a release, or check them (`--check`)
     Package(package::PackageArgs),
@@ -76,7 +80,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Simulate { args } => simulate::run(&root, &args),
         Chore::Chaos { args } => chaos::run(&root, &args),
         Chore::Fuzz(args) => fuzz::run(&root, &args),
-        Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
+        Chore::BenchReport { seconds, preload } => bench_report::run(&root, seconds, preload),
         Chore::Package(args) => package::run(&root, &args),
         Chore::Sbom => {
             print!("{}", package::sbom::document(&root, package::release::epoch(&root)?)?);

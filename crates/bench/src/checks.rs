@@ -22,6 +22,8 @@ pub(super) struct Checks {
     pub(super) differing: Vec<String>,
     /// Inconsistencies of the books.
     pub(super) book_faults: Vec<String>,
+    /// Size of the database.
+    pub(super) bytes: u64,
 }
 
 impl Checks {
@@ -29,6 +31,7 @@ impl Checks {
         let store = &installation.store;
         let mut checks =
             Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
+        checks.bytes = store.size_bytes().await.context("reading the database's size")?;
         for funded in &installation.tenants {
             let rows = store.reservation_count(funded.tenant.id).await;
             checks.rows += rows.context("counting the reservations")?;

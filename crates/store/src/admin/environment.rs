@@ -22,11 +22,12 @@ static OTHER_KEYS: Stmt = Stmt::written(
 );
 
 static ENCODING: Stmt = Stmt::written("environment.encoding", "SELECT {{encoding}} AS encoding");
+static SIZE: Stmt = Stmt::written("environment.size", "SELECT {{size}} AS size");
 
 /// The encoding that keeps senders' names; PostgreSQL has one for each database.
 const UNICODE: &str = "UTF8";
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS, &ENCODING];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS, &ENCODING, &SIZE];
 
 impl Store {
     /// The environment of the service that created the database; `None` = not recorded yet, or not
@@ -64,6 +65,14 @@ impl Store {
         let missing = || StoreError::Corrupt("the store has no encoding".to_owned());
         let encoding = rows.first().ok_or_else(missing)?.fields().text()?.to_owned();
         Ok(Some(encoding).filter(|encoding| encoding != UNICODE))
+    }
+
+    /// The size of the database in bytes, indexes included.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn size_bytes(&self) -> Result<u64, StoreError> {
+        self.only::<i64>(&SIZE, ()).await.map(i64::unsigned_abs)
     }
 
     /// How many active access keys belong to environments other than `environment`.

@@ -114,7 +114,7 @@ impl Stmt {
 /// `{{for_update}}`, `{{for_update_by column}}` in the order of a column, `{{for_share_by column}}`
 /// likewise for readers, and `{{skip_locked}}`: PostgreSQL's row locks, empty on SQLite, which has one writer;
 /// `{{has column $n}}`: whether the bytes of a column contain those of a parameter; `{{table alias}}`: the columns
-/// of a table; `{{encoding}}`: the encoding of the database.
+/// of a table; `{{encoding}}`: the encoding of the database; `{{size}}`: its size in bytes.
 fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
     let mut out = String::with_capacity(sql.len() * 2);
     let mut rest = sql;
@@ -165,6 +165,11 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("now", Dialect::Sqlite) => "$1".to_owned(),
         ("encoding", Dialect::Postgres) => "current_setting('server_encoding')".to_owned(),
         ("encoding", Dialect::Sqlite) => "'UTF8'".to_owned(),
+        ("size", Dialect::Postgres) => "pg_database_size(current_database())".to_owned(),
+        ("size", Dialect::Sqlite) => {
+            "(SELECT c.page_count * s.page_size FROM pragma_page_count c, pragma_page_size s)"
+                .to_owned()
+        }
         (name, _) => {
             let table = tables::named(name);
             table.map_or_else(

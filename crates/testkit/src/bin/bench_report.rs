@@ -25,6 +25,8 @@ type Failure = Box<dyn std::error::Error>;
 struct Bench<'a> {
     program: &'a Path,
     seconds: &'a str,
+    /// Payments stored before growth is measured; `None` leaves it out.
+    preload: Option<&'a str>,
 }
 
 impl Bench<'_> {
@@ -52,6 +54,53 @@ impl Bench<'_> {
             "payments",
             &[&["--clients", OWN_CLIENTS, "--seconds", self.seconds][..], more].concat(),
         )
+    }
+}
+
+/// What two runs among many payments measured.
+struct Growth {
+    sustained: Value,
+    reads: Value,
+}
+
+impl Growth {
+    /// Each run on a cluster of its own, so that the disk holds one of them.
+    fn measure(bench: &Bench<'_>, preload: &str) -> Result<Growth, Failure> {
+        let durable = Options { durable: true, ..Options::default() };
+        let on = |url: &str| ["--preload", preload, "--database-url", url].map(str::to_owned);
+        let cluster = Cluster::start(&durable)?;
+        let more = on(&cluster.database("growth")?);
+        let sustained = bench.sustained(&more.each_ref().map(String::as_str))?;
+        drop(cluster);
+        let cluster = Cluster::start(&durable)?;
+        let more = on(&cluster.database("growth")?);
+        let reads = bench.run("reads", &more.each_ref().map(String::as_str))?;
+        Ok(Growth { sustained, reads })
+    }
+
+    /// The report's row, next to what was measured without a preload.
+    fn row(&self, empty: &Value) -> Result<String, Failure> {
+        let held = |report: &Value| figure(report, "sustained_per_s");
+        let burst = |report: &Value| figure(report, "burst_per_s");
+        let stored = figure(&self.reads, "stored")?;
+        let p99 = |read: &str| {
+            figure(&self.reads["reads"][read], "p99_ms").map(|figure| figure.to_string())
+        };
+        let figures = format!(
+            "{} ÷ {}, burst {} ÷ {}; p99 by id {}, by external id {}, list {}, search {} ms; {} bytes a payment",
+            whole(held(&self.sustained)?),
+            whole(held(empty)?),
+            whole(burst(&self.sustained)?),
+            whole(burst(empty)?),
+            p99("by_id")?,
+            p99("by_external_id")?,
+            p99("newest")?,
+            p99("search")?,
+            figure(&self.reads, "bytes_a_payment")?
+        );
+        let what = format!("growth: S1 with {stored} payments stored ÷ empty, PostgreSQL");
+        let ratio = ratio(held(&self.sustained)?, held(empty)?);
+        Ok(row("P4", &what, &figures, &ratio, "0.85, 0.95"))
     }
 }
 
@@ -165,11 +214,12 @@ struct Measured {
     sustained_on_sqlite: Value,
     webhooks: Value,
     deposits: Value,
+    growth: Option<Growth>,
 }
 
-fn measure(binaries: &Binaries, program: &Path, seconds: &str) -> Result<Measured, Failure> {
+fn measure(binaries: &Binaries, bench: &Bench<'_>) -> Result<Measured, Failure> {
+    let seconds = bench.seconds;
     let cluster = Cluster::start(&Options { durable: true, ..Options::default() })?;
-    let bench = Bench { program, seconds };
     let pgbench = Pgbench { binaries, url: cluster.database("pgbench")?, seconds };
     pgbench.fill()?;
     let pgbench_before = pgbench.run()?;
@@ -186,6 +236,7 @@ fn measure(binaries: &Binaries, program: &Path, seconds: &str) -> Result<Measure
         on_sqlite: bench.payments(&[])?,
         webhooks: bench.run("webhooks", &[])?,
         deposits: bench.run("deposits", &[])?,
+        growth: bench.preload.map(|preload| Growth::measure(bench, preload)).transpose()?,
     })
 }
 
@@ -257,6 +308,9 @@ impl Measured {
             &ratio(one, spread),
             "0.9, 1.0",
         );
+        if let Some(growth) = &self.growth {
+            rows += &growth.row(&self.sustained)?;
+        }
         let (delivered, plain) =
             (figure(&self.webhooks, "deliveries_per_s")?, figure(&self.webhooks, "plain_per_s")?);
         rows += &row(
@@ -300,18 +354,21 @@ impl Measured {
     }
 }
 
-fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
+fn report(bench: &Bench<'_>) -> Result<String, Failure> {
     let binaries = Binaries::find()?;
-    let measured = measure(&binaries, program, seconds)?;
+    let (seconds, preload) = (bench.seconds, bench.preload);
+    let measured = measure(&binaries, bench)?;
+    let option = preload.map_or(String::new(), |preload| format!(" --preload {preload}"));
+    let growth = if preload.is_none() { "growth to 10,000,000 payments (P4), " } else { "" };
     let (rows, latencies) = (measured.ratios()?, measured.latencies()?);
     Ok(format!(
-        "# Performance\n\nWritten by `cargo xtask bench-report --seconds {seconds}`, which measures everything below in one run, \
+        "# Performance\n\nWritten by `cargo xtask bench-report --seconds {seconds}{option}`, which measures everything below in one run, \
          server, database and load on the same machine. Absolute figures drift from machine to machine; the ratios are what counts.\n\n\
          - Machine: {}\n- Commit: {}\n- PostgreSQL: fsync and synchronous_commit on; pgbench: TPC-B, scale {SCALE}, {CLIENTS} clients, \
          prepared; ours: {OWN_CLIENTS} clients, {seconds} s, every signature real, workers on and the simulated bank settling\n\n\
          | # | Measure | Figures | Ratio | First mark, goal |\n|---|---|---|---|---|\n{rows}\n\
          | Store | pairs/s | p50 ms | p99 ms | p99.9 ms | batch p50 | settled/s |\n|---|---|---|---|---|---|---|\n{latencies}\n\
-         Not in this report: growth to 10,000,000 payments (P4), two nodes (P5), event to webhook (L2), memory and start (P10).\n",
+         Not in this report: {growth}two nodes (P5), event to webhook (L2), memory and start (P10).\n",
         machine(&binaries)?,
         commit()?,
     ))
@@ -319,11 +376,15 @@ fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [program, seconds] = &args[..] else {
-        eprintln!("usage: bench_report <corridor> <seconds>");
-        return ExitCode::from(2);
+    let (program, seconds, preload) = match &args[..] {
+        [program, seconds] => (program, seconds, None),
+        [program, seconds, preload] => (program, seconds, Some(preload.as_str())),
+        _ => {
+            eprintln!("usage: bench_report <corridor> <seconds> [<payments stored for growth>]");
+            return ExitCode::from(2);
+        }
     };
-    match report(Path::new(program), seconds) {
+    match report(&Bench { program: Path::new(program), seconds, preload }) {
         Ok(report) => {
             print!("{report}");
             ExitCode::SUCCESS
