@@ -10,6 +10,7 @@ mod fuzz;
 mod house;
 mod package;
 mod planted;
+mod profile;
 mod simulate;
 mod tidy;
 
@@ -66,6 +67,8 @@ enum Chore {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         preload: Option<u64>,
     },
+    /// Record where the CPU time of a payment goes, in `docs/profiles` (needs perf and PostgreSQL)
+    Profile(profile::ProfileArgs),
     /// Build the Debian package and the tarball of a release, or check them (`--check`)
     Package(package::PackageArgs),
     /// Print the release's software bill of materials as CycloneDX
@@ -81,6 +84,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Chaos { args } => chaos::run(&root, &args),
         Chore::Fuzz(args) => fuzz::run(&root, &args),
         Chore::BenchReport { seconds, preload } => bench_report::run(&root, seconds, preload),
+        Chore::Profile(args) => profile::run(&root, &args),
         Chore::Package(args) => package::run(&root, &args),
         Chore::Sbom => {
             print!("{}", package::sbom::document(&root, package::release::epoch(&root)?)?);
