@@ -254,8 +254,13 @@ pub struct ExchangeOrder {
     pub debit: Option<IntentId>,
     /// Transaction of the debit.
     pub debit_tx: Option<TxHash>,
+    /// What the token's contract deducted from the debit, as booked, in minor units (10^-6). `None`
+    /// of orders that an earlier version debited: unknown.
+    pub debit_fee: Option<i64>,
     /// Intent of the tokens' return.
     pub give_back: Option<IntentId>,
+    /// The same of the return.
+    pub return_fee: Option<i64>,
     /// Newest attempt to pay out; `None` before the first.
     pub attempt: Option<AttemptId>,
     /// Start of the unknown outcome of its payout.

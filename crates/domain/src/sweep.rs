@@ -85,6 +85,9 @@ pub struct Sweep {
     pub intent: IntentId,
     /// Transaction that executed it.
     pub tx: Option<TxHash>,
+    /// What the token's contract deducted, as booked, in minor units (10^-6). `None` of sweeps that an
+    /// earlier version executed: unknown.
+    pub token_fee: Option<i64>,
     /// Row version, increased by one with every change.
     pub version: i64,
 }
@@ -206,6 +209,7 @@ pub fn begin(
         hold: cx.transfer_id(),
         intent,
         tx: None,
+        token_fee: Some(0),
         version: 1,
     };
     let plan = Plan::Sweep { token: new.token, amount: minor.unsigned_abs() };
@@ -258,32 +262,47 @@ impl Sweep {
         }
     }
 
-    /// Books the fee that the token's contract deducted: it never was in the treasury, and the
-    /// tenant's position bears it.
-    fn token_fee(&self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
-        if fee <= 0 {
+    /// Books what the token's contract deducted, less what is booked of it: it never was in the
+    /// treasury, and the tenant's position bears it.
+    fn change_fee(&mut self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let Some(booked) = self.token_fee.filter(|booked| *booked != fee) else {
             return Vec::new();
-        }
+        };
+        self.token_fee = Some(fee);
+        self.version += 1;
         let (chain, coin) = (self.chain, self.coin);
         let set = cx.transfer_id();
-        let leg = |id, debit, credit| Transfer {
-            id,
-            tenant: self.tenant,
-            debit,
-            credit,
-            amount: Money::new(fee, coin.currency()),
-            kind: TransferKind::Posted,
-            pending: None,
-            set,
-            reason: "sweep.token_fee",
-            subject: Some(self.id.0),
-            at: self.state_at,
+        let minor = fee.saturating_sub(booked);
+        let (tenant, subject, at) = (self.tenant, Some(self.id.0), cx.now);
+        let reason = if minor > 0 { "sweep.token_fee" } else { "sweep.token_fee_reversal" };
+        let leg = |id, from, to| {
+            let (debit, credit) = if minor > 0 { (from, to) } else { (to, from) };
+            let amount = Money::new(minor.saturating_abs(), coin.currency());
+            let kind = TransferKind::Posted;
+            Transfer {
+                id,
+                tenant,
+                debit,
+                credit,
+                amount,
+                kind,
+                pending: None,
+                set,
+                reason,
+                subject,
+                at,
+            }
         };
         let position = AccountCode::FxPosition(coin.currency());
         vec![
             leg(set, AccountCode::Treasury(chain, coin), AccountCode::External(coin)),
             leg(cx.transfer_id(), position, AccountCode::Exchanged(chain, coin)),
         ]
+    }
+
+    /// Books what the token's contract deducted, as the chain has it now, in place of what is booked.
+    pub fn fee_is(&mut self, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+        WalletEffects { transfers: self.change_fee(fee, cx), ..WalletEffects::default() }
     }
 
     fn alert(&self, kind: AlertKind, what: String) -> Alert {
@@ -305,14 +324,16 @@ impl Sweep {
             Move::To(state) => {
                 self.tx = Some(tx);
                 effects.transfers.push(self.end(state, cx));
-                effects.transfers.extend(self.token_fee(fee, cx));
+                self.token_fee.get_or_insert(0);
+                effects.merge(self.fee_is(fee, cx));
             }
             Move::Alarming(state) if available >= self.minor => {
                 self.tx = Some(tx);
                 let posted =
                     Transfer { kind: TransferKind::Posted, pending: None, ..self.end(state, cx) };
                 effects.transfers.push(posted);
-                effects.transfers.extend(self.token_fee(fee, cx));
+                self.token_fee.get_or_insert(0);
+                effects.merge(self.fee_is(fee, cx));
                 let what =
                     format!("the sweep {} took effect after it had failed, and is booked", self.id);
                 effects.alerts.push(self.alert(AlertKind::DeepReorg, what));
@@ -326,11 +347,12 @@ impl Sweep {
                 );
                 effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
             }
-            Move::Stays if self.tx != Some(tx) => {
+            Move::Stays => {
+                self.version += i64::from(self.tx != Some(tx));
                 self.tx = Some(tx);
-                self.version += 1;
+                effects.merge(self.fee_is(fee, cx));
             }
-            Move::Stays | Move::Refused | Move::Person => {}
+            Move::Refused | Move::Person => {}
         }
         effects
     }

@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 39] = [
+const MIGRATIONS: [Migration; 40] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -173,6 +173,11 @@ const MIGRATIONS: [Migration; 39] = [
         version: 39,
         name: "failed releases",
         text: include_str!("../migrations/0039_failed_releases.sql"),
+    },
+    Migration {
+        version: 40,
+        name: "sweep token fees",
+        text: include_str!("../migrations/0040_sweep_token_fees.sql"),
     },
 ];
 

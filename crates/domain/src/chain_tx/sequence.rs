@@ -307,6 +307,13 @@ impl ChainTx {
         (news, effects)
     }
 
+    /// Hash of the attempt that is in a block, if it does what the transaction is for.
+    pub fn mined_hash(&self) -> Option<TxHash> {
+        let mined = self.mined.as_ref().filter(|mined| mined.succeeded)?;
+        let attempt = self.attempt(mined).filter(|attempt| !attempt.cancels)?;
+        Some(attempt.hash)
+    }
+
     fn attempt(&self, mined: &Mined) -> Option<&TxAttempt> {
         self.attempts.iter().find(|attempt| attempt.number == mined.attempt)
     }

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Terms, message};
 use super::states::Trigger;
-use super::{DepositState, Halt};
+use super::{Deposit, DepositState, Halt};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{Movement, Plan, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentState};
@@ -168,6 +168,23 @@ impl Case {
         let fee = self.riders_released(tx, fee, &mut effects, cx);
         effects.merge(self.one_released(tx, fee, cx));
         effects
+    }
+
+    /// Its `release`, which the books have, took effect in `tx` after a reorganisation: the `fee` may
+    /// be another one.
+    pub fn release_fee_is(
+        &mut self,
+        release: IntentId,
+        tx: TxHash,
+        fee: i64,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let is_completed = |deposit: &Deposit| deposit.state == DepositState::Completed;
+        let is_its = self.deposit.release == Some(release) && is_completed(&self.deposit);
+        if !is_its || !self.riders_are(is_completed) {
+            return WalletEffects::default();
+        }
+        self.released(tx, fee, cx)
     }
 
     /// Like [`Case::released`], for one of the deposits that the release moved.

@@ -10,6 +10,8 @@ use crate::time::Timestamp;
 
 /// Reason of the transfers that book a token contract's fee.
 const TOKEN_FEE: &str = "exchange.token_fee";
+/// Reason of those that book it back: a reorganisation undid what it was deducted from.
+const TOKEN_FEE_REVERSAL: &str = "exchange.token_fee_reversal";
 
 /// A linked set under construction: booked as a whole or not at all.
 struct Set<'a> {
@@ -139,21 +141,61 @@ impl ExchangeOrder {
         set.transfers
     }
 
-    /// The token's contract deducted a fee from the debit: it never was in the controller. The order
-    /// is paid out as quoted, so the tenant's position bears it.
-    pub(super) fn debit_fee(&self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
+    /// Books what the token's contract deducted from the debit, less what is booked of it: it never
+    /// was in the controller. The order is paid out as quoted, so the tenant's position bears it.
+    pub(super) fn change_debit_fee(&mut self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let position = AccountCode::FxPosition(self.coin.currency());
-        let mut set = Set::begin(self, cx);
-        set.add((self.unswept(), AccountCode::External(self.coin)), self.coins(fee), TOKEN_FEE, cx);
-        set.add((position, self.exchanged()), self.coins(fee), TOKEN_FEE, cx);
-        set.transfers
+        let legs =
+            [(self.unswept(), AccountCode::External(self.coin)), (position, self.exchanged())];
+        let Some(booked) = self.debit_fee.filter(|booked| *booked != fee) else {
+            return Vec::new();
+        };
+        self.debit_fee = Some(fee);
+        self.change_fee((fee, booked), legs, cx)
     }
 
-    /// The same from the return of the tokens: it never was the wallet's.
-    pub(super) fn return_fee(&self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
-        let legs = (self.wallet_account(), AccountCode::External(self.coin));
+    /// The tokens are back in the wallet, less the `fee` that the token's contract deducted on the
+    /// way.
+    pub(super) fn book_return(&mut self, fee: i64, cx: &mut Cx<'_>) -> Vec<Transfer> {
+        let mut transfers = self.give_coins_back(cx);
+        self.return_fee.get_or_insert(0);
+        transfers.extend(self.change_return_fee(self.wallet_account(), fee, cx));
+        transfers
+    }
+
+    /// Books the fee of the return, less what is booked of it: it never was the wallet's. `bearer`
+    /// has what is added.
+    pub(super) fn change_return_fee(
+        &mut self,
+        bearer: AccountCode,
+        fee: i64,
+        cx: &mut Cx<'_>,
+    ) -> Vec<Transfer> {
+        let Some(booked) = self.return_fee.filter(|booked| *booked != fee) else {
+            return Vec::new();
+        };
+        let account = if fee > booked { bearer } else { self.wallet_account() };
+        self.return_fee = Some(fee);
+        self.change_fee((fee, booked), [(account, AccountCode::External(self.coin))], cx)
+    }
+
+    fn change_fee<const LEGS: usize>(
+        &mut self,
+        (fee, booked): (i64, i64),
+        legs: [(AccountCode, AccountCode); LEGS],
+        cx: &mut Cx<'_>,
+    ) -> Vec<Transfer> {
+        self.version += 1;
+        let minor = fee.saturating_sub(booked);
+        let amount = self.coins(minor.saturating_abs());
         let mut set = Set::begin(self, cx);
-        set.add(legs, self.coins(fee), TOKEN_FEE, cx);
+        for (debit, credit) in legs {
+            if minor > 0 {
+                set.add((debit, credit), amount, TOKEN_FEE, cx);
+            } else {
+                set.add((credit, debit), amount, TOKEN_FEE_REVERSAL, cx);
+            }
+        }
         set.transfers
     }
 

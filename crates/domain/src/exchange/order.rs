@@ -13,7 +13,7 @@ use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{ExchangeId, IntentId, TransferId};
 use crate::job::JobKind;
-use crate::ledger::{Account, TransferKind};
+use crate::ledger::{Account, AccountCode, TransferKind};
 use crate::money::Money;
 use crate::names::state_phrase;
 use crate::screening::{Screened, Verdict};
@@ -169,7 +169,9 @@ pub fn create(
         hold: new.hold,
         debit: None,
         debit_tx: None,
+        debit_fee: Some(0),
         give_back: None,
+        return_fee: Some(0),
         attempt: None,
         unclear_since: None,
         unclear_beyond_window: false,
@@ -367,6 +369,8 @@ impl OrderCase {
                 );
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
             }
+            // A reorganisation undid it, and it was executed again.
+            effects.merge(self.debit_fee_is(fee, cx));
             return effects;
         };
         self.order.debit_tx = Some(tx);
@@ -375,7 +379,8 @@ impl OrderCase {
             "exchange.debit",
             cx,
         ));
-        effects.transfers.extend(self.order.debit_fee(fee, cx));
+        self.order.debit_fee.get_or_insert(0);
+        effects.merge(self.debit_fee_is(fee, cx));
         self.enter(state, &mut effects, cx);
         if state == ExchangeState::Returning {
             self.want_coins_back(&mut effects, cx);
@@ -383,10 +388,26 @@ impl OrderCase {
         effects
     }
 
-    /// A reorganisation restored a debit that had been given up, in `tx`. The books have an ended
-    /// order's tokens in the wallet: they return there.
-    pub fn debit_restored(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
-        let mut effects = WalletEffects::default();
+    /// Books what the token's contract deducted from the debit, as the chain has it now, in place of
+    /// what is booked.
+    pub fn debit_fee_is(&mut self, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+        let transfers = self.order.change_debit_fee(fee, cx);
+        WalletEffects { transfers, ..WalletEffects::default() }
+    }
+
+    /// The same of a return that the books have. The wallet may have spent what a higher fee takes
+    /// from it.
+    pub fn return_fee_is(&mut self, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+        let shortfall = AccountCode::Shortfall(self.order.wallet, self.order.coin);
+        let transfers = self.order.change_return_fee(shortfall, fee, cx);
+        WalletEffects { transfers, ..WalletEffects::default() }
+    }
+
+    /// A reorganisation restored a debit that had been given up, in `tx`, from which the token's
+    /// contract deducted a `fee`. The books have an ended order's tokens in the wallet: they return
+    /// there.
+    pub fn debit_restored(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = self.debit_fee_is(fee, cx);
         self.order.debit_tx = Some(tx);
         self.order.version += 1;
         if matches!(self.order.state, ExchangeState::Failed | ExchangeState::Cancelled) {
@@ -397,9 +418,14 @@ impl OrderCase {
 
     /// A reorganisation restored a return of the tokens that had been given up. If it was barred,
     /// they are no longer in suspense. One requested since is no longer wanted; one in a transaction
-    /// is called off by it.
-    pub fn return_restored(&mut self, give_back: IntentId, cx: &mut Cx<'_>) -> WalletEffects {
-        let mut effects = WalletEffects::default();
+    /// is called off by it. The token's contract deducted a `fee`.
+    pub fn return_restored(
+        &mut self,
+        give_back: IntentId,
+        fee: i64,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = self.return_fee_is(fee, cx);
         let later = self.order.give_back.replace(give_back).filter(|it| *it != give_back);
         self.order.version += 1;
         if let Some(intent) = self.intent(later) {
@@ -439,6 +465,7 @@ impl OrderCase {
         match self.order.state.on(OrderTrigger::DebitFailed) {
             OrderStep::To(state) if self.order.state == ExchangeState::Debited => {
                 effects.transfers.extend(self.order.give_coins_back(cx));
+                effects.merge(self.debit_fee_is(0, cx));
                 self.wallet.touch(cx.now);
                 self.order.failure = Some(failure);
                 self.enter(state, &mut effects, cx);
@@ -471,19 +498,29 @@ impl OrderCase {
     pub fn coins_back(&mut self, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(OrderTrigger::CoinsBack) {
-            effects.transfers.extend(self.order.give_coins_back(cx));
-            effects.transfers.extend(self.order.return_fee(fee, cx));
+            effects.transfers.extend(self.order.book_return(fee, cx));
             self.wallet.touch(cx.now);
             self.enter(state, &mut effects, cx);
         } else if self.order.came_back
             && matches!(self.order.recredit, None | Some(Recredit::UnderWay))
         {
-            effects.transfers.extend(self.order.give_coins_back(cx));
-            effects.transfers.extend(self.order.return_fee(fee, cx));
+            effects.transfers.extend(self.order.book_return(fee, cx));
             self.order.recredit = Some(Recredit::Done);
             self.order.version += 1;
             self.wallet.touch(cx.now);
+        } else {
+            // Executed again after a reorganisation, or the return of a restored debit, whose tokens
+            // the books have in the wallet.
+            effects.merge(self.return_fee_is(fee, cx));
         }
+        effects
+    }
+
+    /// The tokens never left the wallet: a reorganisation undid the debit, which was given up. What
+    /// the token's contract deducted from it and from the return is not on the chain either.
+    pub fn never_debited(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = self.coins_back(0, cx);
+        effects.merge(self.debit_fee_is(0, cx));
         effects
     }
 

@@ -443,7 +443,7 @@ fn the_tokens_of_a_debit_that_a_reorganisation_restored_return_to_the_wallet() {
             world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
         }
         let (state, books) = (world.state(), world.books.show());
-        world.does(|case, cx| case.debit_restored(TX, cx));
+        world.does(|case, cx| case.debit_restored(TX, 0, cx));
         let give_back = world.case.order.give_back;
         assert!(
             world.case.intent(give_back).is_some_and(|it| it.kind() == IntentKind::ReturnDebit)
@@ -451,7 +451,7 @@ fn the_tokens_of_a_debit_that_a_reorganisation_restored_return_to_the_wallet() {
         assert_eq!(world.case.order.debit_tx, Some(TX));
         world.does(|case, cx| case.coins_back(0, cx));
         assert_eq!((world.state(), world.books.show()), (state, books), "as before");
-        world.does(|case, cx| case.debit_restored(TX, cx));
+        world.does(|case, cx| case.debit_restored(TX, 0, cx));
         assert_eq!(world.case.order.give_back, give_back, "once");
     }
 }
@@ -465,7 +465,7 @@ fn a_barred_return_that_a_reorganisation_restored_is_booked_from_suspense() {
     world.case.wallet.state = WalletState::Blacklisted;
     world.return_is_barred();
     let give_back = world.case.order.give_back.expect("a return");
-    world.does(|case, cx| case.return_restored(give_back, cx));
+    world.does(|case, cx| case.return_restored(give_back, 0, cx));
     assert_eq!(world.case.order.recredit, Some(Recredit::Done));
     let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
     assert_eq!(world.books.account(&suspense).balance().minor, 0);
@@ -711,6 +711,186 @@ fn a_token_fee_of_the_debit_is_the_tenants_and_of_the_return_the_wallets() {
         assert_eq!(world.books.account(&code()).available().minor, FUNDS - fee);
         assert_eq!(world.pools().owed(), 0, "the tenant replaced what the debit lost");
     }
+}
+
+/// What the chain has of an order: the fee of its debit, and of the return of its tokens.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mined {
+    debit: Option<i64>,
+    give_back: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Debit(i64),
+    DebitUndone,
+    DebitGivenUp,
+    /// In the transaction of before, which a reorganisation restored.
+    DebitRestored(i64),
+    Block,
+    Return(i64),
+    ReturnUndone,
+    ReturnFutile,
+    ReturnRestored(i64),
+}
+
+impl Mined {
+    /// What happens to the order, unless it cannot happen now.
+    fn follow(&mut self, world: &mut World, event: Event) {
+        let now = world.now;
+        let (debit, give_back) = (world.case.order.debit, world.case.order.give_back);
+        let state = |world: &mut World, id| world.case.intent(id).map(|it| it.state);
+        let (of_debit, of_return) = (state(world, debit), state(world, give_back));
+        let is_open = |state| matches!(state, Some(IntentState::Waiting | IntentState::Assigned));
+        let is_off = |state| matches!(state, Some(IntentState::Failed | IntentState::Cancelled));
+        let done =
+            |world: &mut World, id| world.case.intent(id).expect("there").state = IntentState::Done;
+        match event {
+            Event::Debit(fee) if is_open(of_debit) => {
+                if world.state() == ExchangeState::Pending {
+                    world.does(|case, cx| case.debit_taken(cx));
+                }
+                done(world, debit);
+                self.debit = Some(fee);
+                world.does(|case, cx| case.debited(TX, fee, cx));
+            }
+            Event::DebitUndone if self.debit.is_some() && self.give_back.is_none() => {
+                world.case.intent(debit).expect("there").undone(now);
+                self.debit = None;
+            }
+            Event::DebitGivenUp if is_open(of_debit) && world.state() != ExchangeState::Pending => {
+                world.case.intent(debit).expect("there").failed("reverted", Patience::Over, now);
+                world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+            }
+            Event::DebitRestored(fee) if is_off(of_debit) => {
+                done(world, debit);
+                self.debit = Some(fee);
+                world.does(|case, cx| case.debit_restored(TX, fee, cx));
+            }
+            Event::Block if world.state() == ExchangeState::Debited && self.debit.is_some() => {
+                block_wallet(&mut world.case.wallet);
+                assert!(!world.pay_at("278.50"));
+            }
+            Event::Return(fee) if is_open(of_return) && self.debit.is_some() => {
+                done(world, give_back);
+                self.give_back = Some(fee);
+                world.does(|case, cx| case.coins_back(fee, cx));
+            }
+            Event::ReturnUndone if self.give_back.take().is_some() => {
+                world.case.intent(give_back).expect("there").undone(now);
+            }
+            Event::ReturnFutile if is_open(of_return) && is_off(of_debit) => {
+                world.case.intent(give_back).expect("there").failed("none", Patience::Futile, now);
+                world.does(|case, cx| case.never_debited(cx));
+            }
+            Event::ReturnRestored(fee) if self.debit.is_some() && self.give_back.is_none() => {
+                let earlier = world
+                    .case
+                    .intents
+                    .iter()
+                    .find(|it| it.kind() == IntentKind::ReturnDebit && is_off(Some(it.state)));
+                let Some(earlier) = earlier.map(|it| it.id) else { return };
+                self.give_back = Some(fee);
+                world.does(|case, cx| case.return_restored(earlier, fee, cx));
+                done(world, Some(earlier));
+            }
+            _ => {}
+        }
+    }
+
+    /// Compares the books with the chain, unless something is still to happen there.
+    fn compare(self, world: &mut World) {
+        let (debit, give_back) = (world.case.order.debit, world.case.order.give_back);
+        let is_final =
+            |world: &mut World, id| world.case.intent(id).is_none_or(|it| it.state.is_terminal());
+        if !is_final(world, debit) || !is_final(world, give_back) {
+            return;
+        }
+        let balance = |code: &AccountCode| world.books.account(code).balance().minor;
+        let shortfall = AccountCode::Shortfall(WALLET, StableCoin::Usdc);
+        let unswept = AccountCode::Unswept(ChainNumber::FIRST, StableCoin::Usdc);
+        let has = (balance(&code()) + balance(&shortfall), balance(&unswept));
+        let moved = |fee: Option<i64>| fee.map_or(0, |fee| MINOR - fee);
+        let sent = |fee: Option<i64>| fee.map_or(0, |_| MINOR);
+        let wallet = FUNDS - sent(self.debit) + moved(self.give_back);
+        assert_eq!(has, (wallet, moved(self.debit) - sent(self.give_back)), "{self:?}");
+        let owed = if world.state() == ExchangeState::Debited { MINOR } else { 0 };
+        assert_eq!(world.pools().owed(), owed, "the tenant bears what the debit lost: {self:?}");
+        let outside = AccountCode::External(StableCoin::Usdc);
+        let fees = self.debit.unwrap_or(0) + self.give_back.unwrap_or(0);
+        assert_eq!(balance(&outside), fees - FUNDS, "{self:?}");
+    }
+}
+
+fn mined_and_undone(events: &[Event]) {
+    let mut world = World::pending();
+    let mut mined = Mined::default();
+    for event in events {
+        mined.follow(&mut world, *event);
+        mined.compare(&mut world);
+    }
+}
+
+#[test]
+fn the_books_have_a_token_fee_as_long_as_the_chain() {
+    use Event::{
+        Block, Debit, DebitGivenUp, DebitRestored, DebitUndone, Return, ReturnFutile,
+        ReturnRestored, ReturnUndone,
+    };
+    for events in [
+        &[Debit(7), DebitUndone, Debit(7)][..],
+        &[Debit(7), DebitUndone, Debit(9)],
+        &[Debit(7), DebitUndone, Debit(0)],
+        &[Debit(7), DebitUndone, DebitGivenUp],
+        &[Debit(7), DebitUndone, DebitGivenUp, DebitRestored(7), Return(5)],
+        &[
+            Debit(0),
+            DebitUndone,
+            DebitGivenUp,
+            DebitRestored(7),
+            Return(5),
+            ReturnUndone,
+            Return(6),
+        ],
+        &[Debit(7), Block, DebitUndone, DebitGivenUp, ReturnFutile],
+        &[Debit(7), Block, DebitUndone, DebitGivenUp, DebitRestored(3), Return(0)],
+        &[Debit(7), Block, Return(5), ReturnUndone, Return(9)],
+        &[Debit(7), Block, Return(5), ReturnUndone, DebitUndone, Debit(8), Return(3)],
+        &[Debit(7), Block, Return(5), ReturnUndone, DebitUndone, DebitGivenUp, ReturnFutile],
+        &[
+            Debit(7),
+            Block,
+            Return(5),
+            ReturnUndone,
+            DebitUndone,
+            DebitGivenUp,
+            ReturnFutile,
+            DebitRestored(7),
+            ReturnRestored(5),
+            ReturnUndone,
+            Return(4),
+        ],
+    ] {
+        mined_and_undone(events);
+    }
+}
+
+/// Its fees are not known: what is booked of them stays.
+#[test]
+fn the_fees_of_an_order_that_an_earlier_version_debited_stay() {
+    let mut world = World::pending();
+    world.debited();
+    (world.case.order.debit_fee, world.case.order.return_fee) = (None, None);
+    let before = world.books.show();
+    world.does(|case, cx| case.debit_fee_is(7, cx));
+    world.does(|case, cx| case.return_fee_is(7, cx));
+    assert_eq!(world.books.show(), before);
+    block_wallet(&mut world.case.wallet);
+    assert!(!world.pay_at("278.50"));
+    world.does(|case, cx| case.coins_back(5, cx));
+    assert_eq!(world.books.account(&code()).available().minor, FUNDS - 5);
+    world.does(|case, cx| case.coins_back(3, cx));
+    assert_eq!(world.books.account(&code()).available().minor, FUNDS - 3, "this one is known");
 }
 
 #[test]
@@ -1398,7 +1578,28 @@ fn act(world: &mut World, act: Act) {
     }
 }
 
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let fee = || proptest::sample::select(vec![0_i64, 5, 7]);
+    let event = prop_oneof![
+        3 => fee().prop_map(Event::Debit),
+        2 => Just(Event::DebitUndone),
+        2 => Just(Event::DebitGivenUp),
+        2 => fee().prop_map(Event::DebitRestored),
+        1 => Just(Event::Block),
+        3 => fee().prop_map(Event::Return),
+        2 => Just(Event::ReturnUndone),
+        2 => Just(Event::ReturnFutile),
+        2 => fee().prop_map(Event::ReturnRestored),
+    ];
+    proptest::collection::vec(event, 1..40)
+}
+
 proptest! {
+    #[test]
+    fn token_fees_follow_the_chain_in_any_order(events in events()) {
+        mined_and_undone(&events);
+    }
+
     /// I1, I3, I4 for orders: under any sequence of acts, tokens are neither created nor lost, the
     /// wallet never goes negative, rupees leave at most once and only for debited tokens, and a
     /// final order has no job.

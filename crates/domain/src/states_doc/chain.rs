@@ -80,7 +80,8 @@ Starts as `pending`. **409** is CONFLICT with the current status.
   wallet (`exchange.return`).
 - **Token fee.** What the token's contract deducts from a debit never reaches the controller. The order is paid out as quoted,
   so the tenant bears it: unswept → external and fx_position → exchanged (`exchange.token_fee`). What it deducts from the
-  return of the tokens never reaches the wallet: wallet → external (`exchange.token_fee`).
+  return of the tokens never reaches the wallet: wallet → external (`exchange.token_fee`). After a reorganisation the books have
+  what the chain has: nothing of what was undone for good, the new fee of what was mined again (`exchange.token_fee_reversal`).
 - **Late cancellation.** An order that is cancelled during its debit keeps the reason: if the debit still takes effect, its
   amount returns to the wallet.
 - **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Other orders use the rate at the
@@ -110,6 +111,7 @@ and stablecoin. *alarm* means that an alert is raised, **review** the same for a
 
 - **Books.** Start: pending unswept → treasury (`sweep.reserve`), posted when it is final (`sweep.done`), voided if it is given
   up (`sweep.void`). What the token's contract deducts: treasury → external and fx_position → exchanged (`sweep.token_fee`).
+  After a reorganisation the books have the new fee (`sweep.token_fee_reversal`).
 - **Sweepable amount.** unswept, less the tokens of orders that are not `settled` and of those whose payout was returned.
 - **Schedule.** At once from `chain.sweep_at` of a stablecoin, otherwise `chain.sweep_every_s` after the first of them; an hour
   after a failed sweep.

@@ -129,6 +129,30 @@ fn a_token_fee_of_a_sweep_is_booked_and_owed_to_no_order() {
     assert_eq!((world.pools().owed(), world.pools().sweepable()), (70, 0));
 }
 
+/// A reorganisation undid it, and it was executed again.
+#[test]
+fn another_token_fee_of_a_sweep_replaces_the_first() {
+    for (known, fee, has) in [(Some(0), 5, 35), (Some(0), 0, 40), (Some(0), 3, 37), (None, 5, 37)] {
+        let mut world = World::new();
+        world.settled(40);
+        assert!(world.begin(40));
+        let available = world.pools().unswept.available().minor;
+        world.does(|sweep, cx| sweep.done((TX, 3), available, cx));
+        if known.is_none() {
+            // An earlier version executed it.
+            world.does(|sweep, _| {
+                sweep.token_fee = None;
+                WalletEffects::default()
+            });
+        }
+        world.does(|sweep, cx| sweep.done((TxHash([9; 32]), fee), available, cx));
+        assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (has, has), "{fee}");
+        assert_eq!((world.pools().owed(), world.pools().sweepable()), (0, 0), "{fee}");
+        world.does(|sweep, cx| sweep.fee_is(fee, cx));
+        assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (has, has), "once");
+    }
+}
+
 #[test]
 fn only_tokens_of_settled_orders_are_swept() {
     let mut world = World::new();

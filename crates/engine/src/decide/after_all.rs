@@ -9,7 +9,7 @@ use domain::names::{state_phrase, words};
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use store::working_set::WorkingSet;
 
-use super::outcome::{finish, on_deposit, on_order};
+use super::outcome::{fee_is, finish, on_deposit, on_order};
 use super::{Rules, deposit, effects, sweep};
 use crate::command::Refused;
 use crate::command::chain::{IntentKey, Subject};
@@ -33,6 +33,7 @@ pub(super) fn after_all(
     match (&key.subject, intent.state) {
         (_, IntentState::Done) => {
             intent.restored(id, cx.now);
+            fee_is(ws, key, &intent, (tx, fee), cx)?;
             ws.intents.put((tenant, intent.id), intent);
             Ok(true)
         }
@@ -93,10 +94,10 @@ fn given_up(
     };
     match (&key.subject, kind) {
         (Subject::Order(order), IntentKind::Debit) => {
-            on_order(ws, tenant, order, &mut effects, |case| case.debit_restored(tx, cx));
+            on_order(ws, tenant, order, &mut effects, |case| case.debit_restored(tx, fee, cx));
         }
         (Subject::Order(order), _) => {
-            on_order(ws, tenant, order, &mut effects, |case| case.return_restored(of, cx));
+            on_order(ws, tenant, order, &mut effects, |case| case.return_restored(of, fee, cx));
         }
         (Subject::Deposit(named), kind) => {
             on_deposit(ws, tenant, named, &mut effects, |case| match kind {

@@ -311,12 +311,22 @@ fn end(
     let state = tx.state;
     let Some((ended, effects)) = ended else { return Ok(keep(ws, tx, Outcome::Done)) };
     let mut is_over = true;
+    let fee_of = |id| told.fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
+    // What took effect before a reorganization, and does again.
+    for known in &key.intents {
+        let Some(intent) = ws.intents.get(&(tenant, known.intent)).cloned() else { continue };
+        let is_done = intent.state == IntentState::Done && intent.tx == Some(tx_id);
+        let is_news = ended.iter().any(|(id, _)| *id == intent.id);
+        if let Some(hash) = tx.mined_hash().filter(|_| is_done && !is_news) {
+            super::outcome::fee_is(ws, known, &intent, (hash, fee_of(intent.id)), cx)?;
+        }
+    }
     for (id, ended) in ended {
         let intent_key = key.intents.iter().find(|key| key.intent == id).ok_or(Refused::Moved)?;
         let intent = ws.intents.get(&(tenant, id)).cloned().ok_or(Refused::NotFound)?;
         let is_its = intent.tx == Some(tx_id);
         let is_open = is_its && intent.state == IntentState::Assigned;
-        let fee = told.fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
+        let fee = fee_of(id);
         match ended {
             Ended::Done(hash) => finish(ws, intent_key, intent, (hash, fee), rules, cx)?,
             Ended::Failed | Ended::NotTried if !is_open => {}

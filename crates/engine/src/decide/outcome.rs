@@ -325,7 +325,7 @@ pub(super) fn fail(
         (Subject::Order(of), true) => {
             on_order(ws, tenant, of, &mut effects, |case| {
                 let effects = match futile {
-                    Some(Futile::NotDebited) => case.coins_back(0, cx),
+                    Some(Futile::NotDebited) => case.never_debited(cx),
                     Some(Futile::Barred) => case.return_barred(cx),
                     None => case.debit_failed(reason, cx),
                 };
@@ -416,6 +416,34 @@ pub(super) fn finish(
         sweep::plan(ws, tenant, (*chain, *coin), rules, cx);
     }
     Ok(())
+}
+
+/// What is booked took effect in `tx`, after a reorganization: in another block or transaction than
+/// before, where the token's contract may have kept another `fee`.
+pub(super) fn fee_is(
+    ws: &mut WorkingSet,
+    key: &IntentKey,
+    intent: &Intent,
+    (tx, fee): (TxHash, i64),
+    cx: &mut Cx<'_>,
+) -> Result<(), Refused> {
+    let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
+    let mut effects = WalletEffects::default();
+    match &key.subject {
+        Subject::Deposit(of) if kind == IntentKind::Release => {
+            on_deposit(ws, tenant, of, &mut effects, |case| case.release_fee_is(id, tx, fee, cx));
+        }
+        Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| match kind {
+            IntentKind::Debit if case.order.debit == Some(id) => case.debit_fee_is(fee, cx),
+            IntentKind::ReturnDebit if case.order.give_back == Some(id) => {
+                case.return_fee_is(fee, cx)
+            }
+            _ => WalletEffects::default(),
+        }),
+        Subject::Sweep(of, ..) => effects.merge(sweep::fee_is(ws, tenant, *of, fee, cx)),
+        _ => {}
+    }
+    effects::write(ws, tenant, effects)
 }
 
 /// The alert about a fee that a token's contract deducted: one for the tenant and each kind of movement,

@@ -90,6 +90,17 @@ fn change(
     effects
 }
 
+/// Its transaction is on the chain again, and the token's contract kept this `fee`.
+pub(super) fn fee_is(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    id: SweepId,
+    fee: i64,
+    cx: &mut Cx<'_>,
+) -> WalletEffects {
+    change(ws, tenant, id, |sweep| sweep.fee_is(fee, cx))
+}
+
 /// The sweep took effect in `tx`; the token's contract kept a `fee` of the amount.
 pub(super) fn done(
     ws: &mut WorkingSet,

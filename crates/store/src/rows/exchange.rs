@@ -44,7 +44,9 @@ record! {
         hold: TransferId,
         debit: Option<IntentId>,
         debit_tx: Option<TxHash>,
+        #[serde(default)] debit_fee: Option<i64>,
         give_back: Option<IntentId>,
+        #[serde(default)] return_fee: Option<i64>,
         attempt: Option<AttemptId>,
         unclear_since: Option<Timestamp>,
         unclear_beyond_window: bool,
@@ -64,7 +66,7 @@ record! {
         ExchangeOrder {
             country, id, tenant, wallet, chain, coin, minor, rate, quoted_rate, spread, payout, priced_at, locked_until,
             bank, fate, screened, state, state_at, created_at, times_out_at, estimated_settlement, hold,
-            debit, debit_tx, give_back, attempt, unclear_since, unclear_beyond_window, failure,
+            debit, debit_tx, debit_fee, give_back, return_fee, attempt, unclear_since, unclear_beyond_window, failure,
             settlement_reference, settled_at, came_back, recredit, events, version,
         }
     }

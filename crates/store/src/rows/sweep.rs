@@ -15,7 +15,7 @@ record! {
             chain: ChainNumber, coin: StableCoin, minor as amount: i64, began_at: Timestamp, hold: TransferId,
             intent: IntentId,
         }
-        Changed { state: SweepState, state_at: Timestamp, tx: Option<TxHash> }
+        Changed { state: SweepState, state_at: Timestamp, tx: Option<TxHash>, token_fee: Option<i64> }
         Guard { version: i64 }
     }
 }

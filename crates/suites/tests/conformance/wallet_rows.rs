@@ -422,6 +422,7 @@ pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) 
         hold: TransferId(ids.next()),
         intent: IntentId(ids.next()),
         tx: None,
+        token_fee: Some(0),
         version: 1,
     };
     let put = |sweep: Sweep| {
@@ -453,6 +454,7 @@ pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) 
         state: SweepState::Done,
         state_at: usdc.state_at + Span::mins(1),
         tx: Some(TxHash(word(6))),
+        token_fee: Some(3),
         version: 2,
         ..usdc
     };

@@ -1,7 +1,9 @@
 //! Releases that a reorganization restores after they were given up, and those that were requested
 //! in their place.
 
-use domain::chain::{BlockHash, Fees, KeyRole, Movement, Plan, TxHash, Word, intent_word};
+use domain::chain::{
+    BlockHash, Fees, IntentKind, KeyRole, Movement, Plan, TxHash, Word, intent_word,
+};
 use domain::chain_tx::{ChainTx, Intent, IntentState, Mined, Place, TxAttempt, TxState};
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState, Pot, Watched};
@@ -12,6 +14,7 @@ use domain::payment_request::SenderDetails;
 use super::*;
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::deposits::DepositRef;
+use crate::command::exchange::OrderKey;
 
 const OLD: IntentId = IntentId(Uuid::from_u128(0x11));
 const LATER: IntentId = IntentId(Uuid::from_u128(0x12));
@@ -388,4 +391,75 @@ fn a_release_that_a_later_deposit_paid_takes_its_fee_along() {
     assert_eq!((later.release_tx, later.release_fee), (Some(tx), Some(FEE)));
     let minor = |code| ws.account(TENANT, code).balance().minor;
     assert_eq!([minor(&has), minor(&lacks), minor(&suspense)], [MINOR - FEE, 0, 0]);
+}
+
+/// It took effect before a reorganization, and does again, in its own transaction or in one that it was
+/// repeated in: the token's contract has kept another fee.
+#[test]
+fn what_is_mined_again_is_booked_with_its_new_fee() {
+    for kind in [IntentKind::Debit, IntentKind::ReturnDebit] {
+        for (last, known, fee) in
+            [(TX, 7, 7), (TX, 7, 9), (TX, 7, 0), (OTHER_TX, 7, 9), (OTHER_TX, 0, 9)]
+        {
+            let wallet = wallet();
+            let of = super::order(&wallet);
+            let (intent, token, amount) = (Word([1; 32]), Address([7; 20]), MINOR.unsigned_abs());
+            let reference = Word([2; 32]);
+            let recipient = Address([8; 20]);
+            let plan = match kind {
+                IntentKind::Debit => {
+                    Plan::Debit(Movement { intent, reference, recipient, token, amount })
+                }
+                _ => Plan::ReturnDebit { debit: intent, intent },
+            };
+            let is_debit = kind == IntentKind::Debit;
+            let order = ExchangeOrder {
+                state: if is_debit { ExchangeState::Paying } else { ExchangeState::Failed },
+                debit: is_debit.then_some(OLD),
+                give_back: (!is_debit).then_some(OLD),
+                debit_fee: Some(known),
+                return_fee: Some(known),
+                ..of
+            };
+            let done = Intent {
+                wallet: Some(order.wallet),
+                coin: Some(order.coin),
+                state: IntentState::Done,
+                tx: Some(last),
+                ..Intent::new(OLD, TENANT, order.chain, order.id.0, plan, NOW)
+            };
+            let has = match kind {
+                IntentKind::Debit => AccountCode::Unswept(order.chain, order.coin),
+                _ => AccountCode::Wallet(order.wallet, order.coin),
+            };
+            let mut ws = WorkingSet::new(NOW + Span::hours(1));
+            let account = Account { credits_posted: 100, ..Account::empty(TENANT, has.clone()) };
+            ws.accounts.load((TENANT, has.clone()), account);
+            ws.wallets.load((TENANT, wallet.id), wallet);
+            // In a transaction of before it was executed elsewhere, it had failed.
+            let before = if last == TX { &[][..] } else { &[OLD] };
+            let tx = ChainTx { settled: Some(mined(7, before)), ..tx() };
+            ws.chain_txs.load((TENANT, TX), tx);
+            let key =
+                IntentKey { subject: Subject::Order(OrderKey::of(&order)), ..IntentKey::of(&done) };
+            ws.intents.load((TENANT, OLD), done);
+            ws.exchanges.load((TENANT, order.id), order.clone());
+            let action = ChainAction::Mined {
+                tx: TxKey { tx: TX, intents: vec![key] },
+                mined: Box::new(mined(9, &[])),
+                over: true,
+                refusals: Vec::new(),
+                fees: if fee > 0 { vec![(OLD, fee)] } else { Vec::new() },
+            };
+            let outcome = decided(&mut ws, Action::Chain(action));
+            assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+            let shortfall = AccountCode::Shortfall(order.wallet, order.coin);
+            let balance = |code| ws.account(TENANT, code).balance().minor;
+            let held = balance(&has) + balance(&shortfall);
+            assert_eq!(held, 100 + known - fee, "{kind:?} {last:?} {known} {fee}");
+            let order = ws.exchanges.get(&(TENANT, order.id)).expect("loaded");
+            let booked = if is_debit { order.debit_fee } else { order.return_fee };
+            assert_eq!(booked, Some(fee));
+        }
+    }
 }
