@@ -124,15 +124,22 @@ impl Workers {
 
     async fn sign_first(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         let fees = chain_tx::capped(case.tx.fees, wallets.config.most_fees());
-        self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
-        Ok(())
+        self.sign(wallets, case, fees, case.tx.cancel_wanted).await
     }
 
-    /// Signs, has the bytes saved, and only then broadcasts them.
-    async fn sign(&self, wallets: &WalletWorld, case: &Case, fees: Fees, cancels: bool) {
+    /// Signs, has the bytes saved, and only then broadcasts them. While the key does not sign, those
+    /// that are saved are broadcast again.
+    async fn sign(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        fees: Fees,
+        cancels: bool,
+    ) -> Result<(), ChainFault> {
         let call = if cancels { Some(Call::Cancel) } else { chain_tx::call(&case.intents) };
         let Some(call) = call else {
-            return tracing::error!(tx = %case.tx.id, "transaction has no call");
+            tracing::error!(tx = %case.tx.id, "transaction has no call");
+            return Ok(());
         };
         let gas_limit = if cancels { CANCEL_GAS } else { case.tx.gas_limit };
         let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
@@ -140,7 +147,7 @@ impl Workers {
         let is_late = case.signature_is_late(wallets, self.clock().now());
         let key = Key::of(&case.tx);
         let Some(attempt) = self.unsigned.begin(key, self.clock().now()) else {
-            return self.look_later(case, false).await;
+            return self.look_again(wallets, case, false).await;
         };
         let signed = match wallets.signer.sign(&unsigned).await {
             Ok(signed) => {
@@ -156,7 +163,7 @@ impl Workers {
                 if is_late {
                     self.raise(tenant, self.unsigned_alert(&case.tx)).await;
                 }
-                return self.look_later(case, false).await;
+                return self.look_again(wallets, case, false).await;
             }
         };
         failpoint::reach(Failpoint::BeforeSigned);
@@ -171,6 +178,7 @@ impl Workers {
             }
             _ => {}
         }
+        Ok(())
     }
 
     async fn broadcast(&self, wallets: &WalletWorld, case: &Case, raw: &[u8]) {
@@ -283,8 +291,7 @@ impl Workers {
         if case.tx.wants_replacement(&wallets.config, now) && !used {
             let asked = wallets.chain.higher_fees().await?;
             if let Some(fees) = case.tx.replacement_fees(asked, &wallets.config) {
-                self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
-                return Ok(());
+                return self.sign(wallets, case, fees, case.tx.cancel_wanted).await;
             }
             let stuck = self.is_stuck(wallets, case).await;
             self.look_again(wallets, case, stuck).await?;

@@ -195,6 +195,28 @@ fn a_key_that_does_not_sign_for_minutes_raises_an_alert_that_ends_with_a_signatu
     });
 }
 
+/// Its replacement, which is due, waits for a signature.
+#[test]
+fn what_is_signed_is_broadcast_again_while_its_key_does_not_sign() {
+    with(Setup::default(), async |world| {
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.keys.signs.store(true, Ordering::SeqCst);
+        let request = world.request(&world.wallet().await, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        world.work().await;
+        world.keys.signs.store(false, Ordering::SeqCst);
+        world.later(Span::mins(10)).await;
+        for _ in 0..5 {
+            let before = world.chain.broadcasts.load(Ordering::SeqCst);
+            world.later(Span::secs(30)).await;
+            assert!(world.chain.broadcasts.load(Ordering::SeqCst) > before);
+        }
+        let txs = world.store.open_chain_txs(10).await.expect("readable");
+        assert_eq!((txs.len(), txs[0].attempts.len()), (1, 1), "nothing else was signed");
+    });
+}
+
 /// The nodes have a transaction in block 1.
 fn mined(world: &World, tx: TxHash) {
     let receipt = Receipt {

@@ -73,6 +73,7 @@ pub struct QuietChain {
     /// Wei per gas; 0 = 2.
     pub max_fee: AtomicU64,
     pub fees_asked: AtomicU64,
+    pub broadcasts: AtomicU64,
     /// Wei beside the gas of each transaction.
     pub data_fee: AtomicU64,
     /// Wei of each key; 0 = more than enough.
@@ -247,6 +248,7 @@ impl Chain for QuietChain {
         })
     }
     fn broadcast<'a>(&'a self, _: &'a [u8]) -> Answer<'a, Broadcast> {
+        self.broadcasts.fetch_add(1, Ordering::SeqCst);
         ready(Broadcast::Refused("nothing is sent here".to_owned()))
     }
 }
