@@ -209,6 +209,16 @@ impl WalletWorlds {
         self.all().find(|world| world.config.number == chain)
     }
 
+    /// Names the chain in a text for operators, where there is more than one.
+    pub(crate) fn said_of(&self, chain: ChainNumber, what: String) -> String {
+        match self.on(chain) {
+            Some(world) if self.configured().count() > 1 => {
+                format!("{}: {what}", world.config.name)
+            }
+            _ => what,
+        }
+    }
+
     /// The chain that the API calls so; that of `[chain]` without a name.
     pub fn named(&self, blockchain: Option<&str>) -> Option<&Arc<ConfiguredChain>> {
         let has_name = |name| self.configured().find(|it| it.configured().config.name == name);

@@ -6,7 +6,6 @@ use super::{Deposit, DepositState, Halt};
 use crate::chain::vault::{self, VaultKind};
 use crate::chain::{Movement, Plan, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentState};
-use crate::coin_amount;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
@@ -205,12 +204,6 @@ impl Case {
             return effects;
         };
         self.enter(state, &mut effects, cx);
-        if fee > 0 {
-            let (kept, coin) = (coin_amount::show(fee), self.deposit.coin.currency().code());
-            let what =
-                format!("the {coin} contract deducts a fee: {kept} of a release did not arrive");
-            self.alert(AlertKind::TokenChanged, what, &mut effects);
-        }
         self.deposit.back_to = None;
         self.deposit.release_tx = Some(tx);
         let first = self.deposit.completed_at.is_none();

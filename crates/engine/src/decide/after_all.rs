@@ -9,7 +9,7 @@ use domain::names::{state_phrase, words};
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use store::working_set::WorkingSet;
 
-use super::outcome::{fee_is, finish, on_deposit, on_order};
+use super::outcome::{fee_alert, fee_is, finish, on_deposit, on_order};
 use super::{Rules, deposit, effects, sweep};
 use crate::command::Refused;
 use crate::command::chain::{IntentKey, Subject};
@@ -45,10 +45,16 @@ pub(super) fn after_all(
         }
         // The watcher finds what it paid.
         (Subject::Sponsored(_), _) => Ok(true),
-        (Subject::Deposit(of), _) if intent.kind() == IntentKind::Release => {
-            release(ws, of, intent, (id, tx, fee), cx)
+        (of, _) => {
+            let alerts = fee_alert(&intent, fee, rules.wallet).into_iter().collect();
+            effects::write(ws, tenant, WalletEffects { alerts, ..WalletEffects::default() })?;
+            match of {
+                Subject::Deposit(of) if intent.kind() == IntentKind::Release => {
+                    release(ws, of, intent, (id, tx, fee), cx)
+                }
+                _ => given_up(ws, key, intent, (id, tx, fee), cx),
+            }
         }
-        _ => given_up(ws, key, intent, (id, tx, fee), cx),
     }
 }
 

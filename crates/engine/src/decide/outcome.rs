@@ -21,6 +21,7 @@ use crate::command::chain::{IntentKey, Subject};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
 use crate::command::{Outcome, Refused};
+use crate::world::WalletWorlds;
 
 /// Whether an intent may be signed now: its subject wants it, and no freeze prevents it.
 pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
@@ -385,7 +386,7 @@ pub(super) fn finish(
         let what = format!("the intent to {kind}, which {state}, took effect");
         effects.alerts.push(Alert { kind: AlertKind::ChainMismatch, subject: id.0, what });
     }
-    effects.alerts.extend(fee_alert(&intent, fee));
+    effects.alerts.extend(fee_alert(&intent, fee, rules.wallet));
     ws.intents.put((tenant, id), intent);
     match &key.subject {
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
@@ -446,10 +447,15 @@ pub(super) fn fee_is(
     effects::write(ws, tenant, effects)
 }
 
-/// The alert about a fee that a token's contract deducted: one for the tenant and each kind of movement,
-/// however many follow. A release has one of its own.
-fn fee_alert(intent: &Intent, fee: i64) -> Option<Alert> {
+/// The alert about a fee that a token's contract deducted: one for each token, chain and kind of the
+/// tenant's movements, however many follow.
+pub(super) fn fee_alert(
+    intent: &Intent,
+    fee: i64,
+    wallets: Option<&WalletWorlds>,
+) -> Option<Alert> {
     let movement = match intent.kind() {
+        IntentKind::Release => "releases",
         IntentKind::Debit => "orders' debits",
         IntentKind::ReturnDebit => "orders' tokens on their way back to the wallet",
         IntentKind::ExecuteRefund => "refunds",
@@ -459,6 +465,10 @@ fn fee_alert(intent: &Intent, fee: i64) -> Option<Alert> {
     let coin = intent.coin.filter(|_| fee > 0)?.currency().code();
     let what =
         format!("the {coin} contract deducts a fee from {movement}; the ledger has the amounts");
+    let what = match wallets {
+        Some(wallets) => wallets.said_of(intent.chain, what),
+        None => what,
+    };
     Some(Alert { kind: AlertKind::TokenChanged, subject: intent.tenant.0, what })
 }
 
@@ -499,18 +509,18 @@ mod tests {
         let (reference, recipient) = (Word([2; 32]), Address([8; 20]));
         let movement = Movement { intent, reference, recipient, token, amount };
         for (plan, movement) in [
+            (Plan::Release(movement), Some("releases")),
             (Plan::Debit(movement), Some("orders' debits")),
             (Plan::ReturnDebit { debit: intent, intent }, Some("orders' tokens")),
             (Plan::ExecuteRefund { intent }, Some("refunds")),
             (Plan::Sweep { token, amount }, Some("sweeps")),
-            // The deposit raises it.
-            (Plan::Release(movement), None),
+            (Plan::Deploy, None),
         ] {
             let (id, tenant) = (IntentId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
             let (chain, subject) = (ChainNumber::FIRST, Uuid::from_u128(3));
             let new = Intent::new(id, tenant, chain, subject, plan, Timestamp(0));
             let intent = Intent { coin: Some(StableCoin::Usdt), ..new };
-            let alert = fee_alert(&intent, 600_000);
+            let alert = fee_alert(&intent, 600_000, None);
             assert_eq!(alert.is_some(), movement.is_some(), "{plan:?}");
             if let Some((alert, movement)) = alert.zip(movement) {
                 assert_eq!((alert.kind, alert.subject), (AlertKind::TokenChanged, tenant.0));
@@ -518,7 +528,7 @@ mod tests {
                 assert!(alert.what.starts_with(begins), "{}", alert.what);
                 assert!(alert.what.contains(movement), "{}", alert.what);
             }
-            assert_eq!(fee_alert(&intent, 0), None);
+            assert_eq!(fee_alert(&intent, 0, None), None);
         }
     }
 }

@@ -298,12 +298,9 @@ impl Workers {
 
     /// An alert's text about a chain: with its name, if there are several.
     fn said_of(&self, chain: ChainNumber, what: String) -> String {
-        let Some(wallets) = &self.world.wallet else { return what };
-        match wallets.on(chain) {
-            Some(world) if wallets.configured().count() > 1 => {
-                format!("{}: {what}", world.config.name)
-            }
-            _ => what,
+        match &self.world.wallet {
+            Some(wallets) => wallets.said_of(chain, what),
+            None => what,
         }
     }
 
