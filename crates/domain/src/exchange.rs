@@ -82,6 +82,11 @@ impl ExchangeState {
         }
     }
 
+    /// Whether its payout has not begun and may still do so.
+    pub const fn is_unpaid(self) -> bool {
+        matches!(self, ExchangeState::Pending | ExchangeState::Debiting | ExchangeState::Debited)
+    }
+
     /// Whether the state is final: the order has no job.
     pub const fn is_terminal(self) -> bool {
         matches!(self, ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled)
@@ -343,6 +348,12 @@ impl ExchangeOrder {
     /// Whether it waits for a reviewer: to release or to reject it, or to resolve its payout.
     pub fn is_in_review(&self) -> bool {
         self.is_withheld() || self.doubt().is_some()
+    }
+
+    /// Whether a rail reported its payout before these books have its debit: it is not called off.
+    pub const fn is_reported(&self) -> bool {
+        matches!(self.state, ExchangeState::Pending | ExchangeState::Debiting)
+            && self.attempt.is_some()
     }
 
     /// Whether an operator can re-credit its tokens, as far as the order itself decides.

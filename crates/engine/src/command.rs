@@ -23,7 +23,7 @@ use domain::quote::{Offer, Quote};
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
 use domain::recall::{NewRecall, Recall, RecallRefusal};
 use domain::screening::Screened;
-use domain::sender_limit::Tally;
+use domain::sender_limit::{Sender, Tally};
 use domain::sponsor::SponsorRefusal;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
@@ -200,6 +200,8 @@ pub enum PaymentAction {
     /// A rail reported a payout that was never sent from here: it must not be sent.
     ReportedUnsent {
         rail: RailId,
+        /// The payment's sender, whose limits on the rail, if any, it counts against.
+        sender: Sender,
         /// The report, for users.
         why: String,
     },

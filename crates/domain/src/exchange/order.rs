@@ -329,6 +329,9 @@ impl OrderCase {
     pub fn may_debit(&self, now: Timestamp) -> bool {
         let in_time = self.order.state == ExchangeState::Debiting || now < self.order.times_out_at;
         let open = matches!(self.order.state, ExchangeState::Pending | ExchangeState::Debiting);
+        if self.order.is_reported() {
+            return true;
+        }
         open && in_time && self.order.failure.is_none() && !self.wallet.state.is_frozen()
     }
 
@@ -374,6 +377,7 @@ impl OrderCase {
             return effects;
         };
         self.order.debit_tx = Some(tx);
+        let is_reported = self.order.is_reported();
         effects.transfers.push(self.order.end_hold(
             TransferKind::PostPending,
             "exchange.debit",
@@ -384,6 +388,9 @@ impl OrderCase {
         self.enter(state, &mut effects, cx);
         if state == ExchangeState::Returning {
             self.want_coins_back(&mut effects, cx);
+        }
+        if is_reported {
+            self.await_outcome(&mut effects, cx);
         }
         effects
     }
@@ -566,6 +573,9 @@ impl OrderCase {
         cx: &mut Cx<'_>,
     ) -> WalletEffects {
         let mut effects = WalletEffects::default();
+        if self.order.is_reported() {
+            return effects;
+        }
         match self.next(trigger) {
             Some(ExchangeState::Cancelled) => {
                 let debit = self.order.debit;
@@ -598,6 +608,9 @@ impl OrderCase {
         if self.order.state.on(OrderTrigger::Cancel) == OrderStep::Conflict {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
+        if self.order.is_reported() {
+            return Err(OrderRefusal::Conflict(self.order.state));
+        }
         Ok(self.call_off(OrderTrigger::Cancel, OrderFailure::CancelledByUser, cx))
     }
 
@@ -621,6 +634,9 @@ impl OrderCase {
                 true => self.look_later(cx),
                 false => WalletEffects::default(),
             };
+        }
+        if self.order.is_reported() {
+            return self.look_later(cx);
         }
         if cx.now < self.order.times_out_at {
             let job = JobChange::Set(JobKind::Exchange, self.order.times_out_at);

@@ -109,6 +109,51 @@ impl OrderCase {
         Ok((attempt, effects))
     }
 
+    /// A rail reported its payout, which these books have not sent: an earlier life of the
+    /// installation did, before its database was restored. It is not sent again, and counts towards
+    /// the sender's limits, if any; users establish its outcome once its tokens are debited.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid.
+    pub fn reported_unsent(
+        &mut self,
+        last: Option<&Attempt>,
+        over: (&RailId, Option<Sender>),
+        why: &str,
+        cx: &mut Cx<'_>,
+    ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
+        let conflict = OrderRefusal::Conflict(self.order.state);
+        if !self.order.state.is_unpaid() {
+            return Err(conflict);
+        }
+        let (tenant, payment, amount) =
+            (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
+        let attempt = Attempt::begin(tenant, payment, amount, last, over, cx);
+        let mut attempt = attempt.map_err(|_| conflict)?;
+        attempt.not_recorded(why, cx.now);
+        let mut effects = WalletEffects::default();
+        self.order.attempt = Some(attempt.id);
+        self.order.unclear_since = Some(cx.now);
+        self.order.version += 1;
+        // Its payout began after its debit, whatever had happened to the wallet by then.
+        self.order.failure = None;
+        self.call_person(&mut effects);
+        self.await_outcome(&mut effects, cx);
+        Ok((attempt, effects))
+    }
+
+    /// A payout that a rail reported is neither sent nor priced: its outcome is awaited.
+    pub(super) fn await_outcome(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if self.order.state != ExchangeState::Debited {
+            return;
+        }
+        effects.closed.extend(self.order.withheld_alert());
+        if let Some(state) = self.next(OrderTrigger::PayoutBegun) {
+            self.order.priced_at.get_or_insert(cx.now);
+            self.enter(state, effects, cx);
+        }
+    }
+
     /// No rail can take it, or none did in time.
     pub fn no_route(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         self.give_up(OrderTrigger::PayoutFailed, OrderFailure::PayoutFailed, cx)

@@ -21,6 +21,7 @@ use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::policy::RailConfig;
 use crate::rail::{Finding, RailReport, RailStatus};
 use crate::screening::Screened;
+use crate::sender_limit::Sender;
 use crate::sweep::Pools;
 use crate::test_values::{Books, Ids, TENANT, dec, monday, pkr, rail};
 use crate::time::Span;
@@ -470,6 +471,90 @@ fn a_barred_return_that_a_reorganisation_restored_is_booked_from_suspense() {
     let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
     assert_eq!(world.books.account(&suspense).balance().minor, 0);
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
+}
+
+/// An earlier life of the installation sent it, before its database was restored.
+#[test]
+fn a_payout_that_a_rail_reports_unsent_is_never_sent() {
+    let reported = |world: &mut World| {
+        let (over, last, mut held) = (world.rail.id.clone(), world.attempt.clone(), None);
+        let sender = Some(Sender::of_customer(TENANT, "C-1"));
+        world.tries(|case, cx| {
+            let (attempt, effects) =
+                case.reported_unsent(last.as_ref(), (&over, sender), "as paid", cx)?;
+            assert!(attempt.is_unrecorded() && attempt.sender == sender);
+            held = Some(attempt);
+            Ok(effects)
+        })?;
+        world.attempt = held;
+        Ok::<_, OrderRefusal>(())
+    };
+    let pending = World::pending;
+    let debiting = || {
+        let mut world = World::pending();
+        world.taken();
+        world
+    };
+    let blocked = || {
+        let mut world = debiting();
+        block_wallet(&mut world.case.wallet);
+        world.does(|case, cx| case.wallet_changed(cx));
+        world
+    };
+    let debited = || {
+        let mut world = World::pending();
+        world.debited();
+        world
+    };
+    let withheld = || {
+        let mut world = debited();
+        let near = screened(90);
+        world.tries(|case, cx| case.holder_matched(&near, cx)).expect("a match");
+        world
+    };
+    let worlds: [&dyn Fn() -> World; 5] = [&pending, &debiting, &blocked, &debited, &withheld];
+    for (at, begun) in worlds.into_iter().enumerate() {
+        let mut world = begun();
+        reported(&mut world).expect("it is not paid");
+        assert_eq!(world.alerts, 1, "{at}");
+        assert!(reported(&mut world).is_err(), "once");
+        if world.state() != ExchangeState::Paying {
+            assert_eq!(world.case.order.doubt(), None, "its tokens first");
+            let refused = world.tries(|case, cx| case.cancel(cx));
+            assert_eq!(refused, Err(OrderRefusal::Conflict(world.state())));
+            if !world.case.wallet.state.is_frozen() {
+                block_wallet(&mut world.case.wallet);
+            }
+            world.does(|case, cx| case.wallet_changed(cx));
+            world.now = world.now + Span::hours(25);
+            world.does(|case, cx| case.time_passed(cx));
+            assert!(world.case.may_debit(world.now));
+            if world.state() == ExchangeState::Pending {
+                world.taken();
+            }
+            world.does(|case, cx| case.debited(TX, 0, cx));
+        }
+        assert_eq!(
+            (world.state(), world.job),
+            (ExchangeState::Paying, Some(JobKind::InquirePayout))
+        );
+        let (last, over) = (world.attempt.clone(), world.rail.id.clone());
+        let again =
+            world.tries(|case, cx| Ok(case.begin_payout(last.as_ref(), (&over, None), cx)?.1));
+        assert_eq!(again, Err(OrderRefusal::Conflict(ExchangeState::Paying)));
+        for status in [RailStatus::Settled, RailStatus::Rejected, RailStatus::Returned] {
+            world.hears(status, None);
+            assert_eq!(world.state(), ExchangeState::Paying, "users establish it: {at}");
+        }
+        world.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
+        assert_eq!(world.state(), ExchangeState::Settled);
+    }
+    let mut unpaid = debited();
+    reported(&mut unpaid).expect("it is not paid");
+    unpaid.resolves(RailStatus::Rejected, "statement 7").expect("it is unknown");
+    assert_eq!(unpaid.state(), ExchangeState::Returning);
+    assert!(reported(&mut unpaid).is_err());
+    assert!(reported(&mut World::paying()).is_err());
 }
 
 #[test]

@@ -326,21 +326,21 @@ fn require_unsent(payment: &Payment, last: Option<&Attempt>) -> Result<(), Stale
 
 /// A rail reports a payout that these books have not sent: an earlier life of the installation did,
 /// before its database was restored. It must not be sent again, and the rail's word alone does not
-/// make it paid: the outcome is unknown until users establish it.
+/// make it paid: the outcome is unknown until users establish it. It counts towards the sender's
+/// limits, if any, as it may have paid.
 ///
 /// # Errors
 /// It is not queued, or an attempt may have paid.
 pub fn reported_unsent(
     payment: &mut Payment,
     last: Option<&Attempt>,
-    rail: &RailId,
+    over: (&RailId, Option<Sender>),
     why: &str,
     cx: &mut Cx<'_>,
 ) -> Result<(Effects, Attempt), Stale> {
     if payment.standing.state != PaymentState::Queued {
         return Err(Stale::State(payment.standing.state));
     }
-    let over = (rail, None);
     let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, over, cx);
     let mut attempt = attempt.map_err(Stale::AttemptUnderWay)?;
     attempt.not_recorded(why, cx.now);

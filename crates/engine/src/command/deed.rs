@@ -112,7 +112,8 @@ impl Action {
                 | ExchangeAction::Submitted { .. }
                 | ExchangeAction::Inquired { .. }
                 | ExchangeAction::SendAgain { .. }
-                | ExchangeAction::Report(_),
+                | ExchangeAction::Report(_)
+                | ExchangeAction::ReportedUnsent { .. },
             )
             | Action::Delivery(
                 _,

@@ -115,6 +115,12 @@ pub enum ExchangeAction {
     },
     /// An unsolicited report of a rail.
     Report(RailReport),
+    /// A rail reported a payout that was never sent from here: it must not be sent.
+    ReportedUnsent {
+        rail: RailId,
+        /// The report, for users.
+        why: String,
+    },
     /// A reviewer decides about an order that screening withholds.
     Review {
         /// The current screening result of the account holder, which releases the order; `None` =

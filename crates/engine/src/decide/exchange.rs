@@ -8,14 +8,14 @@ use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::rail::{InquiryAnswer, RailId, RailReport, Submission};
-use domain::sender_limit::Tally;
+use domain::sender_limit::{Sender, Tally};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, WorkingSet};
 
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
-use super::room::{Room, look_again, room};
+use super::room::{Room, counted, look_again, room};
 use super::{Rules, as_seen, deposit, effects, holds, require_still_open, sent_again, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
@@ -167,6 +167,14 @@ impl Acting<'_> {
             ExchangeAction::Report(report) => {
                 let attempt = self.attempt(ws, report.attempt)?;
                 Ok(self.heard(attempt, report, cx))
+            }
+            ExchangeAction::ReportedUnsent { rail, why } => {
+                let sender = Sender::of_customer(tenant, &self.case.wallet.customer_id);
+                let over = (rail, counted(self.rules, rail, sender));
+                let last = self.last(ws);
+                let (attempt, effects) = self.case.reported_unsent(last.as_ref(), over, why, cx)?;
+                self.attempt = Some(attempt);
+                Ok(effects)
             }
             ExchangeAction::Review { release, seen, .. } => {
                 let terms = deposit::terms(self.rules, self.case.order.chain)?;

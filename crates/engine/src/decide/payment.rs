@@ -18,7 +18,7 @@ use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
-use super::room::{Room, look_again, room};
+use super::room::{Room, counted, look_again, room};
 use super::{Rules, as_seen, quote, recall, require_still_open, sent_again, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 
@@ -198,9 +198,10 @@ impl Case<'_> {
                 let mut attempt = self.attempt(ws, report.attempt)?;
                 Ok((self.reported(&mut attempt, report, cx), Some(attempt)))
             }
-            PaymentAction::ReportedUnsent { rail, why } => {
+            PaymentAction::ReportedUnsent { rail, sender, why } => {
+                let over = (rail, counted(self.rules, rail, *sender));
                 let (last, payment) = (self.last(ws), &mut self.payment);
-                let held = report::reported_unsent(payment, last.as_ref(), rail, why, cx);
+                let held = report::reported_unsent(payment, last.as_ref(), over, why, cx);
                 let (effects, attempt) = held?;
                 Ok((effects, Some(attempt)))
             }

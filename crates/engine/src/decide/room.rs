@@ -40,6 +40,13 @@ pub(super) fn room(
     }
 }
 
+/// The sender whose limits an attempt over `rail` counts against, whether or not there is headroom;
+/// `None` if the rail has none.
+pub(super) fn counted(rules: Rules<'_>, rail: &RailId, sender: Sender) -> Option<Sender> {
+    let rail = rules.corridors.rail(rail)?;
+    rail.sender_limits.as_ref().map(|_| sender)
+}
+
 /// Retry delay: at midnight a node's clock may differ from the database's by a few seconds.
 const AGAIN_IN: Span = Span::secs(1);
 

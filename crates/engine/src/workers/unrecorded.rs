@@ -5,16 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::Attempt;
 use domain::bank_statement::BankStatement;
-use domain::ids::PaymentId;
+use domain::exchange::ExchangeOrder;
+use domain::ids::{PaymentId, TenantId};
 use domain::payment::{Payment, PaymentState};
 use domain::ports::Rail;
 use domain::rail::{BankReport, RailId};
 use domain::rail_ids::{self, ReportIds, Unmatched};
+use domain::sender_limit::Sender;
 use store::{StoreError, StrayReport};
 
 use super::Workers;
 use super::collect::{reported, unmatched};
-use crate::command::{Action, Outcome, PaymentAction};
+use crate::command::exchange::{ExchangeAction, OrderKey};
+use crate::command::{Action, Outcome, PaymentAction, Refused};
 
 /// The payments whose ids these are, in full.
 fn named(ids: &ReportIds) -> BTreeSet<PaymentId> {
@@ -30,47 +33,95 @@ fn is_about(attempt: &Attempt, rail: &RailId, ids: &ReportIds) -> bool {
         || own.any(|id| rail_ids::whole(id) == Some(attempt.id.0))
 }
 
-/// What a report of a payout that was not sent over this rail means, for users.
-fn unsent(payment: PaymentId, state: PaymentState, is_held: bool, is_sent: bool) -> String {
-    let state = state.name();
+/// What a report of a payout that was not sent over this rail means, for users. `what` is a payment or
+/// an exchange order with its id.
+fn unsent(what: &str, state: &str, is_held: bool, is_sent: bool) -> String {
     match (is_held, is_sent) {
         (true, _) => format!(
-            "these books have not sent payment {payment}: it is held and will not be sent; record its outcome"
+            "these books have not sent {what}: it is held and will not be sent; record its outcome"
         ),
         (false, true) => {
-            format!("these books have sent payment {payment} over another rail, and it is {state}")
+            format!("these books have sent {what} over another rail, and it is {state}")
         }
         (false, false) => {
-            format!("these books have not sent payment {payment}, and it is {state}")
+            format!("these books have not sent {what}, and it is {state}")
         }
     }
 }
 
-/// The same of a payment, as it was before it was held.
-fn stray(what: &str, payment: &Payment, is_held: bool) -> StrayReport {
-    let (state, is_sent) = (payment.standing.state, payment.attempt.is_some());
-    let what = format!("{what}: {}", unsent(payment.id, state, is_held, is_sent));
-    StrayReport { what, owner: Some(payment.tenant) }
+/// What a payout is for.
+#[derive(Clone, Copy, Debug)]
+enum Owed<'a> {
+    Payment(&'a Payment),
+    Order(&'a ExchangeOrder),
+}
+
+impl Owed<'_> {
+    const fn tenant(self) -> TenantId {
+        match self {
+            Owed::Payment(payment) => payment.tenant,
+            Owed::Order(order) => order.tenant,
+        }
+    }
+
+    /// Its id in messages to rails.
+    const fn payment(self) -> PaymentId {
+        match self {
+            Owed::Payment(payment) => payment.id,
+            Owed::Order(order) => PaymentId(order.id.0),
+        }
+    }
+
+    /// Whether it may still be sent.
+    fn is_unsent(self) -> bool {
+        match self {
+            Owed::Payment(payment) => payment.standing.state == PaymentState::Queued,
+            Owed::Order(order) => order.state.is_unpaid(),
+        }
+    }
+
+    /// A report of it, as it was before it was held.
+    fn stray(self, what: &str, is_held: bool) -> StrayReport {
+        let (name, state, is_sent) = match self {
+            Owed::Payment(payment) => (
+                format!("payment {}", payment.id),
+                payment.standing.state.name(),
+                payment.attempt.is_some(),
+            ),
+            Owed::Order(order) => (
+                format!("exchange order {}", order.id),
+                order.state.name(),
+                order.attempt.is_some(),
+            ),
+        };
+        let what = format!("{what}: {}", unsent(&name, state, is_held, is_sent));
+        StrayReport { what, owner: Some(self.tenant()) }
+    }
 }
 
 impl Workers {
-    /// Notes reports that match no attempt over the rail, and holds the queued payments that they
-    /// name; `false` if they must be fetched again.
+    /// Notes reports that match no attempt over the rail, and holds the unsent payments and exchange
+    /// orders that they name; `false` if they must be fetched again.
     pub(super) async fn take_unmatched(
         &self,
         rail: &dyn Rail,
         reports: &[&BankReport],
         strays: &mut Vec<StrayReport>,
     ) -> bool {
-        let ids = reports.iter().flat_map(|report| report.ids());
-        let payments = match self.store.payments_named(ids).await {
-            Ok(payments) => payments,
+        let ids = || reports.iter().flat_map(|report| report.ids());
+        let read = async {
+            let payments = self.store.payments_named(ids()).await?;
+            Ok::<_, StoreError>((payments, self.store.exchanges_named(ids()).await?))
+        };
+        let (payments, orders) = match read.await {
+            Ok(found) => found,
             Err(error) => {
                 tracing::warn!(%error, "payment read failed, reports will be fetched again");
                 return false;
             }
         };
-        let by_id: BTreeMap<PaymentId, &Payment> = payments.iter().map(|it| (it.id, it)).collect();
+        let owed = payments.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
+        let by_id: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
         let mut held = BTreeSet::new();
         for report in reports {
             let mut is_known = false;
@@ -78,15 +129,14 @@ impl Workers {
                 .ids()
                 .flat_map(|ids| named(ids).into_iter().map(move |id| (id, ids)))
                 .collect();
-            for (payment, ids) in about.iter().filter_map(|(id, ids)| Some((*by_id.get(id)?, *ids)))
-            {
+            for (owed, ids) in about.iter().filter_map(|(id, ids)| Some((*by_id.get(id)?, *ids))) {
                 is_known = true;
                 let what = reported(report);
-                let Some(is_held) = self.hold_unsent(rail, payment, (ids, &what)).await else {
+                let Some(is_held) = self.hold_unsent(rail, owed, (ids, &what)).await else {
                     return false;
                 };
-                held.extend(is_held.then_some(payment.id));
-                strays.push(stray(&what, payment, held.contains(&payment.id)));
+                held.extend(is_held.then_some(owed.payment()));
+                strays.push(owed.stray(&what, held.contains(&owed.payment())));
             }
             if !is_known && !report.ids().all(|ids| ids.may_be_anothers) {
                 strays.push(unmatched(rail, report, &Unmatched::Nothing).into());
@@ -95,7 +145,8 @@ impl Workers {
         true
     }
 
-    /// Holds the queued payments that a statement books; `false` if it must be fetched again.
+    /// Holds the unsent payments and exchange orders that a statement books; `false` if it must be
+    /// fetched again.
     pub(super) async fn hold_booked(
         &self,
         rail: &dyn Rail,
@@ -103,15 +154,18 @@ impl Workers {
         strays: &mut Vec<StrayReport>,
     ) -> Result<bool, StoreError> {
         let entries = || page.entries.iter().filter(|entry| !entry.is_own && !entry.is_credit);
-        let queued = self.store.queued_named(entries().map(|entry| &entry.ids)).await?;
-        let queued: BTreeMap<PaymentId, Payment> =
-            queued.into_iter().map(|payment| (payment.id, payment)).collect();
+        let ids = || entries().map(|entry| &entry.ids);
+        let queued = self.store.queued_named(ids()).await?;
+        let mut orders = self.store.exchanges_named(ids()).await?;
+        orders.retain(|order| order.state.is_unpaid());
+        let owed = queued.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
+        let owed: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
         for entry in entries() {
-            for payment in named(&entry.ids).iter().filter_map(|id| queued.get(id)) {
+            for it in named(&entry.ids).iter().filter_map(|id| owed.get(id)) {
                 let (source, number, amount) = (&page.source, entry.number, entry.amount);
                 let what = format!("{source} books {amount} as entry {number}");
-                match self.hold_unsent(rail, payment, (&entry.ids, &what)).await {
-                    Some(true) => strays.push(stray(&what, payment, true)),
+                match self.hold_unsent(rail, *it, (&entry.ids, &what)).await {
+                    Some(true) => strays.push(it.stray(&what, true)),
                     // Reconciliation reports an entry that matches no attempt.
                     Some(false) => {}
                     None => return Ok(false),
@@ -121,17 +175,18 @@ impl Workers {
         Ok(true)
     }
 
-    /// Whether the payment is held because of a report; `None` if that is not known.
+    /// Whether it is held because of a report; `None` if that is not known.
     async fn hold_unsent(
         &self,
         rail: &dyn Rail,
-        payment: &Payment,
+        owed: Owed<'_>,
         (ids, why): (&ReportIds, &str),
     ) -> Option<bool> {
-        if payment.standing.state != PaymentState::Queued {
+        if !owed.is_unsent() {
             return Some(false);
         }
-        match self.store.attempts(payment.tenant, payment.id).await {
+        let (tenant, id) = (owed.tenant(), owed.payment());
+        match self.store.attempts(tenant, id).await {
             Ok(made) if made.iter().any(|it| is_about(it, rail.id(), ids)) => return Some(false),
             Ok(_) => {}
             Err(error) => {
@@ -140,12 +195,34 @@ impl Workers {
             }
         }
         let (rail, why) = (rail.id().clone(), why.to_owned());
-        let action = Action::Payment(payment.id, PaymentAction::ReportedUnsent { rail, why });
-        match self.apply(payment.tenant, payment.id, action).await? {
+        let action = match owed {
+            Owed::Payment(payment) => {
+                let sender = self.sender_of(payment).await?;
+                Action::Payment(payment.id, PaymentAction::ReportedUnsent { rail, sender, why })
+            }
+            Owed::Order(order) => {
+                let action = ExchangeAction::ReportedUnsent { rail, why };
+                Action::Exchange(OrderKey::of(order), action)
+            }
+        };
+        match self.apply(tenant, id, action).await? {
+            // Its related records differ from those read: try again.
+            Outcome::Refused(Refused::Moved) => None,
             Outcome::Refused(_) | Outcome::Panicked => Some(false),
             _ => {
-                tracing::warn!(payment = %payment.id, "rail reported a payment that was not sent, payment held");
+                tracing::warn!(payment = %id, "rail reported a payment that was not sent, payment held");
                 Some(true)
+            }
+        }
+    }
+
+    /// The sender of a payment; `None` if it cannot be read.
+    async fn sender_of(&self, payment: &Payment) -> Option<Sender> {
+        match self.store.records(payment.tenant, &[payment.id]).await {
+            Ok(records) => records.first().map(|it| Sender::of_order(payment.tenant, &it.order)),
+            Err(error) => {
+                tracing::warn!(%error, "order read failed, reports will be fetched again");
+                None
             }
         }
     }
@@ -228,7 +305,6 @@ mod tests {
 
     #[test]
     fn the_text_says_whether_the_payment_is_held() {
-        let id = PaymentId(Uuid::from_u128(7));
         for (state, is_held, is_sent, expected) in [
             (PaymentState::Queued, true, false, "is held and will not be sent"),
             (PaymentState::Queued, true, true, "is held and will not be sent"),
@@ -236,7 +312,7 @@ mod tests {
             (PaymentState::Succeeded, false, true, "over another rail, and it is succeeded"),
             (PaymentState::Reversed, false, false, "have not sent payment"),
         ] {
-            let told = unsent(id, state, is_held, is_sent);
+            let told = unsent("payment 7", state.name(), is_held, is_sent);
             assert!(told.contains(expected), "{told}");
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::Attempt;
+use domain::exchange::ExchangeOrder;
 use domain::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use domain::payment::Payment;
 use domain::rail::RailId;
@@ -12,7 +13,7 @@ use uuid::Uuid as Id;
 
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows::column::Put as _;
+use crate::rows::column::{Get, Put as _};
 use crate::sql::Kind::{Int, Text, Uuid};
 use crate::sql::{Columns, Stmt, tables};
 use crate::store::Store;
@@ -55,6 +56,12 @@ static QUEUED_PAYMENTS: Stmt = Stmt::by_keys(
     "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id AND p.state = 'queued'",
 );
 
+static EXCHANGES: Stmt = Stmt::by_keys(
+    "rail.exchanges",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{exchange_order o}} FROM {{keys}} JOIN exchange_order o ON o.tenant = k.tenant AND o.id = k.id",
+);
+
 static RECALLS: Stmt = Stmt::by_keys(
     "rail.recalls_of",
     &[("payment", Uuid), ("tenant", Uuid)],
@@ -74,6 +81,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &BY_REFERENCE,
     &PAYMENTS,
     &QUEUED_PAYMENTS,
+    &EXCHANGES,
     &RECALLS,
     &MESSAGE,
 ];
@@ -212,11 +220,20 @@ impl Store {
         self.named(&QUEUED_PAYMENTS, ids).await
     }
 
-    async fn named<'a>(
+    /// The exchange orders of any tenant that these ids name, whether or not they were paid out: a
+    /// payout's id is the order's.
+    pub async fn exchanges_named<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a ReportIds>,
+    ) -> Result<Vec<ExchangeOrder>, StoreError> {
+        self.named(&EXCHANGES, ids).await
+    }
+
+    async fn named<'a, T: Get + Send>(
         &self,
         stmt: &'static Stmt,
         ids: impl Iterator<Item = &'a ReportIds>,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<T>, StoreError> {
         let whole: BTreeSet<Id> =
             ids.flat_map(|it| it.strong().filter_map(rail_ids::whole)).collect();
         if whole.is_empty() {
@@ -229,7 +246,7 @@ impl Store {
         for some in whole.chunks(NAMED_AT_ONCE) {
             let wanted =
                 some.iter().flat_map(|id| tenants.iter().map(move |tenant| (*tenant, *id)));
-            found.extend(self.many_by::<Payment>(stmt, wanted).await?);
+            found.extend(self.many_by::<T>(stmt, wanted).await?);
         }
         Ok(found)
     }

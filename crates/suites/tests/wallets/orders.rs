@@ -1,5 +1,7 @@
-//! Concurrent orders, orders of a frozen wallet, and orders that screening withholds.
+//! Concurrent orders, orders of a frozen wallet, orders that screening withholds, and those that a bank
+//! reports unsent.
 
+use std::future::ready;
 use std::sync::atomic::Ordering;
 
 use domain::audit::{Deed, Via};
@@ -8,8 +10,14 @@ use domain::exchange::{
     BankAccount, ExchangeOrder, ExchangeState, Fate, NewOrder, OrderFailure, OrderRefusal,
     OrderStatus, Price,
 };
-use domain::ids::{ExchangeId, TransferId};
+use domain::ids::{ExchangeId, PaymentId, TransferId};
 use domain::money::Money;
+use domain::ports::{Answer, Rail};
+use domain::rail::{
+    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RailStatus, Reports,
+    Said, Submission,
+};
+use domain::rail_ids::ReportIds;
 use domain::screening::Screened;
 use domain::time::Span;
 use domain::wallet::{BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
@@ -280,5 +288,63 @@ fn a_release_rests_on_a_screening_against_the_lists_in_force() {
         assert!(alerts[0].what.contains("scored 100 against TEST 1 EVIL"), "{alerts:?}");
         world.wallets.review_order(&caller, order.id, false, None, "test").await.expect("withheld");
         assert_eq!(world.store.alerts(TENANT, 9).await, Ok(Vec::new()));
+    });
+}
+
+/// A rail without transport: its reports come by hand.
+struct Reporting(RailId);
+
+impl Rail for Reporting {
+    fn id(&self) -> &RailId {
+        &self.0
+    }
+    fn submit<'a>(&'a self, _: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+        Box::pin(ready(Vec::new()))
+    }
+    fn inquire<'a>(&'a self, _: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+        Box::pin(ready(Vec::new()))
+    }
+    fn collect<'a>(&'a self, _: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+        Box::pin(ready(Ok(Reports::default())))
+    }
+}
+
+/// As after the restore of a backup from before its payout.
+#[test]
+fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
+    with(Setup::default(), async |world| {
+        let (wallet, rail) = (world.wallet().await, Reporting(RailId::new("pak-raast")));
+        world.fund(&wallet, 100 * COIN).await;
+        let [order, other] = [made(&world, &wallet, COIN).await, made(&world, &wallet, COIN).await];
+        let id = PaymentId(order.id.0);
+        let said = Said {
+            status: RailStatus::Settled,
+            reasons: Vec::new(),
+            info: None,
+            bank_reference: Some("BANK-7".to_owned()),
+            return_id: None,
+            account: None,
+            amount: Some(order.payout),
+            other_amounts: Vec::new(),
+            charges: None,
+            source: "camt.054 B-1".to_owned(),
+        };
+        let ids = ReportIds { end_to_end: Some(id.end_to_end_id()), ..ReportIds::default() };
+        let report = BankReport { about: About::One(ids), said };
+        let page = Reports { reports: vec![report], ..Reports::default() };
+        for round in ["first", "again"] {
+            assert!(world.workers.take_in(&rail, &page).await, "{round}");
+            let attempts = world.store.attempts(TENANT, id).await.expect("readable");
+            let [held] = &attempts[..] else { panic!("{attempts:?}") };
+            assert!(held.is_unrecorded() && held.rail == rail.0, "{round}");
+            let order = now(&world, &order).await;
+            assert_eq!((order.attempt, order.is_reported()), (Some(held.id), true), "{round}");
+            let refused = world.wallets.cancel_order(&world.caller(), order.id, None).await;
+            assert!(refused.is_err(), "the bank has paid it: {refused:?}");
+        }
+        let strays = world.store.strays(TENANT, 9).await.expect("readable");
+        let what = format!("have not sent exchange order {}: it is held", order.id);
+        assert!(strays.iter().any(|stray| stray.report.what.contains(&what)), "{strays:?}");
+        assert_eq!(now(&world, &other).await, other, "it was not reported");
     });
 }

@@ -9,8 +9,9 @@ use crate::job::JobKind;
 use crate::ledger::TransferKind;
 use crate::rail::{Finding, RailId, RailStatus};
 use crate::screening::Screened;
+use crate::sender_limit::{Sender, Spent, Tally, Window};
 use crate::test_values::{Case, Ids, accepted, monday, say};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 const IN_REVIEW_SCORE: u8 = 90;
 const HIT_SCORE: u8 = 97;
@@ -370,7 +371,8 @@ fn a_payment_that_a_rail_reports_unsent_is_held_until_users_record_its_outcome()
     let rail = RailId::new("pak-raast");
     for score in [0, IN_REVIEW_SCORE] {
         let (mut payment, _, _) = accepted(score);
-        let held = act(|cx| report::reported_unsent(&mut payment, None, &rail, "as paid", cx));
+        let held =
+            act(|cx| report::reported_unsent(&mut payment, None, (&rail, None), "as paid", cx));
         let (effects, attempt) = held.expect("queued");
         assert_eq!(
             (payment.standing.state, &effects.transfers[..]),
@@ -388,11 +390,26 @@ fn a_payment_that_a_rail_reports_unsent_is_held_until_users_record_its_outcome()
 }
 
 #[test]
+fn a_held_payment_counts_towards_its_senders_limits() {
+    let rail = RailId::new("pak-raast");
+    let (mut payment, _, _) = accepted(0);
+    let sender = Sender::of_customer(payment.tenant, "C-1");
+    let over = (&rail, Some(sender));
+    let held = act(|cx| report::reported_unsent(&mut payment, None, over, "as paid", cx));
+    let (_, attempt) = held.expect("queued");
+    let begin = Timestamp(i64::MIN);
+    let window = Window { day: begin, month: begin, end: Timestamp(i64::MAX) };
+    let (day, month) = (payment.amount.minor, payment.amount.minor);
+    assert_eq!(Tally { rail, sender, window }.share(&attempt), Spent { day, month });
+}
+
+#[test]
 fn only_users_establish_the_outcome_of_a_held_payment() {
     let held = || {
         let (mut payment, _, _) = accepted(0);
         let rail = RailId::new("pak-raast");
-        let held = act(|cx| report::reported_unsent(&mut payment, None, &rail, "as paid", cx));
+        let held =
+            act(|cx| report::reported_unsent(&mut payment, None, (&rail, None), "as paid", cx));
         Case { attempt: held.expect("queued").1, payment, ..Case::sending() }
     };
     for status in crate::states_doc::rail_statuses() {
@@ -425,14 +442,16 @@ fn only_a_queued_payment_without_an_attempt_under_way_is_held() {
     for state in PaymentState::ALL.into_iter().filter(|state| *state != PaymentState::Queued) {
         let (mut payment, _, _) = accepted(0);
         payment.standing.state = state;
-        let held = act(|cx| report::reported_unsent(&mut payment, None, &rail, "as paid", cx));
+        let held =
+            act(|cx| report::reported_unsent(&mut payment, None, (&rail, None), "as paid", cx));
         assert_eq!(held.map(drop), Err(Stale::State(state)));
     }
     for state in AttemptState::ALL {
         let mut case = Case::sending();
         case.attempt.state = state;
         let held = case.run(|payment, attempt, cx| {
-            report::reported_unsent(payment, Some(attempt), &rail, "as paid", cx).map(|it| it.1)
+            report::reported_unsent(payment, Some(attempt), (&rail, None), "as paid", cx)
+                .map(|it| it.1)
         });
         match state {
             AttemptState::Refused => assert_eq!(held.expect("may").number, 2),
