@@ -9,7 +9,8 @@ use std::time::Duration;
 use adapters::evm::deploy::{Minter, Script};
 use adapters::evm::signers::{LocalKey, TenantKeys};
 use adapters::evm::{
-    EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault,
+    EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Parts, Transport,
+    TransportFault,
 };
 use anyhow::Context as _;
 use domain::chain::{Address, Broadcast, ChainConfig, ChainNumber, Fees, KeyRole, TxHash};
@@ -70,6 +71,9 @@ pub struct ChainSide {
     /// Signs with the tenants' keys.
     pub signer: Arc<dyn ChainSigner>,
     pub contracts: Arc<dyn Contracts>,
+    /// The addresses of tenants' controllers that today's keys and owners make, with what they are
+    /// made of.
+    pub made_today: Vec<(TenantId, Address, Parts)>,
     /// The built-in chain, if it is used.
     pub embedded: Option<BuiltInChain>,
     /// Tokens and gas, if they are worthless.
@@ -83,8 +87,9 @@ pub struct ChainSide {
 /// The controller of a tenant's wallets on a chain.
 pub enum InUse {
     Deployed(Controller),
-    /// Its address has been given out, it is not deployed yet.
-    Awaited(Controller),
+    /// Its address has been given out, it is not deployed yet: with what it is made of, if that was
+    /// kept.
+    Awaited(Controller, Option<Parts>),
 }
 
 /// The controllers of tenants' wallets on a chain.
@@ -97,7 +102,13 @@ pub async fn controllers_in_use(
     for tenant in tenants {
         let found = match store.deployed_controller(tenant.id, chain).await? {
             Some(deployed) => Some(InUse::Deployed(deployed)),
-            None => store.awaited_controller(tenant.id, chain).await?.map(InUse::Awaited),
+            None => match store.awaited_controller(tenant.id, chain).await? {
+                Some(awaited) => {
+                    let parts = store.controller_parts(tenant.id, awaited.address).await?;
+                    Some(InUse::Awaited(awaited, parts))
+                }
+                None => None,
+            },
         };
         in_use.extend(found.map(|controller| (tenant.id, controller)));
     }
@@ -107,9 +118,9 @@ pub async fn controllers_in_use(
 fn keep(contracts: &EvmContracts, tenant: TenantId, in_use: InUse) {
     match in_use {
         InUse::Deployed(controller) => contracts.keep(tenant, controller),
-        InUse::Awaited(controller) => {
+        InUse::Awaited(controller, parts) => {
             let address = controller.address;
-            if contracts.keep_awaited(tenant, controller) != Ok(true) {
+            if contracts.keep_awaited(tenant, controller, parts) != Ok(true) {
                 // Its deployment fails with the reason, which becomes an alert.
                 tracing::warn!(%tenant, controller = %address, "wallets wait for a controller that today's keys and owners do not make");
             }
@@ -172,6 +183,11 @@ pub async fn build(
     for (tenant, controller) in in_use {
         keep(&contracts, tenant, controller);
     }
+    let made_today = |tenant: &Tenant| {
+        let (address, parts) = contracts.made_today(tenant.id).ok()??;
+        Some((tenant.id, address, parts))
+    };
+    let made_today = tenants.iter().filter_map(made_today).collect();
     let contracts = Arc::new(contracts);
     // Nodes rest by the wall clock, whatever the business clock is.
     let wall: Arc<dyn Clock> = Arc::new(WallClock);
@@ -192,6 +208,7 @@ pub async fn build(
         chain,
         signer,
         contracts,
+        made_today,
         embedded,
         faucet,
         block_time,

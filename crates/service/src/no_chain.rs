@@ -54,6 +54,7 @@ pub(super) fn chain_side(
         chain,
         signer,
         contracts,
+        made_today: Vec::new(),
         embedded: None,
         faucet: None,
         block_time: Duration::ZERO,

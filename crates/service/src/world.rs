@@ -213,6 +213,11 @@ async fn chain_sides(
         let side = super::chain::build(&of, known, data_dir, tenants, in_use, clock, public_url);
         let side = side.await;
         let mut side = side.with_context(|| of.section.clone())?;
+        if let Some(store) = store {
+            // Before the first address of one is given out.
+            let kept = store.keep_controller_parts(&side.made_today).await;
+            kept.context("keeping what controllers are made of")?;
+        }
         if let (None, Some(store)) = (number, store) {
             let is_first = sides.is_empty();
             match chains::number(store, &side.config, side.chain.as_ref(), is_first).await {

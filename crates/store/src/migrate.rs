@@ -18,7 +18,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 40] = [
+const MIGRATIONS: [Migration; 41] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -178,6 +178,11 @@ const MIGRATIONS: [Migration; 40] = [
         version: 40,
         name: "sweep token fees",
         text: include_str!("../migrations/0040_sweep_token_fees.sql"),
+    },
+    Migration {
+        version: 41,
+        name: "controller parts",
+        text: include_str!("../migrations/0041_controller_parts.sql"),
     },
 ];
 

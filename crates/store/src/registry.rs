@@ -26,6 +26,7 @@ fn shared() -> Vec<&'static Stmt> {
         admin::cases::STATEMENTS,
         admin::brand::STATEMENTS,
         admin::chains::STATEMENTS,
+        admin::controllers::STATEMENTS,
         admin::customers::STATEMENTS,
         admin::departures::STATEMENTS,
         admin::environment::STATEMENTS,

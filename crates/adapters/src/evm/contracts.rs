@@ -70,6 +70,10 @@ pub(super) struct Target {
     pub(super) data: Vec<u8>,
 }
 
+/// What a controller's constructor takes: admin, operator, compliance, approver and treasury. Its
+/// address depends on them.
+pub type Parts = [Address; 5];
+
 /// A controller, and the deployer's call data that makes it.
 struct Creation {
     controller: Controller,
@@ -90,6 +94,9 @@ pub struct EvmContracts {
     /// What was computed or kept before. A tenant's keys and owners stay the same as long as this
     /// lives.
     computed: Mutex<HashMap<TenantId, Controller>>,
+    /// What the controllers that wallets wait for were made of, where it is not what is configured
+    /// today.
+    earlier: Mutex<HashMap<TenantId, Parts>>,
     pub(super) reverts: Reverts,
 }
 
@@ -127,6 +134,7 @@ impl EvmContracts {
             sources,
             codes: parsed.into_iter().collect::<Result<_, ArtifactError>>()?,
             computed: Mutex::default(),
+            earlier: Mutex::default(),
             reverts: Reverts::new()?,
         })
     }
@@ -138,7 +146,8 @@ impl EvmContracts {
     }
 
     /// A controller that is not deployed yet, at whose address the tenant's wallets wait for it. Kept if
-    /// one of the codes, with the tenant's keys and owners of today, makes it; returns whether.
+    /// one of the codes makes it, with the tenant's keys and owners of today or with those that were
+    /// kept when its address was given out; returns whether.
     ///
     /// # Errors
     /// The tenant's keys or owners are not known.
@@ -146,14 +155,33 @@ impl EvmContracts {
         &self,
         tenant: TenantId,
         controller: Controller,
+        kept: Option<Parts>,
     ) -> Result<bool, SignFault> {
         let ControllerSource::Computed(owners) = self.source(tenant)? else { return Ok(false) };
-        let made = self.creations(tenant, owners)?;
-        let is_made = made.iter().any(|made| made.controller.address == controller.address);
-        if is_made {
-            self.keep(tenant, controller);
+        let makes = |parts: &Parts| {
+            let mut made = self.made_of(tenant, parts).into_iter();
+            made.any(|made| made.controller.address == controller.address)
+        };
+        if let Some(parts) = kept.filter(makes) {
+            let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+            earlier.insert(tenant, parts);
+        } else if !makes(&self.parts(tenant, owners)?) {
+            return Ok(false);
         }
-        Ok(is_made)
+        self.keep(tenant, controller);
+        Ok(true)
+    }
+
+    /// The address of the tenant's controller and what it is made of; `None` if that is not the
+    /// tenant's keys and owners of today.
+    ///
+    /// # Errors
+    /// The tenant's keys or owners are not known.
+    pub fn made_today(&self, tenant: TenantId) -> Result<Option<(Address, Parts)>, SignFault> {
+        let ControllerSource::Computed(owners) = self.source(tenant)? else { return Ok(None) };
+        let (address, parts) = (self.controller(tenant)?.address, self.parts(tenant, owners)?);
+        let mut made = self.made_of(tenant, &parts).into_iter();
+        Ok(made.any(|made| made.controller.address == address).then_some((address, parts)))
     }
 
     fn source(&self, tenant: TenantId) -> Result<ControllerSource, SignFault> {
@@ -167,6 +195,11 @@ impl EvmContracts {
 
     /// What each code makes of the tenant's keys and owners, the current one first.
     fn creations(&self, tenant: TenantId, owners: Owners) -> Result<Vec<Creation>, SignFault> {
+        Ok(self.made_of(tenant, &self.parts(tenant, owners)?))
+    }
+
+    /// What the constructor takes, of the tenant's keys and owners.
+    fn parts(&self, tenant: TenantId, owners: Owners) -> Result<Parts, SignFault> {
         let of = |role| self.keys.address(tenant, role);
         let people = [
             owners.admin,
@@ -181,7 +214,12 @@ impl EvmContracts {
                 "the admin of tenant {tenant} is one of its keys"
             )));
         }
-        let arguments = people.iter().fold(Input::default(), Input::address).finish();
+        Ok(people)
+    }
+
+    /// What each code makes of these parts, the current one first.
+    fn made_of(&self, tenant: TenantId, parts: &Parts) -> Vec<Creation> {
+        let arguments = parts.iter().fold(Input::default(), Input::address).finish();
         let salt = vault::hash(&[b"corridor.controller", tenant.0.as_bytes()]);
         let creation = |(version, artifact): &(u32, Artifact)| {
             let code = artifact.creation_code(&arguments);
@@ -190,7 +228,7 @@ impl EvmContracts {
             let controller = Controller { address, implementation, version: *version };
             Creation { controller, data: [&salt.0[..], &code].concat() }
         };
-        Ok(self.codes.iter().map(creation).collect())
+        self.codes.iter().map(creation).collect()
     }
 
     /// The target and call data of a transaction signed by the tenant's key `from`.
@@ -257,8 +295,14 @@ impl EvmContracts {
                 "the controller of tenant {tenant} is configured as deployed"
             )));
         };
-        let mut creations = self.creations(tenant, owners)?.into_iter();
-        let made = creations.find(|made| made.controller.address == controller).ok_or_else(|| {
+        let earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = earlier.get(&tenant).map(|parts| self.made_of(tenant, parts));
+        let is_it = |made: &Creation| made.controller.address == controller;
+        let made = match earlier.into_iter().flatten().find(is_it) {
+            Some(made) => Some(made),
+            None => self.creations(tenant, owners)?.into_iter().find(is_it),
+        };
+        let made = made.ok_or_else(|| {
             SignFault::Failed(format!(
                 "deploying would not make {controller}: a key, the admin or the treasury is another one than when \
                  its address was given out"

@@ -51,7 +51,7 @@ fn a_controller_that_wallets_wait_for_is_made_with_the_code_of_its_version() {
     for made in &made {
         assert_eq!(deploy(&made.controller).map(|target| target.data), Ok(made.data.clone()));
     }
-    assert_eq!(known.keep_awaited(tenant(1), first.controller.clone()), Ok(true));
+    assert_eq!(known.keep_awaited(tenant(1), first.controller.clone(), None), Ok(true));
     assert_eq!(
         known.controller(tenant(1)),
         Ok(first.controller.clone()),
@@ -69,10 +69,43 @@ fn a_controller_of_other_keys_or_owners_is_not_waited_for() {
     ]);
     let of_others = known.creations(tenant(1), owners(3, 2)).expect("every version");
     for made in of_others {
-        assert_eq!(known.keep_awaited(tenant(1), made.controller), Ok(false));
+        assert_eq!(known.keep_awaited(tenant(1), made.controller, None), Ok(false));
     }
-    assert_eq!(known.keep_awaited(tenant(2), there), Ok(false), "the configuration comes first");
-    assert!(known.keep_awaited(tenant(9), known.controller(tenant(1)).expect("one")).is_err());
+    assert_eq!(
+        known.keep_awaited(tenant(2), there, None),
+        Ok(false),
+        "the configuration comes first"
+    );
+    assert!(
+        known.keep_awaited(tenant(9), known.controller(tenant(1)).expect("one"), None).is_err()
+    );
+}
+
+/// Its address was given out before a key, the admin or the treasury was replaced.
+#[test]
+fn a_controller_of_earlier_keys_or_owners_is_deployed_from_what_was_kept_of_it() {
+    let computed = |admin, treasury| ControllerSource::Computed(owners(admin, treasury));
+    let before = contracts(&[(1, computed(1, 2))]);
+    let (address, parts) = before.made_today(tenant(1)).expect("known").expect("of today");
+    let awaited = before.controller(tenant(1)).expect("one");
+    assert_eq!(awaited.address, address);
+    let deploy = |of: &EvmContracts| {
+        let call = Call::One(Plan::Deploy);
+        of.target(tenant(1), Address([1; 20]), address, &call).map(|target| target.data)
+    };
+    let data = deploy(&before).expect("of today");
+    for (admin, treasury) in [(3, 2), (1, 3), (3, 4)] {
+        let now = contracts(&[(1, computed(admin, treasury))]);
+        let of_others = parts.map(|part| if part == parts[1] { Address([9; 20]) } else { part });
+        for kept in [None, Some(of_others)] {
+            assert_eq!(now.keep_awaited(tenant(1), awaited.clone(), kept), Ok(false));
+            assert!(deploy(&now).is_err());
+        }
+        assert_eq!(now.keep_awaited(tenant(1), awaited.clone(), Some(parts)), Ok(true));
+        assert_eq!(now.controller(tenant(1)), Ok(awaited.clone()));
+        assert_eq!(deploy(&now), Ok(data.clone()));
+        assert_eq!(now.made_today(tenant(1)), Ok(None), "it is kept already");
+    }
 }
 
 #[test]

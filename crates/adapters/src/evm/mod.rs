@@ -26,6 +26,7 @@ pub use artifact::ArtifactError;
 pub use chain::EvmChain;
 pub use contracts::{
     CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners,
+    Parts,
 };
 pub use rpc::{HttpSettings, HttpTransport, Transport, TransportFault, ask_node};
 pub use signer::EvmSigner;

@@ -95,7 +95,7 @@ impl Staff {
     pub fn of_version_1() -> Staff {
         let staff = Staff::sandbox();
         let controller = released(&staff.keys, &staff.contracts);
-        assert_eq!(staff.contracts.keep_awaited(tenant(), controller), Ok(true));
+        assert_eq!(staff.contracts.keep_awaited(tenant(), controller, None), Ok(true));
         staff
     }
 }

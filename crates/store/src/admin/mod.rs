@@ -11,6 +11,7 @@ pub(crate) mod brand;
 pub(crate) mod case_files;
 pub(crate) mod cases;
 pub(crate) mod chains;
+pub(crate) mod controllers;
 pub(crate) mod customers;
 pub(crate) mod departures;
 pub(crate) mod environment;

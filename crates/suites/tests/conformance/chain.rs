@@ -462,6 +462,22 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
     assert_eq!(world.store.unsupported_assets(tenant, 9).await, Ok(vec![asset(u64::MAX, now)]));
 }
 
+pub async fn what_a_controller_is_made_of_is_kept_once(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let address = |byte| domain::chain::Address([byte; 20]);
+    let parts = |first: u8| [first, 2, 3, 4, 5].map(address);
+    let read = async || world.store.controller_parts(tenant, address(9)).await;
+    assert_eq!(read().await, Ok(None));
+    assert_eq!(world.store.keep_controller_parts(&[]).await, Ok(()));
+    for first in [1, 6] {
+        let kept = [(tenant, address(9), parts(first)), (tenant, address(8), parts(7))];
+        world.store.keep_controller_parts(&kept).await.expect("kept");
+        assert_eq!(read().await, Ok(Some(parts(1))), "the first");
+    }
+    let foreign = domain::ids::TenantId(uuid::Uuid::new_v4());
+    assert_eq!(world.store.controller_parts(foreign, address(9)).await, Ok(None));
+}
+
 pub async fn chains_keep_their_numbers(world: World) {
     let store = &world.store;
     let add =

@@ -308,6 +308,7 @@ conformance! {
         open_transactions_and_intents_are_found
         alerts_stay_open_until_closed
         unsupported_tokens_are_noted_once
+        what_a_controller_is_made_of_is_kept_once
         chains_keep_their_numbers
         chains_are_kept_apart;
     deliveries:
