@@ -276,7 +276,6 @@ fn remove_all(files: &[NewFile]) {
     }
 }
 
-/// Writes every file, or none if one exists.
 /// Refuses to overwrite a file.
 fn refuse_existing(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Failure> {
     let existing = paths.into_iter().filter(|path| path.exists());
@@ -290,6 +289,7 @@ fn refuse_existing(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Failu
     }
 }
 
+/// Writes every file, or none if one exists.
 fn write_all(files: &[NewFile]) -> Result<(), Failure> {
     refuse_existing(files.iter().map(|file| file.path.clone()))?;
     let written = files

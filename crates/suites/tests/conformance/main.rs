@@ -223,7 +223,7 @@ conformance! {
         idempotency_is_kept_and_replaced
         the_answer_under_a_key_is_kept_sealed
         old_rows_are_removed_and_young_ones_kept
-        quotes_that_ran_out_are_found,
+        quotes_that_ran_out_are_found
         pruning_says_whether_more_may_be_left
         discrepancies_are_noted_once
         a_payment_without_a_job_is_found;
