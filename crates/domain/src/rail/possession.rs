@@ -1,6 +1,9 @@
 //! Reasons of a refusal that prove that the bank has the instruction: the refusal concerns its
 //! repetition, and the first one may have been paid. In doubt, a reason proves it: a person decides.
 
+mod repetition;
+mod words;
+
 use std::ops::RangeInclusive;
 
 use crate::policy::RailConfig;
@@ -10,7 +13,7 @@ use crate::policy::RailConfig;
 pub const DUPLICATE_REASONS: [&str; 7] = ["AM05", "DUPL", "DU01", "DU02", "DU03", "DU04", "DU05"];
 
 /// Codes that leave the reason to the text.
-const NARRATIVE_REASONS: [&str; 4] = [NARRATIVE, "MS02", "MS03", "FF01"];
+const NARRATIVE_REASONS: [&str; 5] = [NARRATIVE, "MS02", "MS03", "FF01", "FF02"];
 /// The reason is in the text, also beside a code that states one.
 pub const NARRATIVE: &str = "NARR";
 /// Numbered codes of ISO 20022's external code set `ExternalStatusReason1Code` (as of 2026-11) that
@@ -369,10 +372,11 @@ pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
     names_duplicate(&code) || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
 }
 
-fn names_duplicate(upper: &str) -> bool {
-    let mut words = upper.split(|sign: char| !sign.is_ascii_alphanumeric());
-    DUPLICATE_WORDS.iter().any(|word| upper.contains(word))
-        || words.any(|word| DUPLICATE_REASONS.contains(&word))
+fn names_duplicate(text: &str) -> bool {
+    let latin = in_latin_letters(text);
+    DUPLICATE_WORDS.iter().any(|word| latin.contains(word))
+        || latin.split(' ').any(|word| DUPLICATE_REASONS.contains(&word))
+        || repetition::is_named(text)
 }
 
 /// A text in capital Latin letters, its words separated by single spaces.
@@ -383,15 +387,17 @@ fn in_latin_letters(text: &str) -> String {
 }
 
 /// Whether a bank's free text may mean that it already has what was sent, or has paid it. One that is
-/// not of its encoding may mean anything.
+/// not of its encoding, or in a script in which no word is known, may mean anything.
 pub fn mentions_possession(text: &str) -> bool {
-    let is_broken = text.contains(char::REPLACEMENT_CHARACTER);
-    let text = in_latin_letters(text);
+    let is_broken = text.contains(char::REPLACEMENT_CHARACTER) || repetition::is_unread(text);
+    let latin = in_latin_letters(text);
     is_broken
-        || names_duplicate(&text)
-        || says_it_exists(&text)
-        || says_it_is_paid(&text)
-        || POSSESSION_WORDS.iter().any(|word| text.contains(word))
+        || names_duplicate(text)
+        || repetition::is_described(text)
+        || repetition::may_be_known(text)
+        || says_it_exists(&latin)
+        || says_it_is_paid(&latin)
+        || POSSESSION_WORDS.iter().any(|word| latin.contains(word))
 }
 
 /// Whether a bank's free text beside a code of ISO's that states the reason means that it already has
@@ -402,9 +408,10 @@ fn confirms_possession(text: &str) -> bool {
     if text.contains(char::REPLACEMENT_CHARACTER) || is_elsewhere && mentions_possession(text) {
         return true;
     }
+    let is_repetition = names_duplicate(text) || repetition::is_described(text);
     let text = in_latin_letters(text);
     let words: Vec<&str> = text.split(' ').collect();
-    names_duplicate(&text)
+    is_repetition
         || begins_a_word(&text, &CERTAIN_PHRASES)
         || (0..words.len()).any(|at| names_deed(&words, at) || names_open_payment(&words, at))
 }
@@ -496,6 +503,12 @@ pub fn states_reason(code: &str) -> bool {
     STATED_WORDS.contains(&code.as_str()) || STATED_REASONS.iter().any(is_numbered)
 }
 
+/// Whether a code is about the format of a file or message, which says little of its payments.
+fn is_of_format(code: &str) -> bool {
+    let code = code.trim().to_ascii_uppercase();
+    code.starts_with("FF") && states_reason(&code)
+}
+
 /// Whether a code leaves the reason to the text: one that says so, or a bank's own.
 pub fn is_narrative(code: &str) -> bool {
     let upper = code.trim().to_ascii_uppercase();
@@ -504,14 +517,14 @@ pub fn is_narrative(code: &str) -> bool {
 
 /// Whether the reasons of a refusal, or its text, mean that the bank already has the instruction. A
 /// text decides less than a code: words that other texts may contain count only where no code of
-/// ISO's states the reason. Beside one, where another code says that the text decides, or the code
-/// would have the payment sent over another rail, words about the payment itself count.
+/// ISO's states the reason of the payment. Beside one, where another code says that the text decides,
+/// or the code would have the payment sent over another rail, words about the payment itself count.
 pub fn proves_possession<'a>(
     codes: impl Iterator<Item = &'a String> + Clone,
     info: Option<&str>,
     rail: Option<&RailConfig>,
 ) -> bool {
-    let is_open = codes.clone().all(|code| is_narrative(code));
+    let is_open = codes.clone().all(|code| is_narrative(code) || is_of_format(code));
     let is_retryable =
         |code: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(code.trim()));
     let decides_little =
@@ -521,7 +534,7 @@ pub fn proves_possession<'a>(
         || info.is_some_and(|text| match is_open {
             true => mentions_possession(text),
             false if codes.clone().any(decides_little) => confirms_possession(text),
-            false => names_duplicate(&in_latin_letters(text)),
+            false => names_duplicate(text),
         })
 }
 
