@@ -287,6 +287,8 @@ impl From<RailStatus> for Finding {
 
 /// Messages that state statuses and book nothing.
 const STATUS_REPORTS: [&str; 2] = ["pain.002", "pacs.002"];
+/// The message that answers recalls, whatever it states.
+const RESOLUTION: &str = "camt.029";
 
 /// The contents of a bank's report, before it is matched to an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -433,7 +435,8 @@ impl BankReport {
     ) -> Result<&'a Candidate, Unmatched> {
         let said = &self.said;
         let is_possible = matches!(said.status, RailStatus::Recall(_) | RailStatus::Returned)
-            || said.is_of_status_report();
+            || said.is_of_status_report()
+            || said.source.split(' ').next() == Some(RESOLUTION);
         if why != Unmatched::Nothing || !is_possible {
             return Err(why);
         }

@@ -8,13 +8,15 @@ use super::iso;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// The meaning of `Conf`, `TxCxlSts`, `PmtInfCxlSts` and `GrpCxlSts`. Any other outcome is for
+/// The meaning of `Conf` (`ExternalInvestigationExecutionConfirmation1Code`), `TxCxlSts`,
+/// `PmtInfCxlSts` and `GrpCxlSts`. The bank cancels the payment, initiates one that returns the
+/// money, or may debit the beneficiary; it passes the request on, or waits. Any other outcome is for
 /// manual review.
 fn answer(code: &str) -> RailStatus {
     match code {
-        "CNCL" | "ACCR" => RailStatus::Recall(RecallAnswer::Accepted),
+        "CNCL" | "ACCR" | "IPAY" | "IPYI" | "ACDA" => RailStatus::Recall(RecallAnswer::Accepted),
         "RJCR" => RailStatus::Recall(RecallAnswer::Refused),
-        "PDCR" | "PNCR" => RailStatus::Recall(RecallAnswer::Pending),
+        "PDCR" | "PNCR" | "CWFW" => RailStatus::Recall(RecallAnswer::Pending),
         other => RailStatus::Unrecognised(format!("cancellation {}", iso::reference(other))),
     }
 }

@@ -121,6 +121,33 @@ fn the_reasons_and_the_ids_are_those_of_the_recall() {
     assert_eq!(ids(&report).instruction.as_deref(), Some(SIMPLE));
 }
 
+/// All outcomes of `ExternalInvestigationExecutionConfirmation1Code`, for a recall that the answer
+/// names by the case alone.
+#[test]
+fn every_outcome_of_a_case_is_an_answer_or_for_review() {
+    let ours = recalled_attempt();
+    let for_review = |code: &str| RailStatus::Unrecognised(format!("cancellation {code}"));
+    let of = |code: &str| match code {
+        // Cancelled; a payment that returns the money is initiated; the beneficiary may be debited.
+        "CNCL" | "IPAY" | "IPYI" | "ACDA" => RailStatus::Recall(Accepted),
+        "RJCR" => RailStatus::Recall(Refused),
+        // Pending, or the request is passed on.
+        "PDCR" | "CWFW" => RailStatus::Recall(Pending),
+        _ => for_review(code),
+    };
+    for code in [
+        "CNCL", "IPAY", "IPYI", "ACDA", "RJCR", "PDCR", "CWFW", "PECR", "MODI", "MWFW", "UWFW",
+        "INFO", "CONF", "ICOV", "MCOV", "CHRG", "PURP", "SMTC", "SMTI", "IDUP", "ACNR", "CCNR",
+        "RJNR", "ACVA", "CVAA", "RJVA", "XXXX",
+    ] {
+        let body =
+            format!("<RslvdCase><Id>{RECALL}</Id></RslvdCase><Sts><Conf>{code}</Conf></Sts>");
+        let matched = read_one(&camt029(&version("09"), &body)).of_attempts(&ours);
+        let matched = matched.expect(code).into_iter().map(|(_, report)| report.status);
+        assert_eq!(matched.collect::<Vec<_>>(), [of(code)], "{code}");
+    }
+}
+
 #[test]
 fn an_outcome_that_is_no_answer_is_for_review() {
     for code in ["MODI", "PACR", "UWFW", "XXXX"] {
