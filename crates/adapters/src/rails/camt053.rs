@@ -29,7 +29,7 @@ const MAX_DATE_CHARS: usize = 40;
 /// Parses every statement of the message.
 pub(super) fn read(body: &Element, message: &mut Statement) {
     let is_one = body.all("Stmt").count() == 1;
-    let around = Around { is_one, page: iso::message_page(body) };
+    let around = Around { is_one, page: iso::message_page(body), header: body.child("GrpHdr") };
     for (index, stmt) in body.all("Stmt").enumerate() {
         match statement(stmt, &around, message) {
             Ok(statement) => message.statements.push(statement),
@@ -44,6 +44,8 @@ struct Around<'a> {
     is_one: bool,
     /// Its place among several messages.
     page: Option<&'a Element>,
+    /// Its header, with its creation time.
+    header: Option<&'a Element>,
 }
 
 fn statement(
@@ -73,7 +75,8 @@ fn statement(
         digest: Uuid::nil(),
     };
     (statement.opening, statement.closing) = balances(stmt, page, currency)?;
-    statement.to = end(stmt)?.ok_or("it has neither ToDtTm nor CreDtTm")?;
+    statement.to = end(stmt, around)?
+        .ok_or("it has neither ToDtTm nor CreDtTm, and no closing balance with a date")?;
     if let Some(reason) = iso::left_out(stmt, around.page) {
         message.take(&format!("Stmt {}", iso::quoted(id)), 1, Err(reason));
     }
@@ -258,13 +261,26 @@ fn first_instant(stmt: &Element, places: &[&[&str]]) -> Result<Option<Timestamp>
 }
 
 /// The end of the period, exclusive: a date covers its whole day. Without one, the creation time of
-/// the statement.
-fn end(stmt: &Element) -> Result<Option<Timestamp>, String> {
-    let places: [&[&str]; 3] = [&["FrToDt", "ToDtTm"], &["FrToDt", "ToDt"], &["CreDtTm"]];
-    let Some(end) = first_instant(stmt, &places)? else { return Ok(None) };
-    let to = stmt.text_at(&["FrToDt", "ToDtTm"]).or_else(|| stmt.text_at(&["FrToDt", "ToDt"]));
-    let is_date = to.is_some_and(iso::is_date);
-    Ok(Some(if is_date { end + Span::days(1) } else { end }))
+/// the statement or of its message, else the date of the closing balance.
+fn end(stmt: &Element, around: &Around<'_>) -> Result<Option<Timestamp>, String> {
+    let closes = |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some("CLBD");
+    let last = stmt.all("Bal").filter(closes).last().or_else(|| stmt.all("Bal").last());
+    let period: [&[&str]; 2] = [&["FrToDt", "ToDtTm"], &["FrToDt", "ToDt"]];
+    let date: [&[&str]; 2] = [&["Dt", "DtTm"], &["Dt", "Dt"]];
+    let places: [(Option<&Element>, &[&[&str]]); 4] = [
+        (Some(stmt), &period),
+        (Some(stmt), &[&["CreDtTm"]]),
+        (around.header, &[&["CreDtTm"]]),
+        (last, &date),
+    ];
+    for (element, places) in places {
+        let Some(element) = element else { continue };
+        let Some(end) = first_instant(element, places)? else { continue };
+        let text = places.iter().find_map(|place| element.text_at(place));
+        let is_day = text.is_some_and(iso::is_date);
+        return Ok(Some(if is_day { end + Span::days(1) } else { end }));
+    }
+    Ok(None)
 }
 
 /// A digest of the page's content, independent of the message that carried it.

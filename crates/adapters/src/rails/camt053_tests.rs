@@ -413,3 +413,34 @@ fn a_charge_apart_is_the_accounts_own() {
     let payout = of("ESCT");
     assert!(!payout.is_own && payout.ids.may_be_ours(), "{payout:?}");
 }
+
+/// Both the creation time and the period of a statement are optional.
+#[test]
+fn the_end_of_a_statement_is_found_elsewhere() {
+    let text = |header: &str, period: &str, created: &str, balances: &str| {
+        format!(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.08\"><BkToCstmrStmt><GrpHdr><MsgId>B-17</MsgId>\
+             {header}</GrpHdr><Stmt><Id>S-1</Id>{created}{period}<Acct><Id><IBAN>PK36SCBL0000001123456702</IBAN></Id>\
+             <Ccy>PKR</Ccy></Acct>{balances}</Stmt></BkToCstmrStmt></Document>"
+        )
+    };
+    let header = "<CreDtTm>2026-11-23T00:00:09Z</CreDtTm>";
+    let created = "<CreDtTm>2026-11-23T00:00:05Z</CreDtTm>";
+    let period = "<FrToDt><ToDt>2026-11-21</ToDt></FrToDt>";
+    let start = "<FrToDt><FrDt>2026-11-21</FrDt></FrToDt>";
+    let balances = balance("OPBD", "1.00", "CRDT") + &balance("CLBD", "1.00", "CRDT");
+    let timed = balances.replace("<Dt>2026-11-22</Dt>", "<DtTm>2026-11-22T18:00:00Z</DtTm>");
+    for (text, expected) in [
+        (text(header, period, created, &balances), "2026-11-22T00:00:00.000Z"),
+        (text(header, "", created, &balances), "2026-11-23T00:00:05.000Z"),
+        (text(header, "", "", &balances), "2026-11-23T00:00:09.000Z"),
+        (text(header, start, "", ""), "2026-11-23T00:00:09.000Z"),
+        (text("", "", "", &balances), "2026-11-23T00:00:00.000Z"),
+        (text("", start, "", &balances), "2026-11-23T00:00:00.000Z"),
+        (text("", "", "", &timed), "2026-11-22T18:00:00.000Z"),
+        (text("", "", "", &balance("ITBD", "1.00", "CRDT")), "2026-11-23T00:00:00.000Z"),
+    ] {
+        assert_eq!(one(&text).to.to_string(), expected, "{text}");
+    }
+    assert_eq!(read(&text("", "", "", "")).complaints.len(), 1, "nothing states it");
+}
