@@ -305,8 +305,11 @@ pub(super) fn sub_family<'a>(details: &'a Element, booking: &'a Element) -> Opti
     of(details).or_else(|| of(booking))
 }
 
-/// Sub-families of ISO's bank transaction codes: reversals due to a return, and due to a recall.
-const RETURNED: [&str; 2] = ["RRTN", "RPCR"];
+/// Sub-families of ISO's bank transaction codes: reversals due to a return, and due to a recall;
+/// return and reversal through a clearing house.
+const RETURNED: [&str; 4] = ["RRTN", "RPCR", "ARET", "AREV"];
+/// SWIFT's transaction type for a returned item, with which a bank's own code may begin (`NRTI`).
+const RETURNED_ITEM: [&str; 2] = ["RTI", "NRTI"];
 
 /// Whether a booked transaction is the return of a payment, by `RtrInf` or its bank transaction code.
 pub(super) fn is_return(details: &Element, booking: &Element) -> bool {
@@ -322,8 +325,15 @@ pub(super) fn is_charge(details: &Element, booking: &Element) -> bool {
 /// What a bank states about the number of bookings of a notice, a report or a statement that does
 /// not have them all. The total of a list in several pages is that of all pages.
 pub(super) fn left_out(list: &Element, message_page: Option<&Element>) -> Option<String> {
+    let own = |element: &Element| {
+        let code = element.text_at(&["BkTxCd", "Prtry", "Cd"]);
+        let first = code.and_then(|code| code.split(|sign: char| !sign.is_alphanumeric()).next());
+        first.is_some_and(|first| RETURNED_ITEM.contains(&first))
+    };
     let own = ["StmtPgntn", "RptPgntn", "NtfctnPgntn"];
     let is_page = message_page.is_some() || own.iter().any(|it| list.child(it).is_some());
+        || own(details)
+        || own(booking)
     let stated = list.text_at(&["TxsSummry", "TtlNtries", "NbOfNtries"])?;
     let count = list.all("Ntry").count();
     let is_right = stated.parse() == Ok(count) || is_page;

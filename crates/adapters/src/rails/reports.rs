@@ -157,3 +157,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
 #[cfg(test)]
 #[path = "reports_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "dialects_tests.rs"]
+mod dialects_tests;
