@@ -80,7 +80,10 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
             whole = of_group;
         }
     }
-    if number == 0 && (whole.status.is_some() || whole.ids != ReportIds::default()) {
+    // An outcome in another form than a code is one, too: without a code, it is refused.
+    let says = whole.status.is_some() || !whole.reasons.is_empty() || whole.info.is_some();
+    let is_outcome = says || whole.ids != ReportIds::default() || body.child("Sts").is_some();
+    if number == 0 && is_outcome {
         let report = whole.report(whole.ids.clone(), &statement.source);
         statement.take("Sts", 1, report);
     }
@@ -125,8 +128,15 @@ fn excludes(one: &str, other: &str) -> bool {
 }
 
 impl Whole {
+    fn without_status(&self, ids: &ReportIds) -> String {
+        match iso::unanswered(&self.reasons, self.info.as_deref()) {
+            Some(reasons) => format!("{reasons} of {} without a status", ids.told()),
+            None => "it has no status".to_owned(),
+        }
+    }
+
     fn report(&self, ids: ReportIds, source: &str) -> Result<BankReport, String> {
-        let code = self.status.as_deref().ok_or("it has no status")?;
+        let code = self.status.as_deref().ok_or_else(|| self.without_status(&ids))?;
         let confirmed = self.confirmed.as_deref().filter(|confirmed| excludes(confirmed, code));
         let status = match confirmed {
             Some(confirmed) => RailStatus::Unrecognised(format!(

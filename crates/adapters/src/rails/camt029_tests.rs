@@ -148,6 +148,30 @@ fn every_outcome_of_a_case_is_an_answer_or_for_review() {
     }
 }
 
+/// An outcome without a code, and reasons without a status, are complaints.
+#[test]
+fn an_answer_without_a_status_is_never_passed_over() {
+    let reason =
+        "<CxlStsRsnInf><Rsn><Cd>LEGL</Cd></Rsn><AddtlInf>see letter</AddtlInf></CxlStsRsnInf>";
+    for (body, expected) in [
+        ("<Sts><DplctOf><Id>C-1</Id></DplctOf></Sts>".to_owned(), "it has no status"),
+        (
+            format!("<CxlDtls><TxInfAndSts>{reason}</TxInfAndSts></CxlDtls>"),
+            "reasons \"LEGL\" and text \"see letter\" of",
+        ),
+        (
+            format!(
+                "<CxlDtls><OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId>{reason}</OrgnlGrpInfAndSts></CxlDtls>"
+            ),
+            "reasons \"LEGL\" and text \"see letter\" of MsgId M-1 without a status",
+        ),
+    ] {
+        let found = reports::read(camt029(&version("09"), &body).as_bytes()).expect(&body);
+        let [complaint] = found.complaints.as_slice() else { panic!("{found:?}") };
+        assert!(complaint.contains(expected) && found.entries.is_empty(), "{complaint}");
+    }
+}
+
 #[test]
 fn an_outcome_that_is_no_answer_is_for_review() {
     for code in ["MODI", "PACR", "UWFW", "XXXX"] {

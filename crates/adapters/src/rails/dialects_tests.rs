@@ -34,6 +34,57 @@ fn sole(text: &str) -> BankReport {
     found.entries.remove(0)
 }
 
+#[test]
+fn reasons_without_a_status_are_never_passed_over() {
+    let reason = |code: &str| {
+        format!("<StsRsnInf><Rsn><Cd>{code}</Cd></Rsn><AddtlInf>why</AddtlInf></StsRsnInf>")
+    };
+    let group = |more: &str| {
+        format!("<OrgnlGrpInfAndSts><OrgnlMsgId>{MESSAGE}</OrgnlMsgId>{more}</OrgnlGrpInfAndSts>")
+    };
+    let block = |id: &str, more: &str| {
+        format!("<OrgnlPmtInfAndSts><OrgnlPmtInfId>{id}</OrgnlPmtInfId>{more}</OrgnlPmtInfAndSts>")
+    };
+    let hac = |blocks: &str| {
+        pain002(&format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>EBICS</OrgnlMsgId><OrgnlMsgNmId>EBICS</OrgnlMsgNmId></OrgnlGrpInfAndSts>{blocks}"
+        ))
+    };
+    let silent = |text: &str, of: &str| {
+        let found = read(text.as_bytes()).expect(text);
+        let [complaint] = found.complaints.as_slice() else { panic!("{found:?}") };
+        assert!(complaint.contains(of) && complaint.contains("without a status"), "{complaint}");
+        assert!(found.entries.is_empty(), "{text}");
+    };
+    silent(
+        &pain002(&group(&reason("AM05"))),
+        &format!("reasons \"AM05\" and text \"why\" of MsgId {MESSAGE}"),
+    );
+    silent(&pain002(&(group("") + &block(MESSAGE, &reason("FF01")))), "reasons \"FF01\"");
+    silent(
+        &pain002(&group("<StsRsnInf><AddtlInf>refused</AddtlInf></StsRsnInf>")),
+        "text \"refused\"",
+    );
+    silent(&hac(&block("ORDER_HAC_FINAL_NEG", &reason("DS0H"))), "PmtInfId ORDER_HAC_FINAL_NEG");
+    let interbank = format!("<FIToFIPmtStsRpt>{}</FIToFIPmtStsRpt>", group(&reason("AC01")));
+    silent(&document("pacs.002.001.10", &interbank), "reasons \"AC01\"");
+    // Steps of a protocol that went well, and reasons beside a status or a transaction that has one.
+    let tx = format!(
+        "<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>ACSP</TxSts></TxInfAndSts>"
+    );
+    for text in [
+        hac(&(block("FILE_UPLOAD", &reason("TS02")) + &block("ES_VERIFICATION", &reason("DS01")))),
+        pain002(&(group(&reason("NARR")) + &block(MESSAGE, &tx))),
+        pain002(&(group(&reason("NARR")) + &block(MESSAGE, "<PmtInfSts>ACSP</PmtInfSts>"))),
+        pain002(&group(&format!("<GrpSts>RCVD</GrpSts>{}", reason("NARR")))),
+    ] {
+        assert_eq!(complaints(&text), Vec::<String>::new(), "{text}");
+    }
+    // The reasons of a block without a status are those of its message's.
+    let rejected = pain002(&(group("<GrpSts>RJCT</GrpSts>") + &block(MESSAGE, &reason("AM05"))));
+    assert_eq!(sole(&rejected).said.reasons, ["AM05"]);
+}
+
 /// A credit with a code of returns is one, without `RvslInd` and `RtrInf`.
 #[test]
 fn codes_of_returns_are_returns() {

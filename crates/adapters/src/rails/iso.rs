@@ -143,6 +143,18 @@ pub(super) fn reasons<'a>(
     (codes, Some(clean(&words, MAX_INFO_CHARS)).filter(|words| !words.is_empty()))
 }
 
+/// The reasons and the text of a report that has no status, as a complaint quotes them; `None` if it
+/// has neither.
+pub(super) fn unanswered(reasons: &[String], info: Option<&str>) -> Option<String> {
+    let codes: Vec<String> = reasons.iter().map(|code| quoted(code)).collect();
+    let codes = (!codes.is_empty()).then(|| format!("reasons {}", codes.join(", ")));
+    let text = info.map(|text| format!("text {}", quoted(text)));
+    match (codes, text) {
+        (Some(codes), Some(text)) => Some(format!("{codes} and {text}")),
+        (codes, text) => codes.or(text),
+    }
+}
+
 /// The sum of charge elements: `ChrgsInf` of a report, `Chrgs` of a booking in each of its
 /// versions. `None` if there are none, and if they have no sum: in several currencies, in one that
 /// is not known, or unreadable. They only explain why an amount differs; where they do not, the
@@ -313,8 +325,15 @@ const RETURNED_ITEM: [&str; 2] = ["RTI", "NRTI"];
 
 /// Whether a booked transaction is the return of a payment, by `RtrInf` or its bank transaction code.
 pub(super) fn is_return(details: &Element, booking: &Element) -> bool {
+    let own = |element: &Element| {
+        let code = element.text_at(&["BkTxCd", "Prtry", "Cd"]);
+        let first = code.and_then(|code| code.split(|sign: char| !sign.is_alphanumeric()).next());
+        first.is_some_and(|first| RETURNED_ITEM.contains(&first))
+    };
     details.child("RtrInf").is_some()
         || sub_family(details, booking).is_some_and(|code| RETURNED.contains(&code))
+        || own(details)
+        || own(booking)
 }
 
 /// Whether a booking is the bank's charge for a payment, and not the payment.
@@ -325,15 +344,8 @@ pub(super) fn is_charge(details: &Element, booking: &Element) -> bool {
 /// What a bank states about the number of bookings of a notice, a report or a statement that does
 /// not have them all. The total of a list in several pages is that of all pages.
 pub(super) fn left_out(list: &Element, message_page: Option<&Element>) -> Option<String> {
-    let own = |element: &Element| {
-        let code = element.text_at(&["BkTxCd", "Prtry", "Cd"]);
-        let first = code.and_then(|code| code.split(|sign: char| !sign.is_alphanumeric()).next());
-        first.is_some_and(|first| RETURNED_ITEM.contains(&first))
-    };
     let own = ["StmtPgntn", "RptPgntn", "NtfctnPgntn"];
     let is_page = message_page.is_some() || own.iter().any(|it| list.child(it).is_some());
-        || own(details)
-        || own(booking)
     let stated = list.text_at(&["TxsSummry", "TtlNtries", "NbOfNtries"])?;
     let count = list.all("Ntry").count();
     let is_right = stated.parse() == Ok(count) || is_page;

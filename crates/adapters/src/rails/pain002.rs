@@ -13,6 +13,9 @@ use super::xml_read::Element;
 
 /// Overall statuses that neither promise nor reject anything.
 const QUIET: [&str; 3] = ["RCVD", "PDNG", "PATC"];
+/// Reasons in a protocol of the transmission (EBICS HAC) that say that a step went well: signatures
+/// are correct, the order is forwarded or executed, its transmission succeeded.
+const WENT_WELL: [&str; 5] = ["DS01", "DS05", "DS06", "DS07", "TS02"];
 /// Some of the transactions are rejected: the list names them.
 const PARTLY: &str = "PART";
 /// The bank never received what it was asked about, which proves as little as its not being found.
@@ -25,7 +28,9 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         return statement.take("group", 1, Err(what));
     }
     let group = body.child("OrgnlGrpInfAndSts");
-    let of_group = Status::of(group, "GrpSts");
+    let mut of_group = Status::of(group, "GrpSts");
+    // Reasons of blocks that state neither a status nor a transaction.
+    let (mut reasons, mut info) = (Vec::new(), None);
     let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
     let mut listed = Listed::default();
     let (mut blocks_speak, mut is_counted) = (false, true);
@@ -38,6 +43,7 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         };
         let own = Status::of(Some(block), "PmtInfSts");
         let speaks = own.code.is_some();
+        let silent = own.clone();
         let of_block = own.under(&of_group);
         let of_this = transactions(block, &whole, &of_block, statement);
         // The report does not state how many transactions a rejected block has.
@@ -52,6 +58,11 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         } else {
             let counts = Status { code: None, ..of_block };
             counts.check_count(block, &whole, of_this.rejected, statement);
+            if of_this.all.is_empty() && of_group.code.is_some() {
+                inherit((&mut reasons, &mut info), &silent);
+            } else if of_group.code.is_none() {
+                silent.rest(whole, &of_this, true, "PmtInfSts", statement);
+            }
         }
         listed.add(of_this);
     }
@@ -62,6 +73,10 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         .is_none_or(|group| of_group.check_count(group, &whole, listed.rejected, statement));
     // Each outgoing message is one block, so a block's status is the more specific one.
     if !blocks_speak {
+        inherit(
+            (&mut of_group.reasons, &mut of_group.info),
+            &Status { reasons, info, ..Status::of(None, "GrpSts") },
+        );
         of_group.rest(whole, &listed, fits, "GrpSts", statement);
     }
 }
@@ -279,7 +294,19 @@ impl Status {
         name: &str,
         statement: &mut Statement,
     ) {
-        let Some(code) = self.code.filter(|code| !QUIET.contains(&code.as_str())) else { return };
+        let Some(code) = self.code else {
+            let is_quiet = self.reasons.iter().all(|code| WENT_WELL.contains(&code.as_str()));
+            let is_noted = !self.reasons.is_empty() && is_quiet;
+            let reasons = iso::unanswered(&self.reasons, self.info.as_deref());
+            if let Some(reasons) = reasons.filter(|_| listed.all.is_empty() && !is_noted) {
+                let reason = format!("{reasons} of {} without a status", of.told());
+                statement.take("group", 1, Err(reason));
+            }
+            return;
+        };
+        if QUIET.contains(&code.as_str()) {
+            return;
+        }
         if code == PARTLY && !listed.all.is_empty() {
             tracing::info!(
                 source = statement.source,
