@@ -34,6 +34,67 @@ fn sole(text: &str) -> BankReport {
     found.entries.remove(0)
 }
 
+/// What a message of another kind quotes is never read as the bank's report, in any form of the
+/// quotation and of its wrapper; the message is refused by its name.
+#[test]
+fn a_quoted_message_is_not_the_banks_report() {
+    let quoted = [
+        good(),
+        document("pain.001.001.09", "<CstmrCdtTrfInitn/>"),
+        document("camt.056.001.08", "<FIToFIPmtCxlReq/>"),
+    ];
+    for quoted in quoted {
+        let escaped = quoted.replace('<', "&lt;");
+        for quotation in
+            [format!("<![CDATA[{quoted}]]>"), format!("<![CDATA[ {quoted} ]]>"), escaped]
+        {
+            let reject = |p: &str| {
+                format!(
+                    "<{p}RltdRef><{p}Ref>B-1</{p}Ref></{p}RltdRef><{p}Rsn><{p}RjctgPtyRsn>690</{p}RjctgPtyRsn>\
+                     <{p}AddtlData>{quotation}</{p}AddtlData></{p}Rsn>"
+                )
+            };
+            let name = "admi.002.001.01";
+            let (bare, prefixed) = (reject(""), reject("mr:"));
+            for message in [
+                format!(
+                    "<Message xmlns=\"urn:tch\" xmlns:mr=\"{ISO}{name}\"><MessageReject><mr:{name}>{prefixed}</mr:{name}>\
+                     </MessageReject></Message>"
+                ),
+                format!("<{name} xmlns=\"{ISO}{name}\">{bare}</{name}>"),
+                format!("<Env><Body><MsgRjct xmlns=\"{ISO}{name}\">{bare}</MsgRjct></Body></Env>"),
+                document(name, &format!("<{name}>{bare}</{name}>")),
+            ] {
+                let refused = read(message.as_bytes()).map(|found| found.entries);
+                let Err(Unreadable::Kind(what)) = refused else { panic!("{refused:?} {message}") };
+                let expected = iso::quoted(&format!("{ISO}{name}"));
+                assert_eq!(what, format!("{expected} (reference \"B-1\", reason \"690\")"));
+                // Beside a good report, in the same file.
+                for file in [format!("{}{message}", good()), format!("<F>{message}{}</F>", good())]
+                {
+                    let found = read(file.as_bytes()).expect(&file);
+                    assert_eq!((found.entries.len(), found.complaints.len()), (1, 1), "{file}");
+                    assert!(found.complaints[0].contains("reason \"690\""), "{found:?}");
+                }
+            }
+        }
+    }
+}
+
+/// An envelope may be in the namespace of the message that it contains.
+#[test]
+fn headers_and_envelopes_are_no_messages() {
+    let inner = good();
+    for text in [
+        format!("<Xchg xmlns=\"{ISO}head.002.001.01\"><Pyld>{inner}</Pyld></Xchg>"),
+        format!("<BizMsgEnvlp xmlns=\"{ISO}nvlp.001.001.01\"><Doc>{inner}</Doc></BizMsgEnvlp>"),
+        format!("<Env xmlns=\"{ISO}pain.002.001.10\"><Body>{inner}</Body></Env>"),
+        format!("<Msg><AppHdr xmlns=\"{ISO}head.001.001.02\"><A>x</A></AppHdr>{inner}</Msg>"),
+    ] {
+        assert_eq!(sole(&text).ids().next().expect("ids").end_to_end.as_deref(), Some(SIMPLE));
+    }
+}
+
 #[test]
 fn reasons_without_a_status_are_never_passed_over() {
     let reason = |code: &str| {

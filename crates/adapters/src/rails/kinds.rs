@@ -32,6 +32,9 @@ const KINDS: [(Kind, &str, &str); 8] = [
     (Kind::Camt054, "camt.054", "BkToCstmrDbtCdtNtfctn"),
 ];
 
+/// Business areas of headers (`head.001`, `head.002`) and of the business message envelope.
+const ENVELOPES: [&str; 2] = ["head.", "nvlp."];
+
 impl Kind {
     /// The message's name, as in `pain.002`.
     pub(super) fn name(self) -> &'static str {
@@ -52,15 +55,15 @@ pub(super) enum MessageName {
 }
 
 impl MessageName {
-    /// The message that starts with an element; `None` if none does. National namespaces contain
-    /// the name elsewhere (`http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd`,
-    /// `…:pain.002.003.03`); a message without a namespace is recognised by its element.
+    /// The message that starts with an element; `None` if none does. Any element in the namespace of
+    /// a message starts it, in an envelope of another namespace also without `Document`. National
+    /// namespaces contain the name elsewhere
+    /// (`http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd`, `…:pain.002.003.03`); a
+    /// message without a namespace is recognised by its element.
     pub(super) fn of(namespace: &str, element: &str) -> Option<MessageName> {
         let by_element = KINDS.iter().find(|(.., name)| *name == element).map(|(kind, ..)| *kind);
-        if element != "Document" && by_element.is_none() {
-            return None;
-        }
-        match named(namespace) {
+        let named = named(namespace).filter(|name| !is_envelope(name));
+        match named {
             Some(name) => Some(KINDS.iter().find(|(_, kind, _)| name == *kind).map_or_else(
                 || MessageName::Other(namespace.to_owned()),
                 |(kind, ..)| MessageName::Known(*kind),
@@ -69,6 +72,11 @@ impl MessageName {
             None => None,
         }
     }
+}
+
+/// Whether a name is that of a header or an envelope, which contain messages.
+fn is_envelope(name: &str) -> bool {
+    ENVELOPES.iter().any(|area| name.starts_with(area))
 }
 
 /// The business area and number in a namespace (`pain.002`), if it contains a complete message
@@ -105,6 +113,7 @@ mod tests {
                 Kind::Pain002,
             ),
             ("urn:iso:std:iso:20022:tech:xsd:camt.053.001.02", "BkToCstmrStmt", Kind::Camt053),
+            ("urn:iso:std:iso:20022:tech:xsd:camt.053.001.02", "Envelope", Kind::Camt053),
             ("", "BkToCstmrStmt", Kind::Camt053),
         ] {
             assert_eq!(
@@ -114,10 +123,15 @@ mod tests {
             );
         }
         let other = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09";
-        assert_eq!(MessageName::of(other, "Document"), Some(MessageName::Other(other.to_owned())));
+        for element in ["Document", "CstmrCdtTrfInitn", "pain.001.001.09"] {
+            let expected = Some(MessageName::Other(other.to_owned()));
+            assert_eq!(MessageName::of(other, element), expected, "{element}");
+        }
         for (namespace, element) in [
             ("urn:iso:std:iso:20022:tech:xsd:pain.0021.001.09", "Document"),
             ("urn:iso:std:iso:20022:tech:xsd:head.001.001.02", "AppHdr"),
+            ("urn:iso:std:iso:20022:tech:xsd:head.002.001.01", "Xchg"),
+            ("urn:iso:std:iso:20022:tech:xsd:nvlp.001.001.01", "BizMsgEnvlp"),
             ("", "Document"),
             ("http://www.w3.org/1999/xhtml", "html"),
         ] {

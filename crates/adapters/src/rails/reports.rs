@@ -61,16 +61,15 @@ impl Statement {
             MessageName::Other(namespace) => {
                 return self.complain(format!(
                     "a message is {}, which is not supported",
-                    iso::quoted(namespace)
+                    described(namespace, &document.root)
                 ));
             }
         };
-        let (root, element) = (&document.root, kind.element());
-        let is_body = |it: &&Element| it.name == element;
-        let bodies: Vec<&Element> =
-            std::iter::once(root).filter(is_body).chain(root.all(element)).collect();
+        let mut bodies = Vec::new();
+        collect_bodies(&document.root, kind, &mut bodies);
         if bodies.is_empty() {
-            return self.complain(format!("the message is a {} without {element}", kind.name()));
+            let (name, element) = (kind.name(), kind.element());
+            return self.complain(format!("the message is a {name} without {element}"));
         }
         bodies.into_iter().for_each(|body| self.read_body(kind, body));
     }
@@ -105,6 +104,31 @@ impl Statement {
     }
 }
 
+/// The outermost elements of a message's kind, also below others of its namespace.
+fn collect_bodies<'a>(element: &'a Element, kind: Kind, bodies: &mut Vec<&'a Element>) {
+    if element.name == kind.element() {
+        return bodies.push(element);
+    }
+    for child in &element.children {
+        collect_bodies(child, kind, bodies);
+    }
+}
+
+/// A message that is not supported: its namespace, and what a rejection of a message (admi.002)
+/// states about it.
+fn described(namespace: &str, root: &Element) -> String {
+    let (name, mut of) = (iso::quoted(namespace), Vec::new());
+    if let Some(reference) = root.find(&["RltdRef", "Ref"]) {
+        of.push(format!("reference {}", iso::quoted(reference)));
+    }
+    for (what, at) in [("reason", "RjctgPtyRsn"), ("text", "RsnDesc")] {
+        if let Some(text) = root.find(&["Rsn", at]) {
+            of.push(format!("{what} {}", iso::quoted(text)));
+        }
+    }
+    if of.is_empty() { name } else { format!("{name} ({})", of.join(", ")) }
+}
+
 /// Why a whole file cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
@@ -131,10 +155,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
     let is_known = |document: &Document| matches!(document.name, MessageName::Known(_));
     if !documents.all.iter().any(is_known) {
         let other = documents.all.first().and_then(|document| match &document.name {
-            MessageName::Other(namespace) => Some(namespace.as_str()),
+            MessageName::Other(namespace) => Some(described(namespace, &document.root)),
             MessageName::Known(_) => None,
         });
-        return Err(Unreadable::Kind(iso::quoted(other.unwrap_or(&documents.outermost))));
+        let other = other.unwrap_or_else(|| iso::quoted(&documents.outermost));
+        return Err(Unreadable::Kind(other));
     }
     let mut statement = Statement::default();
     for document in &documents.all {

@@ -95,6 +95,11 @@ impl Element {
         path.iter().try_fold(self, |element, name| element.child(name))
     }
 
+    /// The first text at the end of a path below any element.
+    pub(super) fn find(&self, path: &[&str]) -> Option<&str> {
+        self.text_at(path).or_else(|| self.children.iter().find_map(|child| child.find(path)))
+    }
+
     /// The text at the end of a path of first children; an empty text counts as missing.
     pub(super) fn text_at(&self, path: &[&str]) -> Option<&str> {
         self.at(path).map(|element| element.text.as_str()).filter(|text| !text.is_empty())
