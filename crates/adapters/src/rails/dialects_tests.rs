@@ -146,6 +146,75 @@ fn reasons_without_a_status_are_never_passed_over() {
     assert_eq!(sole(&rejected).said.reasons, ["AM05"]);
 }
 
+/// First versions, in the structure of their schemas.
+#[test]
+fn first_versions_are_read_as_their_successors() {
+    let group = "<GrpHdr><MsgId>B-17</MsgId></GrpHdr>";
+    let reason = "<StsRsnInf><StsRsn><Cd>AC01</Cd></StsRsn><AddtlStsRsnInf>no account</AddtlStsRsnInf></StsRsnInf>";
+    for name in ["pain.002.001.02", "pacs.002.001.02"] {
+        let body = format!(
+            "<{name}>{group}<OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.02</OrgnlMsgNmId>\
+             </OrgnlGrpInfAndSts><TxInfAndSts><OrgnlPmtInfId>P-1</OrgnlPmtInfId><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>\
+             <TxSts>RJCT</TxSts>{reason}<OrgnlTxRef><Amt><InstdAmt Ccy=\"PKR\">379.12</InstdAmt></Amt></OrgnlTxRef>\
+             </TxInfAndSts></{name}>"
+        );
+        for text in [
+            document(name, &body),
+            body.replacen(&format!("<{name}>"), &format!("<{name} xmlns=\"{ISO}{name}\">"), 1),
+        ] {
+            let report = sole(&text);
+            let ids = report.ids().next().expect("ids");
+            assert_eq!((ids.message.as_deref(), ids.block.as_deref()), (Some("M-1"), Some("P-1")));
+            assert_eq!(
+                (report.said.reasons, report.said.info.as_deref()),
+                (vec!["AC01".to_owned()], Some("no account"))
+            );
+            assert_eq!(report.said.amount.map(|it| it.minor), Some(37_912));
+        }
+    }
+    let entry = format!(
+        "<Ntry><Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-22</Dt></BookgDt>\
+         <BkTxCd/><TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs><RtrInf><RtrRsn><Cd>AC04</Cd></RtrRsn>\
+         <AddtlRtrRsnInf>closed</AddtlRtrRsnInf></RtrInf></TxDtls></Ntry>"
+    );
+    let balance = |code: &str, amount: &str| {
+        format!(
+            "<Bal><Tp><Cd>{code}</Cd></Tp><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-11-22</Dt></Dt></Bal>"
+        )
+    };
+    let list = |name: &str| {
+        format!(
+            "<{name}><Id>S-1</Id><CreDtTm>2026-11-23T00:00:05</CreDtTm><Acct><Id><BBAN>0001123456702</BBAN></Id></Acct>{}{}{entry}</{name}>",
+            balance("OPBD", "1.00"),
+            balance("CLBD", "380.12")
+        )
+    };
+    for (name, body, of) in [
+        ("camt.054.001.01", "BkToCstmrDbtCdtNtfctnV01", "Ntfctn"),
+        ("camt.052.001.01", "BkToCstmrAcctRptV01", "Rpt"),
+    ] {
+        let report = sole(&document(name, &format!("<{body}>{group}{}</{body}>", list(of))));
+        assert_eq!(report.said.status, domain::rail::RailStatus::Returned, "{name}");
+        assert_eq!(
+            (report.said.reasons.as_slice(), report.said.account.as_deref()),
+            (["AC04".to_owned()].as_slice(), Some("0001123456702"))
+        );
+    }
+    let text = document(
+        "camt.053.001.01",
+        &format!("<BkToCstmrStmtV01>{group}{}</BkToCstmrStmtV01>", list("Stmt")),
+    );
+    let found = read(text.as_bytes()).expect("readable");
+    let [statement] = found.statements.as_slice() else { panic!("{found:?}") };
+    assert_eq!(
+        (statement.opening, statement.closing, statement.turnover),
+        (Some(100), Some(38_012), 37_912)
+    );
+    assert_eq!((statement.account.as_str(), found.complaints), ("0001123456702", Vec::new()));
+    let [entry] = statement.entries.as_slice() else { panic!("{statement:?}") };
+    assert_eq!(entry.ids.end_to_end.as_deref(), Some(SIMPLE));
+}
+
 /// A credit with a code of returns is one, without `RvslInd` and `RtrInf`.
 #[test]
 fn codes_of_returns_are_returns() {

@@ -45,6 +45,20 @@ impl Kind {
     pub(super) fn element(self) -> &'static str {
         KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., element)| element)
     }
+
+    /// Whether this is the name of the message's element. The first versions have their number in
+    /// it, `BkToCstmrStmtV01`, or are the message's identifier, `pain.002.001.02`.
+    pub(super) fn is_body(self, name: &str) -> bool {
+        name == self.element() || self.is_first_version(name)
+    }
+
+    /// Whether it is the name of a first version.
+    pub(super) fn is_first_version(self, name: &str) -> bool {
+        let is_number = |text: &str| text.len() == 2 && text.bytes().all(|it| it.is_ascii_digit());
+        let numbered = name.strip_prefix(self.element()).and_then(|rest| rest.strip_prefix('V'));
+        let own = name.strip_prefix(self.name()).and_then(|rest| rest.strip_prefix(".001."));
+        numbered.or(own).is_some_and(is_number)
+    }
 }
 
 /// The kind of a message according to its namespace and first element.
@@ -61,7 +75,8 @@ impl MessageName {
     /// (`http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd`, `…:pain.002.003.03`); a
     /// message without a namespace is recognised by its element.
     pub(super) fn of(namespace: &str, element: &str) -> Option<MessageName> {
-        let by_element = KINDS.iter().find(|(.., name)| *name == element).map(|(kind, ..)| *kind);
+        let by_element =
+            KINDS.iter().find(|(kind, ..)| kind.is_body(element)).map(|(kind, ..)| *kind);
         let named = named(namespace).filter(|name| !is_envelope(name));
         match named {
             Some(name) => Some(KINDS.iter().find(|(_, kind, _)| name == *kind).map_or_else(
@@ -115,6 +130,8 @@ mod tests {
             ("urn:iso:std:iso:20022:tech:xsd:camt.053.001.02", "BkToCstmrStmt", Kind::Camt053),
             ("urn:iso:std:iso:20022:tech:xsd:camt.053.001.02", "Envelope", Kind::Camt053),
             ("", "BkToCstmrStmt", Kind::Camt053),
+            ("", "BkToCstmrStmtV01", Kind::Camt053),
+            ("", "pain.002.001.02", Kind::Pain002),
         ] {
             assert_eq!(
                 MessageName::of(namespace, element),
@@ -132,6 +149,8 @@ mod tests {
             ("urn:iso:std:iso:20022:tech:xsd:head.001.001.02", "AppHdr"),
             ("urn:iso:std:iso:20022:tech:xsd:head.002.001.01", "Xchg"),
             ("urn:iso:std:iso:20022:tech:xsd:nvlp.001.001.01", "BizMsgEnvlp"),
+            ("", "BkToCstmrStmtV1"),
+            ("", "BkToCstmrStmtVersion"),
             ("", "Document"),
             ("http://www.w3.org/1999/xhtml", "html"),
         ] {

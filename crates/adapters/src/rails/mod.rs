@@ -17,6 +17,7 @@ pub mod connector;
 mod elsewhere;
 mod exchange;
 mod files;
+mod first_version;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod fuzz;
 mod https;

@@ -458,7 +458,7 @@ fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) 
         instruction: named("OrgnlInstrId").or_else(|| named("OrgnlTxId")),
         end_to_end: named("OrgnlEndToEndId"),
         message: original().or_else(|| whole.message.clone()),
-        block: whole.block.clone(),
+        block: whole.block.clone().or_else(|| named("OrgnlPmtInfId")),
         reference: named("AcctSvcrRef"),
         place,
         may_be_anothers: false,

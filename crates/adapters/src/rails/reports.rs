@@ -8,7 +8,7 @@ use domain::rail::BankReport;
 use super::iso;
 use super::kinds::{Kind, MessageName};
 use super::xml_read::{self, Document, Element, XmlError};
-use super::{camt029, camt053, camt054, camt056, pacs004, pain002};
+use super::{camt029, camt053, camt054, camt056, first_version, pacs004, pain002};
 
 /// Maximum number of complaints kept per file; the rest is counted.
 const MAX_COMPLAINTS: usize = 1_000;
@@ -71,7 +71,10 @@ impl Statement {
             let (name, element) = (kind.name(), kind.element());
             return self.complain(format!("the message is a {name} without {element}"));
         }
-        bodies.into_iter().for_each(|body| self.read_body(kind, body));
+        for body in bodies {
+            let current = kind.is_first_version(&body.name).then(|| first_version::upgrade(body));
+            self.read_body(kind, current.as_ref().unwrap_or(body));
+        }
     }
 
     fn read_body(&mut self, kind: Kind, body: &Element) {
@@ -106,7 +109,7 @@ impl Statement {
 
 /// The outermost elements of a message's kind, also below others of its namespace.
 fn collect_bodies<'a>(element: &'a Element, kind: Kind, bodies: &mut Vec<&'a Element>) {
-    if element.name == kind.element() {
+    if kind.is_body(&element.name) {
         return bodies.push(element);
     }
     for child in &element.children {

@@ -70,7 +70,7 @@ impl XmlError {
 }
 
 /// One element. Names are local names; text is trimmed, and kept only in elements without children.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) name: String,
     pub(super) text: String,
