@@ -130,6 +130,9 @@ const SUCCESS_WORDS: [&str; 26] = [
 const NEGATIONS: [&str; 10] =
     ["NO", "NOT", "NON", "NE", "N", "PAS", "NAO", "T", "DOESNT", "CANNOT"];
 
+/// The same in German and Malay, also behind it.
+const NEGATIONS_BEHIND: [&str; 4] = ["NICHT", "KEIN", "KEINE", "TIDAK"];
+
 /// Words that turn a word of success around, further ones than [`NEGATIONS`].
 const FAILURES: [&str; 25] = [
     "CANT", "COULDNT", "ISNT", "WASNT", "NEVER", "UNABLE", "WITHOUT", "MUST", "UNTIL", "UNLESS",
@@ -467,7 +470,7 @@ fn names_open_payment(words: &[&str], at: usize) -> bool {
 fn says_it_exists(text: &str) -> bool {
     let mut words = text.split(' ');
     words.clone().any(|word| word.starts_with("EXIST"))
-        && !words.any(|word| NEGATIONS.contains(&word))
+        && !words.any(|word| NEGATIONS.contains(&word) || NEGATIONS_BEHIND.contains(&word))
 }
 
 /// "Credit posted" and "credited, do not resend", but not "could not be credited".

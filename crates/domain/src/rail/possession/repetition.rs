@@ -67,11 +67,13 @@ pub(super) fn may_be_known(text: &str) -> bool {
             && !words.iter().any(turns)
     };
     let clauses = clauses(text);
+    let has = |word: &str| contains_any(text, &[word]);
     clauses.iter().any(exists)
         || clauses.iter().any(|clause| begins_a_word(clause, &words::KNOWN))
         || contains_any(text, &words::KNOWN_ELSEWHERE)
-        || words::HAPPENED_BEFORE.iter().any(|(before, happened)| {
-            contains_any(text, &[before]) && contains_any(text, &[happened])
+        || words::HAPPENED.iter().any(|(of, perfect)| has(of) && has(perfect))
+        || words::HAPPENED_IN_LATIN.iter().any(|(of, perfect)| {
+            clauses.iter().any(|clause| begins_a_word(clause, &[of]) && clause.contains(perfect))
         })
         || text.split(SIGNS).any(|clause| folded(clause).ends_with(words::BEFORE_IN_ARABIC))
 }

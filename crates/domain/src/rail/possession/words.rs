@@ -4,7 +4,7 @@
 /// Beginnings of words and phrases that name a duplicate: English with its abbreviations and
 /// misspellings, German, French, Turkish, Malay; romanised Urdu, Hindi, Nepali and Arabic; Vietnamese
 /// and Filipino.
-pub(super) const DUPLICATES: [&str; 40] = [
+pub(super) const DUPLICATES: [&str; 42] = [
     "DUPS ",
     "DUPE ",
     "DUPES ",
@@ -36,7 +36,6 @@ pub(super) const DUPLICATES: [&str; 40] = [
     "TIKRAR",
     "MUKARRAR",
     "MUTAKARRIR",
-    "DOHRA",
     "DOHARA",
     "DOHOR",
     "PUNARAVRIT",
@@ -45,12 +44,15 @@ pub(super) const DUPLICATES: [&str; 40] = [
     "NAULIT",
     "PDE ",
     "PDM ",
+    "TEKRARI",
+    "DOHARIE",
+    "DOHR",
 ];
 /// Words with the German beginning "double" for what is not a repetition.
 pub(super) const DOPPEL_OF_OTHERS: [&str; 3] = ["DOPPELNAME", "DOPPELHAUS", "DOPPELBESTEUER"];
 /// Parts of words that name a duplicate: Arabic and Urdu, Hindi and Nepali, Bengali, Sinhala, Tamil,
 /// Chinese.
-pub(super) const DUPLICATES_ELSEWHERE: [&str; 28] = [
+pub(super) const DUPLICATES_ELSEWHERE: [&str; 29] = [
     "تكرار",
     "مكرر",
     "مزدوج",
@@ -79,34 +81,24 @@ pub(super) const DUPLICATES_ELSEWHERE: [&str; 28] = [
     "重复",
     "重複",
     "重覆",
+    "ازدواج",
 ];
 
 /// Phrases that mean a repetition, whatever stands around them: English, German, French, Spanish,
 /// Portuguese, Italian, Turkish; Malay, Vietnamese and Filipino.
-pub(super) const REPETITIONS: [&str; 58] = [
-    "SECOND SUBMISSION",
-    "SECOND PRESENTATION",
+pub(super) const REPETITIONS: [&str; 49] = [
     "SECOND TIME",
-    "2ND SUBMISSION",
     "2ND TIME",
     "REPLAY DETECTED",
     "REPLAYED",
     "IDEMPOTEN",
-    "ZWEITE EINREICHUNG",
     "ZWEITEINREICHUNG",
     "ERNEUTE EINREICHUNG",
     "WIEDERHOLTE EINREICHUNG",
     "ZWEITES MAL",
     "EN DOUBLE ",
-    "DEUXIEME ENVOI",
-    "DEUXIEME PRESENTATION",
     "DEUXIEME FOIS",
-    "SECOND ENVOI",
-    "SEGUNDO ENVIO",
-    "SEGUNDA PRESENTACION",
-    "SEGUNDA APRESENTACAO",
     "SEGUNDA VEZ",
-    "SECONDO INVIO",
     "SECONDA VOLTA",
     "DAHA ONCE ALIN",
     "DAHA ONCE ISLEN",
@@ -142,6 +134,8 @@ pub(super) const REPETITIONS: [&str; 58] = [
     "DA THUC HIEN",
     "NOT FIRST ",
     "NOT THE FIRST ",
+    "USED IN ANOTHER ",
+    "USED FOR ANOTHER ",
 ];
 
 /// Phrases that may mean that the bank knows the payment, where no other reason is stated: romanised
@@ -196,7 +190,7 @@ pub(super) const KNOWN: [&str; 46] = [
     "FOUND IN OUR SYSTEM",
 ];
 /// The same in other scripts: Arabic, Urdu, Hindi, Nepali, Bengali, Sinhala, Tamil, Chinese.
-pub(super) const KNOWN_ELSEWHERE: [&str; 142] = [
+pub(super) const KNOWN_ELSEWHERE: [&str; 154] = [
     "متكرر",
     "سابق",
     "بالفعل",
@@ -339,6 +333,18 @@ pub(super) const KNOWN_ELSEWHERE: [&str; 142] = [
     "একই বার্তা",
     "නැවත නැවත",
     "පෙර සිදු",
+    "दुबारा भेजा गया",
+    "दुबारा प्राप्त",
+    "प्रतिलिपि लेनदेन",
+    "नक्कल कारोबार",
+    "নকল লেনদেন",
+    "দ্বিতীয়বার",
+    "පිටපත් ගනුදෙනු",
+    "付款已完成",
+    "交易已完成",
+    "支付已完成",
+    "汇款已完成",
+    "转账已完成",
 ];
 /// "Before" in Arabic, which ends its clause; otherwise it means "by".
 pub(super) const BEFORE_IN_ARABIC: &str = " من قبل";
@@ -406,7 +412,7 @@ pub(super) const AGAIN: [&str; 5] = ["AGAIN", "NUEVAMENTE", "NOVAMENTE", "NUOVAM
 
 /// Beginnings of words for what was done with a payment, which mean a repetition only beside a word
 /// for "already": English, French, German, Spanish, Portuguese, Italian, Turkish, Malay.
-pub(super) const DEEDS: [&str; 105] = [
+pub(super) const DEEDS: [&str; 112] = [
     "SENT ",
     "RECD ",
     "RCVD ",
@@ -512,6 +518,13 @@ pub(super) const DEEDS: [&str; 105] = [
     "UEBERTRAGEN",
     "DILAKUKAN",
     "DEALT",
+    "DISPOST",
+    "PERVENUT",
+    "TERPAKAI",
+    "TERCATAT",
+    "TERBAYAR",
+    "EMIS ",
+    "EMISE ",
 ];
 /// Endings of verbs that say that it was not done, in Turkish.
 pub(super) const NEGATIVE_ENDINGS: [&str; 6] =
@@ -539,7 +552,7 @@ pub(super) const SAME: [&str; 17] = [
 /// Words for "same" behind their noun.
 pub(super) const SAME_BEHIND: [&str; 2] = ["SAMA", "SERUPA"];
 /// Nouns for what a bank receives, further ones than those for the payment.
-pub(super) const SUBMISSIONS: [&str; 49] = [
+pub(super) const SUBMISSIONS: [&str; 66] = [
     "SUBMISSION",
     "REQUEST",
     "BATCH",
@@ -589,6 +602,23 @@ pub(super) const SUBMISSIONS: [&str; 49] = [
     "REFERENSI",
     "BAYARAN",
     "TRANSAKSYON",
+    "PRESENTMENT",
+    "PRESENTATION",
+    "POSTING",
+    "INSTRUCCION",
+    "INSTRUCAO",
+    "ISTRUZIONE",
+    "INSTRUKTION",
+    "INSTRUKSI",
+    "ARAHAN",
+    "TALIMAT",
+    "PEMINDAHAN",
+    "APRESENTACAO",
+    "PRESENTAZIONE",
+    "DISTINTA",
+    "LOTE",
+    "LOTTO",
+    "ORDEM",
 ];
 /// Beginnings of such nouns, which other words follow: German, Turkish.
 pub(super) const COMPOUNDS: [&str; 9] = [
@@ -639,7 +669,7 @@ pub(super) const PARTIES: [&str; 31] = [
 /// Nouns for the payment that also stand in front of others: "credit account".
 pub(super) const NEUTRAL: [&str; 2] = ["CREDIT", "FUNDS"];
 /// Beginnings of words for "repeated" and "double" beside a noun for the payment.
-pub(super) const REPEATED: [&str; 22] = [
+pub(super) const REPEATED: [&str; 33] = [
     "REPEATED",
     "REPETITION",
     "REPETID",
@@ -662,6 +692,17 @@ pub(super) const REPEATED: [&str; 22] = [
     "RECYCLED ",
     "COLLISION",
     "DBL ",
+    "SECOND ",
+    "2ND ",
+    "ZWEITE ",
+    "DEUXIEME ",
+    "SECONDE ",
+    "SEGUNDA ",
+    "SEGUNDO ",
+    "SECONDA ",
+    "SECONDO ",
+    "MEHRFACH",
+    "CIFT ",
 ];
 /// Beginnings of words for "sent again".
 pub(super) const RESUBMITTED: [&str; 5] =
@@ -703,7 +744,20 @@ pub(super) const PREFIXES: [(&str, &str); 4] = [
     ("RE USE", "REUSE"),
     ("RE TRANSMI", "RETRANSMI"),
 ];
-/// "Before", and what follows it in a text about what has happened already: Urdu, Hindi, Nepali,
-/// Bengali.
-pub(super) const HAPPENED_BEFORE: [(&str, &str); 4] =
-    [("پہلے", "چک"), ("पहले", "चुक"), ("पहिले", "सक"), ("আগে", "হয়েছে")];
+/// Words that make a text one about what has happened already: "before" or a noun for the payment, and
+/// the perfect tense, in Urdu, Hindi, Nepali, Bengali.
+pub(super) const HAPPENED: [(&str, &str); 10] = [
+    ("پہلے", "چک"),
+    ("ادائیگی", "چک"),
+    ("لین دین", "چک"),
+    ("पहले", "चुक"),
+    ("भुगतान", "चुक"),
+    ("लेनदेन", "चुक"),
+    ("पहिले", "सक"),
+    ("भुक्तानी", "इसक"),
+    ("कारोबार", "इसक"),
+    ("আগে", "হয়েছে"),
+];
+/// The same in romanised Urdu and Hindi.
+pub(super) const HAPPENED_IN_LATIN: [(&str, &str); 3] =
+    [("PEHLE", "CHUK"), ("PEHLAY", "CHUK"), ("PAHLE", "CHUK")];
