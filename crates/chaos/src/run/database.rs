@@ -50,6 +50,7 @@ impl Database {
             max_connections: CONNECTIONS_MAX,
             settings,
             parent_dir: plan.small_disk.clone(),
+            tls: None,
         };
         let mut servers = vec![Cluster::start(&options)?];
         let direct = servers[0].database("chaos")?;
