@@ -161,6 +161,105 @@ describe('Try it', () => {
     });
   });
 
+  it('asks for each operation what its page is about, after a payment, and harms no wallet with demo funds', async () => {
+    await on('/docs/payment/createPayment', async (page) => {
+      await tried(page, 200);
+      await page.goto(`${sandbox.url}/docs`);
+      const paths = await page.$$eval('.pages a', (links) => links.map((link) => link.getAttribute('href')));
+      const operations = [...new Set(paths)].filter((path) => /^\/docs\/(payment|wallet)\/[a-z]+[A-Z]/.test(path));
+      assert.ok(operations.length > 25, `${operations.length} operations`);
+      for (const path of operations) {
+        await page.goto(sandbox.url + path);
+        if (!await page.locator('#try').count()) continue;
+        const template = await page.locator('p.path code').innerText();
+        const asked = new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+        const [request] = await Promise.all([
+          page.waitForRequest((request) => asked.test(new URL(request.url()).pathname)),
+          page.getByRole('button', { name: 'Try it in the sandbox' }).click(),
+        ]);
+        assert.equal(request.method(), (await page.locator('p.path .verb').innerText()).toUpperCase(), path);
+        await page.locator('#try-status', { hasText: /^[24]\d\d in/ }).waitFor();
+      }
+      await page.goto(`${sandbox.url}/docs/wallet/getWallet`);
+      await page.locator('#try-path').fill(`/v1/sdk/wallets/${sandbox.keys.wallet_id}`);
+      assert.ok(!JSON.stringify(await tried(page, 200)).includes('BLACKLISTED'));
+    }, { expected: [/status of 4\d\d/] });
+  });
+
+  it('blacklists a wallet that it makes for it, each time, and goes on with the others', async () => {
+    await on('/docs/wallet/getWallet', async (page) => {
+      await tried(page, 200);
+      await page.goto(`${sandbox.url}/docs/wallet/blacklistWallet`);
+      const first = (await tried(page, 200)).wallet_id;
+      const second = (await tried(page, 200)).wallet_id;
+      assert.equal(new Set([first, second, sandbox.keys.wallet_id]).size, 3);
+      await page.goto(`${sandbox.url}/docs/wallet/getWallet`);
+      assert.equal((await tried(page, 200)).wallet_id, sandbox.keys.wallet_id);
+    });
+  });
+
+  it('takes the wallet that a customer has already', async () => {
+    await on('/docs/wallet/provisionWallet', async (page) => {
+      const send = () => page.getByRole('button', { name: 'Try it in the sandbox' }).click();
+      const answer = async () => JSON.parse(await page.locator('#try-answer').innerText());
+      await send();
+      await page.locator('#try-status', { hasText: /^(200|409) in/ }).waitFor();
+      const { wallet_id: made, existing_wallet_id: known } = await answer();
+      await page.evaluate(() => sessionStorage.clear());
+      await page.reload();
+      assert.equal((await tried(page, 409)).existing_wallet_id, made ?? known);
+      await page.goto(`${sandbox.url}/docs/wallet/getWallet`);
+      assert.equal((await tried(page, 200)).wallet_id, made ?? known);
+    }, { expected: [/status of 409/] });
+  });
+
+  it('keeps what was typed into a payment', async () => {
+    await on('/docs/payment/createPayment', async (page) => {
+      const body = page.locator('#try-body');
+      const typed = async (change) => {
+        await body.fill(JSON.stringify({ ...JSON.parse(await body.inputValue()), ...change }));
+        return JSON.parse(await body.inputValue());
+      };
+      await typed({ external_id: 'mine "1"' });
+      const first = await tried(page, 200);
+      assert.equal(JSON.parse(await body.inputValue()).external_id, 'mine "1"');
+      // What it filled in itself is new each time.
+      await typed({ external_id: 'mine 2' });
+      assert.notEqual((await tried(page, 200)).id, first.id);
+      const before = await typed({ quote: '00000000-0000-4000-8000-000000000000', amount: 7, external_id: 'mine 3' });
+      await tried(page, '4\\d\\d');
+      assert.deepEqual(JSON.parse(await body.inputValue()), before);
+      // The server says what is wrong with it.
+      await body.fill('{"country": ');
+      assert.ok(JSON.stringify(await tried(page, '4\\d\\d')).includes('json'));
+    }, { expected: [/status of 4\d\d/] });
+  });
+
+  it('shows no old answer under a new error', async () => {
+    await on('/docs/payment/createQuote', async (page) => {
+      await tried(page, 200);
+      await page.route('**/v2/quote', (route) => route.abort());
+      await page.getByRole('button', { name: 'Try it in the sandbox' }).click();
+      await page.locator('#try-status', { hasText: 'TypeError' }).waitFor();
+      assert.equal(await page.locator('#try-answer').isVisible(), false);
+    }, { expected: [/ERR_FAILED/] });
+  });
+
+  it('shows a stream as it comes, until it is stopped', async () => {
+    await on('/docs/payment/createPayment', async (page) => {
+      await tried(page, 200);
+      await page.goto(`${sandbox.url}/docs/payment/followEvents`);
+      await page.locator('#try-path').fill('/v2/events?after=0');
+      await page.getByRole('button', { name: 'Try it in the sandbox' }).click();
+      await page.locator('#try-status', { hasText: 'the stream is open' }).waitFor();
+      await page.locator('#try-answer', { hasText: 'payment' }).waitFor();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.locator('#try-status', { hasText: 'Stopped' }).waitFor();
+      await page.locator('#try-path').fill('/v2/events?mode=poll&after=0');
+      await tried(page, 200);
+    });
+  });
+
   it('shows a refusal as it is', async () => {
     await on('/docs/payment/createQuote', async (page) => {
       await page.locator('#try-body').fill('{"country": "XXX"}');
