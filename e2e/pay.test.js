@@ -236,6 +236,21 @@ describe('a sender pays', { concurrency: AT_ONCE }, () => {
     await close();
   });
 
+  it('while the script does not load: the page promises nothing that only the script does', async () => {
+    const request = await bank.request('3.00');
+    const { page, context, close } = await open('about:blank', { expected: [/ERR_FAILED/] });
+    await context.route('**/pay/assets/*.js', (route) => route.abort());
+    await page.goto(await introduced(request));
+    await page.getByText('Waiting for your payment.').waitFor();
+    assert.equal(await page.getByText('This page updates automatically.').isVisible(), false);
+    await account.pay('USDC', await payable(page), 3_000_000);
+    await finds(page, 'Thank you, your payment is complete');
+    await context.unroute('**/pay/assets/*.js');
+    await page.goto(await introduced(await bank.request('3.00')));
+    await page.getByText('This page updates automatically.').waitFor();
+    await close();
+  });
+
   it('without JavaScript, from the form to the receipt', async () => {
     const request = await bank.request('9.00');
     const { page, close } = await open(`${request.payment_link}?lang=en`, { javaScriptEnabled: false, expected: [/status of 422/] });
@@ -244,6 +259,7 @@ describe('a sender pays', { concurrency: AT_ONCE }, () => {
     await page.getByText('Please enter your first name.').waitFor();
     await introduces(page, 'OKX');
     assert.ok(!await page.locator('.copy').first().isVisible(), 'nothing is offered that needs a script');
+    assert.match(await page.locator('.waiting').innerText(), /This page updates automatically\.$/);
     assert.ok(await page.locator('#pay .address').isVisible());
     await page.click('#browser summary');
     await page.getByText('This option needs JavaScript.').waitFor();

@@ -578,6 +578,26 @@ fn the_way_that_the_sender_named_is_open_and_no_other() {
     }
 }
 
+/// The script shows the promise, so that a page whose script does not load never makes it; without
+/// scripts, only a page that reloads itself makes it.
+#[test]
+fn a_page_promises_to_update_only_where_it_does() {
+    for language in Language::ALL {
+        let words = Words(language).say("updates").expect("a text").to_string();
+        let view = view(&request(), &[], true);
+        for sought in [None].into_iter().chain(every_answer().into_iter().map(Some)) {
+            let page = written(&request(), &view, sought, Way::Exchange, language);
+            let (reloads, promise) =
+                (page.contains("http-equiv=\"refresh\""), page.matches(&words));
+            assert_eq!(promise.count(), 1 + usize::from(reloads), "{language:?} {sought:?}");
+            let scripted = format!("<span class=\"updates\" hidden> {words}</span>");
+            assert!(page.contains(&scripted), "{language:?} {sought:?}: {page}");
+            let scriptless = format!("<noscript> {words}</noscript>");
+            assert_eq!(page.contains(&scriptless), reloads, "{language:?} {sought:?}: {page}");
+        }
+    }
+}
+
 #[test]
 fn a_status_shows_the_progress_and_refreshes_until_the_end() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };

@@ -317,7 +317,8 @@
 
   function enhance(root) {
     localTimes(root);
-    for (const button of root.querySelectorAll('.copy, .print, .share')) button.hidden = false;
+    // What only the script can do, and the promise that it keeps.
+    for (const part of root.querySelectorAll('.copy, .print, .share, .updates')) part.hidden = false;
     clock();
     lookForWallets();
   }

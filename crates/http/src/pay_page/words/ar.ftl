@@ -89,7 +89,8 @@ browser-failed = لم تستطع محفظتك الإرسال. يرجى التح�
 browser-amount = كم { $token } تريد أن ترسل؟
 browser-amount-wrong = يرجى كتابة المبلغ هكذا: { $example }.
 
-waiting = ننتظر دفعتك. تُحدَّث هذه الصفحة تلقائياً.
+waiting = ننتظر دفعتك.
+updates = تُحدَّث هذه الصفحة تلقائياً.
 payments = الدفعات حتى الآن
 seen = في الطريق: التأكيد { $have } من { $need }.
 seen-soon = في الطريق: ننتظر التأكيدات.

@@ -87,7 +87,8 @@ browser-failed = Your wallet could not send the payment. Please check that you h
 browser-amount = How much { $token } do you want to send?
 browser-amount-wrong = Please enter an amount such as { $example }.
 
-waiting = Waiting for your payment. This page updates automatically.
+waiting = Waiting for your payment.
+updates = This page updates automatically.
 payments = Payments so far
 seen = On its way: { $have } of { $need } confirmations.
 seen-soon = On its way: waiting for confirmations.

@@ -89,7 +89,8 @@ browser-failed = Hindi nakapagpadala ang wallet mo. Pakitingnan kung sapat ang {
 browser-amount = Magkanong { $token } ang gusto mong ipadala?
 browser-amount-wrong = Pakisulat ang halaga nang ganito: { $example }.
 
-waiting = Hinihintay namin ang bayad mo. Kusang nag-a-update ang pahinang ito.
+waiting = Hinihintay namin ang bayad mo.
+updates = Kusang nag-a-update ang pahinang ito.
 payments = Mga bayad hanggang ngayon
 seen = Papunta na: kumpirmasyon { $have } sa { $need }.
 seen-soon = Papunta na: naghihintay ng kumpirmasyon.

@@ -89,7 +89,8 @@ browser-failed = Ví của bạn không gửi được. Vui lòng xem bạn có 
 browser-amount = Bạn muốn gửi bao nhiêu { $token }?
 browser-amount-wrong = Vui lòng viết số tiền như { $example }.
 
-waiting = Chúng tôi đang chờ khoản tiền của bạn. Trang này tự động cập nhật.
+waiting = Chúng tôi đang chờ khoản tiền của bạn.
+updates = Trang này tự động cập nhật.
 payments = Các khoản đã gửi
 seen = Đang đến: xác nhận { $have } trên { $need }.
 seen-soon = Đang đến: chờ xác nhận.
