@@ -11,7 +11,8 @@ use crate::parts::grouped;
 use crate::view::{clock, day_words};
 
 /// The text of each action. `{}` stands for the subject, `{name}` for the value of that name after
-/// the action, or before it. A part in square brackets is left out if its value is missing.
+/// the action; if the action leaves no values, before it. A part in square brackets is left out if
+/// its value is missing. The words after `|` replace it if the action removed its value.
 const ACTIONS: &[(&str, &str)] = &[
     ("alert.close", "closed the alert “{what}”"),
     ("approval.again", "had {} executed again"),
@@ -21,7 +22,10 @@ const ACTIONS: &[(&str, &str)] = &[
     ("approval.propose", "made {}: {kind}"),
     ("approval.reject", "rejected {}: {kind}"),
     ("approval.withdraw", "withdrew {}"),
-    ("case.assign", "changed who decides {}[: {assignee}][, due {due}]"),
+    (
+        "case.assign",
+        "changed who decides {}[: {assignee}|: no one][, due {due}|, without a due time]",
+    ),
     ("case.file", "added a file to {}"),
     ("case.note", "added a note to {}"),
     ("chain.rescan", "requested a rescan of {}"),
@@ -37,7 +41,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("export.receipt", "opened the receipt of {}"),
     ("export.statement", "downloaded a statement of {}"),
     ("hold.lift", "lifted the legal hold on {}"),
-    ("key.allow", "changed the networks of access key {}[ to {allowed_ips}]"),
+    ("key.allow", "changed the networks of access key {}[ to {allowed_ips}| to any]"),
     ("key.create", "created access key {}"),
     ("key.resume", "resumed access key {}"),
     ("key.revoke", "revoked access key {}"),
@@ -103,7 +107,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("webhook.redeliver", "resent {}"),
     ("webhook.rotate", "rotated the webhook secret"),
     ("webhook.set_payment_events", "changed whether payment events are sent as webhooks"),
-    ("webhook.set_url", "changed the webhook address to {url}"),
+    ("webhook.set_url", "changed the webhook address[ to {url}| to none]"),
     ("webhook.subscribe", "changed the optional events that webhooks are sent for"),
 ];
 
@@ -168,15 +172,25 @@ fn among<'a>(table: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
     table.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+/// A value among the recorded ones; `None` if it is missing or empty.
+fn recorded(facts: Option<&str>, name: &str) -> Option<String> {
+    let facts: Map<String, Value> = serde_json::from_str(facts?).ok()?;
+    let found = facts.get(name)?;
+    let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+    (!text.is_empty()).then_some(text)
+}
+
+/// Whether the action removed a value.
+fn is_removed(entry: &Entry, name: &str) -> bool {
+    let note = &entry.note;
+    recorded(note.before.as_deref(), name).is_some()
+        && recorded(note.after.as_deref(), name).is_none()
+}
+
 /// A value as recorded by the entry.
 fn value(entry: &Entry, name: &str) -> Option<String> {
-    let of = |text: &Option<String>| -> Option<String> {
-        let facts: Map<String, Value> = serde_json::from_str(text.as_deref()?).ok()?;
-        let found = facts.get(name)?;
-        Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
-    };
     let note = &entry.note;
-    let found = of(&note.after).or_else(|| of(&note.before))?;
+    let found = recorded(note.after.as_deref().or(note.before.as_deref()), name)?;
     Some(match name {
         "kind" => among(PROPOSALS, &found).map_or(found, str::to_owned),
         "due" => found.parse::<jiff::Timestamp>().map_or(found, |at| {
@@ -218,12 +232,19 @@ fn template(entry: &Entry) -> Option<&'static str> {
 fn whole(entry: &Entry, template: &str) -> String {
     let mut text = String::new();
     for (at, part) in template.split(['[', ']']).enumerate() {
-        let name = part.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
-        let has_value =
-            name.is_none_or(|(name, _)| value(entry, name).is_some_and(|value| !value.is_empty()));
         // Every second part stands in brackets.
-        if at % 2 == 0 || has_value {
+        if at % 2 == 0 {
             text.push_str(part);
+            continue;
+        }
+        let (with, without) =
+            part.split_once('|').map_or((part, None), |(with, without)| (with, Some(without)));
+        let name = with.split_once('{').and_then(|(_, rest)| rest.split_once('}'));
+        let name = name.map_or("", |(name, _)| name);
+        match without.filter(|_| is_removed(entry, name)) {
+            Some(without) => text.push_str(without),
+            None if value(entry, name).is_some() => text.push_str(with),
+            None => {}
         }
     }
     text
@@ -312,6 +333,49 @@ mod tests {
             (Note::new("thing.change", "thing", "one"), "ayesha recorded “thing.change” about one"),
         ] {
             assert_eq!(told(note), expected);
+        }
+    }
+
+    #[test]
+    fn a_sentence_states_the_values_after_the_action() {
+        let facts = |pairs: &[(&str, &str)]| {
+            pairs.iter().fold(Facts::new(), |facts, (name, value)| facts.text(name, value))
+        };
+        let (omar, due) = (("assignee", "omar"), ("due", "2026-11-27T08:09:37Z"));
+        let on = "due 27 Nov 2026 at 08:09 UTC";
+        let ip = ("allowed_ips", "192.0.2.0/24");
+        let url = ("url", "https://a.example/x");
+        let case = |what: &str| format!("changed who decides payment p{what}");
+        let key = |what: &str| format!("changed the networks of access key p{what}");
+        let address = |what: &str| format!("changed the webhook address{what}");
+        for (action, before, after, expected) in [
+            ("case.assign", vec![omar], vec![], case(": no one")),
+            ("case.assign", vec![omar, due], vec![], case(": no one, without a due time")),
+            ("case.assign", vec![omar, due], vec![due], case(&format!(": no one, {on}"))),
+            ("case.assign", vec![omar, due], vec![omar], case(": omar, without a due time")),
+            ("case.assign", vec![due], vec![], case(", without a due time")),
+            ("case.assign", vec![], vec![due], case(&format!(", {on}"))),
+            ("case.assign", vec![("assignee", "sara")], vec![omar], case(": omar")),
+            ("case.assign", vec![], vec![], case("")),
+            ("key.allow", vec![ip], vec![("allowed_ips", "")], key(" to any")),
+            ("key.allow", vec![ip], vec![("use", "api")], key(" to any")),
+            ("key.allow", vec![("allowed_ips", "")], vec![ip], key(" to 192.0.2.0/24")),
+            ("webhook.set_url", vec![url], vec![("url", "")], address(" to none")),
+            ("webhook.set_url", vec![], vec![url], address(" to https://a.example/x")),
+            // Closed: nothing is left of it.
+            ("alert.close", vec![("what", "late")], vec![], "closed the alert “late”".to_owned()),
+            // A value that only was is not stated as if it were.
+            (
+                "prefund.top_up",
+                vec![("coin", "USDT"), ("reference", "r")],
+                vec![("coin", "USDT"), ("paid_in", "5.00")],
+                "topped up the prefund by 5.00 USDT".to_owned(),
+            ),
+        ] {
+            let kind = if action == "key.allow" { "access_key" } else { "payment" };
+            let subject = if action == "case.assign" { "payment p" } else { "p" };
+            let note = Note::new(action, kind, subject).before(facts(&before)).after(facts(&after));
+            assert_eq!(told(note), format!("ayesha {expected}"), "{action} {before:?} {after:?}");
         }
     }
 
