@@ -166,8 +166,11 @@ pub(super) async fn assignment(visit: &Visit, case: Case) -> Result<Section, Sto
 
 /// An assignment in the format of [`SEEN`].
 fn shown(work: &CaseWork) -> String {
-    let due = work.due_at.map_or(0, |at| at.0);
-    format!("{due} {}", work.assignee.as_deref().unwrap_or_default())
+    let due = work.due_at.map_or(0, |at| at.0).to_string();
+    match &work.assignee {
+        Some(assignee) => format!("{due} {assignee}"),
+        None => due,
+    }
 }
 
 fn assigned_section(work: &CaseWork) -> Section {
@@ -314,6 +317,7 @@ async fn file(visit: Visit) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::{Form, encoded};
 
     #[test]
     fn an_assignment_is_a_sentence() {
@@ -329,6 +333,20 @@ mod tests {
         assert_eq!(told(None, Some(-125)), "Not assigned, overdue since 2 h 5 min.");
         assert_eq!(told(None, None), "");
         assert_eq!(Assigned(HashMap::new()).words(id, now), "");
+    }
+
+    #[test]
+    fn what_a_page_shows_of_an_assignment_survives_its_form() {
+        let assignees = [None, Some("ayesha"), Some("omar")];
+        let mut all = Vec::new();
+        for (assignee, due_at) in assignees.into_iter().flat_map(|it| [(it, None), (it, Some(7))]) {
+            let assignee = assignee.map(str::to_owned);
+            let text = shown(&CaseWork { assignee, due_at: due_at.map(Timestamp) });
+            let form = Form::of(&format!("{SEEN}={}", encoded(&text)));
+            assert_eq!(form.given(SEEN), Some(text.as_str()));
+            assert!(!all.contains(&text), "{text}");
+            all.push(text);
+        }
     }
 
     #[test]

@@ -171,7 +171,8 @@ pub(crate) const SEEN: &str = "seen";
 /// proposal displays.
 fn is_as_shown(visit: &Visit, now: &str) -> bool {
     let seen = visit.form().given(SEEN).or(visit.query().given(SEEN));
-    seen.is_none_or(|seen| seen == now)
+    // Fields are read trimmed.
+    seen.is_none_or(|seen| seen == now.trim())
 }
 
 /// The same for a change.

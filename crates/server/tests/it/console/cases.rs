@@ -83,6 +83,13 @@ async fn notes_stay_with_the_case(on: On) {
     }
 }
 
+/// What the form of the assignment on a page says that the page showed.
+fn seen(page: &str) -> &str {
+    let form = page.split("/assign\"").nth(1).and_then(|rest| rest.split("</form>").next());
+    let field = form.and_then(|form| form.split("name=\"seen\" value=\"").nth(1));
+    field.and_then(|field| field.split('"').next()).expect("the field of the form")
+}
+
 async fn a_case_is_assigned_with_a_due_time(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let id = held(&bank).await;
@@ -92,23 +99,26 @@ async fn a_case_is_assigned_with_a_due_time(on: On) {
     let assign = format!("/cases/payment/{id}/assign");
     let page = maker.get(&format!("/review/payments/{id}")).await.page();
     assert!(page.contains(&colleague.login) && !page.contains(&viewer.login), "{page}");
+    // The page of a case that has no assignee: its form assigns it.
+    assert_eq!(seen(&page), "0");
     for (assignee, due) in [(viewer.login.as_str(), "4h"), ("", "soon")] {
         let form = [("assignee", assignee), ("due", due)];
         maker.post(&assign, &form).await.refused(422);
     }
     viewer.post(&assign, &[("assignee", ""), ("due", "keep")]).await.refused(403);
-    let form = [("assignee", colleague.login.as_str()), ("due", "4h")];
+    let form = [("assignee", colleague.login.as_str()), ("due", "4h"), ("seen", "0")];
     maker.post(&assign, &form).await.done();
     let inbox = maker.get("/inbox").await.page();
     let assigned = format!("Assigned to {}, due in 3 h 59 min.", colleague.login);
     assert!(inbox.contains(&assigned), "{assigned}: {inbox}");
     assert!(maker.get("/review").await.page().contains(&assigned));
     // A page that still shows no one does not take the case away.
-    let old = [("assignee", ""), ("due", "keep"), ("seen", "0 ")];
+    let old = [("assignee", ""), ("due", "keep"), ("seen", "0")];
     maker.post(&assign, &old).await.refused(409);
     assert!(maker.get("/inbox").await.page().contains(&assigned));
     bank.advance(Span::hours(5)).await;
-    let form = [("assignee", ""), ("due", "keep")];
+    let page = maker.get(&format!("/review/payments/{id}")).await.page();
+    let form = [("assignee", ""), ("due", "keep"), ("seen", seen(&page))];
     maker.post(&assign, &form).await.done();
     let inbox = maker.get("/inbox").await.page();
     assert!(inbox.contains("Not assigned, overdue since 1 h 0 min."), "{inbox}");
