@@ -129,3 +129,46 @@ pub fn rows() -> impl Iterator<Item = &'static AccessRow> {
 pub fn row(method: &str, path: &str) -> Option<&'static AccessRow> {
     rows().find(|row| row.method == method && row.path == path)
 }
+
+/// The row of the page that a link of the console leads to; `None` if it leads elsewhere.
+pub(super) fn row_of_page(href: &str) -> Option<&'static AccessRow> {
+    let path = href.split(['?', '#']).next().unwrap_or_default();
+    let literals = |row: &AccessRow| row.path.split('/').filter(|it| !it.starts_with('{')).count();
+    let leads = |row: &&AccessRow| {
+        let (route, path) = (row.path.split('/'), path.split('/'));
+        row.method == "GET"
+            && route.clone().count() == path.clone().count()
+            && route.zip(path).all(|(part, text)| part == text || part.starts_with('{'))
+    };
+    rows().filter(leads).max_by_key(|row| literals(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_to_the_row_of_its_page() {
+        let id = "6f0c0000-0000-4000-8000-000000000000";
+        for (href, expected) in [
+            ("/console/system".to_owned(), Some("/console/system")),
+            ("/console/t/bank/setup".to_owned(), Some("/console/t/{tenant}/setup")),
+            ("/console/t/bank/setup/keys#x".to_owned(), Some("/console/t/{tenant}/setup/{step}")),
+            ("/console/t/bank/alerts?alert=1".to_owned(), Some("/console/t/{tenant}/alerts")),
+            (format!("/console/users/{id}"), Some("/console/users/{id}")),
+            ("/console/t/bank/brand/logo".to_owned(), Some("/console/t/{tenant}/brand/logo")),
+            ("/console/t/bank/keys/rotate".to_owned(), None),
+            ("/console/t/bank".to_owned(), None),
+            ("/docs/guides/backup".to_owned(), None),
+        ] {
+            assert_eq!(row_of_page(&href).map(|row| row.path), expected, "{href}");
+        }
+    }
+
+    #[test]
+    fn each_page_is_the_page_of_its_own_link() {
+        for row in rows().filter(|row| row.method == "GET") {
+            assert_eq!(row_of_page(row.path).map(|it| it.path), Some(row.path));
+        }
+    }
+}

@@ -123,6 +123,13 @@ impl Visit {
             .is_some_and(|row| row.admits(self.0.signed.as_ref().map(|signed| &signed.user)))
     }
 
+    /// Whether the user may open the page that a link leads to. Pages outside of the console are
+    /// open to all.
+    pub fn may_open(&self, href: &str) -> bool {
+        let user = self.0.signed.as_ref().map(|signed| &signed.user);
+        access::row_of_page(href).is_none_or(|row| row.admits(user))
+    }
+
     /// The tenant in the path; the user may access it.
     ///
     /// # Errors

@@ -78,8 +78,8 @@ pub struct Check {
     pub standing: Standing,
     /// The facts.
     pub evidence: String,
-    /// Where it is changed.
-    pub href: String,
+    /// Where it is changed, if the user may open that page.
+    pub href: Option<String>,
 }
 
 impl Check {
@@ -89,7 +89,7 @@ impl Check {
         href: String,
         (standing, evidence): (Standing, String),
     ) -> Check {
-        Check { step, title, standing, evidence, href }
+        Check { step, title, standing, evidence, href: Some(href) }
     }
 }
 
@@ -111,6 +111,9 @@ pub(super) async fn all(visit: &Visit) -> Result<Vec<Check>, Stop> {
         console_host(visit, &host),
     ]);
     checks.push(alerts(visit).await?);
+    for check in &mut checks {
+        check.href = check.href.take().filter(|href| visit.may_open(href));
+    }
     Ok(checks)
 }
 
