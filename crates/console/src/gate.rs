@@ -40,6 +40,11 @@ pub(super) const LOGIN: &str = "/console/login";
 /// The notices of the sign-in page after a session has ended: while the user read, or wrote a form.
 const ENDED: &str = "Your session ended. Please sign in again.";
 const NOT_SAVED: &str = "Your session ended. Nothing was saved. Please sign in again.";
+/// The refusal of a form whose token belongs to an earlier session, or to none.
+const EXPIRED: &str = "This form has expired. Please go back, reload the page and try again.";
+/// The same where the form is shown again with a new token.
+const EXPIRED_KEPT: &str = "You signed in again after this form was opened. Nothing was saved. \
+     Please check the form and send it again.";
 /// Maximum length of the path to return to after signing in.
 pub(super) const NEXT_MAX_BYTES: usize = 2_000;
 /// Maximum size of a form with a file. More than the largest file: a browser shows the message about
@@ -82,6 +87,7 @@ pub(super) async fn layer(
         }
         Err(Turned::Away(stop)) => stop.into_response(),
         Err(Turned::From(visit, stop)) => stopped(&visit, &stop),
+        Err(Turned::Back(visit, stop)) => returned(&visit, &stop),
         Err(Turned::ToLogin { path, has_ended, words }) => {
             let mut response = see_other(&path);
             if has_ended {
@@ -102,6 +108,8 @@ enum Turned {
     Away(Stop),
     /// A page explains it.
     From(Visit, Stop),
+    /// The form comes back with a new token.
+    Back(Visit, Stop),
     /// No user is signed in.
     ToLogin {
         path: String,
@@ -161,8 +169,9 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     let (form, refused) = match form {
         None => (Form::default(), None),
         Some(Ok(form)) => (form, None),
-        Some(Err(stop)) => (Form::default(), Some(stop)),
+        Some(Err(Unusable { form, stop })) => (form.unwrap_or_default(), Some(stop)),
     };
+    let is_kept = form.pairs().next().is_some();
     let params =
         RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Stop::NotFound)?;
     let params: Vec<(String, String)> =
@@ -201,7 +210,7 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
         return Err(Turned::From(visit, Stop::NotFound));
     }
     if let Some(stop) = refused {
-        return Err(Turned::From(visit, stop));
+        return Err(if is_kept { Turned::Back(visit, stop) } else { Turned::From(visit, stop) });
     }
     parts.extensions.insert(visit.clone());
     Ok((visit, Request::from_parts(parts, Body::empty())))
@@ -307,6 +316,19 @@ async fn tenants_of(console: &Console, signed: Option<&Signed>) -> Result<Vec<Ar
     Ok(all.into_iter().filter(|tenant| signed.user.scope.covers(tenant.id)).map(Arc::new).collect())
 }
 
+/// Why a form is not used.
+struct Unusable {
+    /// What was typed, if a page of the console certainly sent it.
+    form: Option<Form>,
+    stop: Stop,
+}
+
+impl From<Stop> for Unusable {
+    fn from(stop: Stop) -> Unusable {
+        Unusable { form: None, stop }
+    }
+}
+
 /// The form of a POST, if a page of the console sent it.
 async fn posted_form(
     console: &Console,
@@ -314,9 +336,9 @@ async fn posted_form(
     body: Body,
     csrf: &str,
     row: &AccessRow,
-) -> Result<Form, Stop> {
+) -> Result<Form, Unusable> {
     if !is_own_page(headers, &console.settings) {
-        return Err(Stop::Forbidden);
+        return Err(Stop::Forbidden.into());
     }
     let unreadable = || {
         let words = "The form could not be read. Please go back and try again.";
@@ -327,7 +349,7 @@ async fn posted_form(
     let expected =
         if row.takes_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
     if is_encoded(headers) || !kind.starts_with(expected) {
-        return Err(unreadable());
+        return Err(unreadable().into());
     }
     let form = if row.takes_file {
         let limits = BodyLimits { max_bytes: FILE_FORM_MAX_BYTES, ..console.settings.body };
@@ -346,11 +368,20 @@ async fn posted_form(
     };
     let given = form.text(CSRF_FIELD);
     if csrf.is_empty() || !bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) {
-        return Err(Stop::Refused(
-            "This form has expired. Please go back, reload the page and try again.".to_owned(),
-        ));
+        // Before the sign-in, and where a browser does not say who sent the form, nothing comes back.
+        let is_kept = row.who != Who::Anybody && names_its_page(headers);
+        return Err(match is_kept {
+            true => Unusable { form: Some(form), stop: Stop::Refused(EXPIRED_KEPT.to_owned()) },
+            false => Stop::Refused(EXPIRED.to_owned()).into(),
+        });
     }
     Ok(form)
+}
+
+/// Whether the browser names the site of the page that sent the request.
+fn names_its_page(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::ORIGIN)
+        || headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin")
 }
 
 /// Whether the browser reports the request as same-origin, or reports nothing.
@@ -368,13 +399,7 @@ fn is_own_page(headers: &HeaderMap, settings: &Settings) -> bool {
 /// Finishes a response: refusals become pages, and a confirmation is shown once.
 fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
     let mut response = match response.extensions().get::<Stop>().cloned() {
-        Some(stop) => {
-            let mut response = stopped(visit, &stop);
-            if let Some(retry) = Retry::of(visit, &stop) {
-                response.extensions_mut().insert(Again(Arc::new(retry)));
-            }
-            response
-        }
+        Some(stop) => returned(visit, &stop),
         None => response,
     };
     let is_page = response
@@ -383,6 +408,15 @@ fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
     if is_page && visit.inner().done.is_some() {
         Cookie::Done.clear(response.headers_mut(), settings);
+    }
+    response
+}
+
+/// A refusal. If the form can come back, the page that sent it is shown in place of this one.
+fn returned(visit: &Visit, stop: &Stop) -> Response {
+    let mut response = stopped(visit, stop);
+    if let Some(retry) = Retry::of(visit, stop) {
+        response.extensions_mut().insert(Again(Arc::new(retry)));
     }
     response
 }

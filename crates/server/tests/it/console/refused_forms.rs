@@ -11,6 +11,7 @@ on_both_stores! {
     a_refusal_comes_back_on_the_page_that_was_used
     a_confirmation_comes_back_as_a_confirmation
     passwords_are_never_shown_again
+    a_form_of_an_earlier_session_comes_back
     ticks_and_notes_are_kept
 }
 
@@ -126,6 +127,31 @@ async fn passwords_are_never_shown_again(on: On) {
     let form = [("current", "never shown 1"), ("new", "never shown 2"), ("again", "never shown 3")];
     let page = officer.send("/console/account/password", &form).await.refused(422);
     assert!(!page.contains("never shown"), "{page}");
+}
+
+async fn a_form_of_an_earlier_session_comes_back(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("earlier").await;
+    let mut officer = Officer::of(&bank, &[Role::Compliance, Role::Admin]).await;
+    let earlier = officer.sign_in_again().await;
+    let current = std::mem::replace(&mut officer.csrf, earlier);
+    let block = format!("/wallets/{wallet}/block");
+    let form = [("reason", "SUSPICIOUS_ACTIVITY"), ("why", "a call"), ("hours", "5")];
+    let page = officer.post(&block, &form).await.refused(409);
+    assert!(page.contains(">Wallet of earlier") && page.contains("Nothing was saved."), "{page}");
+    for (id, value) in [("block-why", "a call"), ("block-hours", "5")] {
+        assert!(input(&page, id).contains(&format!("value=\"{value}\"")), "{id}: {page}");
+    }
+    // Its pages have the token of the current session, and none of them the earlier one.
+    assert!(page.contains(&current) && !page.contains(&officer.csrf), "{page}");
+    let secret = [("current", "never shown 1"), ("new", "never shown 2"), ("again", "x")];
+    let page = officer.send("/console/account/password", &secret).await.refused(409);
+    assert!(page.contains("Nothing was saved.") && !page.contains("never shown"), "{page}");
+    officer.post("/keys/create", &[("use", "pay")]).await.refused(409);
+    officer.post("/rates/pricing", &[("margin", "45")]).await.refused(403);
+    officer.csrf = current;
+    assert!(!officer.get(&format!("/wallets/{wallet}")).await.page().contains("a call"));
+    officer.post(&block, &form).await.done();
 }
 
 async fn ticks_and_notes_are_kept(on: On) {

@@ -22,7 +22,7 @@ pub struct Officer {
     http: reqwest::Client,
     url: String,
     tag: String,
-    csrf: String,
+    pub csrf: String,
     cookies: Mutex<BTreeMap<String, String>>,
     pub login: String,
 }
@@ -99,22 +99,27 @@ impl Officer {
         running.store().create_user(&new, WallClock.now(), "test").await.expect("a user");
         let http = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");
         let (url, tag) = (running.url.clone(), tag.to_owned());
-        let mut officer = Officer {
-            http,
-            url,
-            tag,
-            csrf: String::new(),
-            cookies: Mutex::default(),
-            login: login.clone(),
-        };
-        let form = officer.fetch("/console/login").await.page();
-        officer.csrf = officer.token(&form);
-        let signed =
-            officer.send("/console/login", &[("login", &login), ("password", PASSWORD)]).await;
-        assert_eq!(signed.done(), "/console");
-        let page = officer.get("/review").await.page();
-        officer.csrf = officer.token(&page);
+        let mut officer =
+            Officer { http, url, tag, csrf: String::new(), cookies: Mutex::default(), login };
+        officer.enter().await;
         officer
+    }
+
+    async fn enter(&mut self) {
+        let form = self.fetch("/console/login").await.page();
+        self.csrf = self.token(&form);
+        let form = [("login", self.login.as_str()), ("password", PASSWORD)];
+        assert_eq!(self.send("/console/login", &form).await.done(), "/console");
+        let page = self.get("/review").await.page();
+        self.csrf = self.token(&page);
+    }
+
+    /// Signs out and in again, as in another tab; returns the token of the earlier session's pages.
+    pub async fn sign_in_again(&mut self) -> String {
+        let earlier = self.csrf.clone();
+        self.send("/console/logout", &[]).await.done();
+        self.enter().await;
+        earlier
     }
 
     fn token(&self, page: &str) -> String {
