@@ -26,6 +26,8 @@ pub(super) enum Cookie {
     Done,
     /// The chosen colours and density. Kept when the browser closes.
     Look,
+    /// Tag of the tenant whose pages were opened last.
+    Tenant,
 }
 
 /// How long browsers keep [`Cookie::Look`], in seconds.
@@ -42,13 +44,14 @@ impl Cookie {
             Cookie::Departure => "corridor-departure",
             Cookie::Done => "corridor-done",
             Cookie::Look => "corridor-look",
+            Cookie::Tenant => "corridor-tenant",
         }
     }
 
     const fn same_site(self) -> &'static str {
         match self {
-            Cookie::Session | Cookie::Departure | Cookie::Done | Cookie::Look => "Lax",
             Cookie::SignIn => "Strict",
+            _ => "Lax",
         }
     }
 

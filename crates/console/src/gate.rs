@@ -11,6 +11,7 @@ use axum::extract::{
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::case_file::CASE_FILE_MAX_BYTES;
+use domain::ids::TenantId;
 use domain::user::{Scope, User};
 use engine::console::Stage;
 use engine::office::Waiting;
@@ -34,6 +35,8 @@ use super::visit::{Inner, Visit};
 use http_api::request_id::RequestId;
 use http_api::server::body::{BodyError, BodyLimits, collect, is_encoded};
 
+/// The page that leads to the first one of the user.
+const HOME: &str = "/console";
 /// The form field with the CSRF token.
 const CSRF_FIELD: &str = "csrf";
 pub(super) const LOGIN: &str = "/console/login";
@@ -180,11 +183,15 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     let named = params.iter().find(|(name, _)| name == "tenant").map(|(_, tag)| tag);
     let tenant = named.and_then(|tag| tenants.iter().find(|tenant| tenant.tag == *tag)).cloned();
     let lost = named.is_some() && tenant.is_none();
-    let backlog = match (&signed, tenant.as_ref().or(tenants.first())) {
-        (Some(signed), Some(tenant)) if !posted && has_navigation(&route) => {
-            console.waiting(tenant.id, signed.user.scope).await.map_err(Stop::from)?
+    let last = Cookie::Tenant.read(&parts.headers, &console.settings);
+    let counts = match &signed {
+        Some(signed) if !posted && (has_navigation(&route) || route == HOME) => {
+            Counts::of(console, signed, (&tenants, tenant.as_ref()), last.as_deref()).await?
         }
-        _ => Waiting::default(),
+        _ => Counts {
+            shown: tenant.as_ref().or(first_tenant(&tenants, &[], last.as_deref())).cloned(),
+            ..Counts::default()
+        },
     };
     let visit = Visit::new(Inner {
         csrf,
@@ -200,7 +207,8 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
         retry: again.map(|Again(retry)| retry),
         signed,
         step,
-        backlog,
+        counts,
+        last,
         ..Inner::of(console, &parts)
     });
     if !row.admits(visit.signed().map(|signed| &signed.user)) {
@@ -262,7 +270,8 @@ impl Inner {
                 .map_or_else(String::new, ToString::to_string),
             done: None,
             retry: None,
-            backlog: Waiting::default(),
+            counts: Counts::default(),
+            last: None,
             is_read: parts.method == Method::GET,
             is_refresh: parts.headers.contains_key(REFRESH),
             is_quick_refresh: parts.headers.get(REFRESH).is_some_and(|kind| kind == QUICK),
@@ -314,6 +323,61 @@ async fn tenants_of(console: &Console, signed: Option<&Signed>) -> Result<Vec<Ar
     let Some(signed) = signed else { return Ok(Vec::new()) };
     let all = console.store().tenants().await?;
     Ok(all.into_iter().filter(|tenant| signed.user.scope.covers(tenant.id)).map(Arc::new).collect())
+}
+
+/// How much waits, for the navigation.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// The tenant that the navigation leads to; `None` without a navigation.
+    pub(super) shown: Option<Arc<Tenant>>,
+    /// For users of that tenant.
+    pub(super) backlog: Waiting,
+    /// At each tenant, without proposals about the installation; empty for users of one tenant.
+    pub(super) by_tenant: Vec<(TenantId, Waiting)>,
+}
+
+impl Counts {
+    /// Counts for a page of the named tenant, or of none. `last` is the tag of the last tenant whose
+    /// pages were opened.
+    async fn of(
+        console: &Console,
+        signed: &Signed,
+        (tenants, named): (&[Arc<Tenant>], Option<&Arc<Tenant>>),
+        last: Option<&str>,
+    ) -> Result<Counts, Stop> {
+        let by_tenant = match tenants {
+            [_, _, ..] => console.waiting_by_tenant(tenants).await?,
+            _ => Vec::new(),
+        };
+        let Some(shown) = named.or(first_tenant(tenants, &by_tenant, last)).cloned() else {
+            return Ok(Counts::default());
+        };
+        let backlog = console.waiting(shown.id, signed.user.scope).await?;
+        Ok(Counts { shown: Some(shown), backlog, by_tenant })
+    }
+
+    /// The tenants besides the shown one at which something waits, with how much.
+    pub(super) fn elsewhere(&self) -> impl Iterator<Item = (TenantId, &Waiting)> {
+        let shown = self.shown.as_ref().map(|tenant| tenant.id);
+        let others = self.by_tenant.iter().filter(move |(id, _)| Some(*id) != shown);
+        others.filter(|(_, waiting)| waiting.all() > 0).map(|(id, waiting)| (*id, waiting))
+    }
+
+    /// Proposals in the user's scope: the page of proposals lists all of them.
+    pub(super) fn approvals(&self) -> u64 {
+        self.backlog.approvals + self.elsewhere().map(|(_, waiting)| waiting.approvals).sum::<u64>()
+    }
+}
+
+/// The tenant whose pages open first: the last one used, or the first at which something waits.
+fn first_tenant<'a>(
+    tenants: &'a [Arc<Tenant>],
+    counts: &[(TenantId, Waiting)],
+    last: Option<&str>,
+) -> Option<&'a Arc<Tenant>> {
+    let busy = counts.iter().find(|(_, waiting)| waiting.all() > 0).map(|(id, _)| *id);
+    let used = tenants.iter().find(|tenant| Some(tenant.tag.as_str()) == last);
+    used.or_else(|| tenants.iter().find(|tenant| Some(tenant.id) == busy)).or(tenants.first())
 }
 
 /// Why a form is not used.
@@ -406,10 +470,22 @@ fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
         .headers()
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if is_page && response.status().is_success() {
+        remember(visit, response.headers_mut(), settings);
+    }
     if is_page && visit.inner().done.is_some() {
         Cookie::Done.clear(response.headers_mut(), settings);
     }
     response
+}
+
+/// Keeps the tenant of the page for the pages that have none.
+fn remember(visit: &Visit, headers: &mut HeaderMap, settings: &Settings) {
+    let inner = visit.inner();
+    let Some(tenant) = inner.tenant.as_ref().filter(|_| inner.tenants.len() > 1) else { return };
+    if !inner.is_refresh && inner.last.as_deref() != Some(tenant.tag.as_str()) {
+        Cookie::Tenant.set(headers, &tenant.tag, settings);
+    }
 }
 
 /// A refusal. If the form can come back, the page that sent it is shown in place of this one.
@@ -432,4 +508,70 @@ fn stopped(visit: &Visit, stop: &Stop) -> Response {
     };
     let page = StoppedPage { frame: visit.frame(title), words: stop.words() };
     page_with(stop.status(), &page).unwrap_or_else(IntoResponse::into_response)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use domain::currency::StableCoin;
+    use domain::policy::TenantPolicy;
+    use domain::wallet_policy::WalletPolicy;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn tenants() -> Vec<Arc<Tenant>> {
+        let tenant = |(tag, number): (&str, u128)| {
+            let (id, tag) = (TenantId(Uuid::from_u128(number)), tag.to_owned());
+            let policy = TenantPolicy {
+                settlement_coin: StableCoin::Usdt,
+                premium_bps: 0,
+                margin_bps: 0,
+                margin_bps_by_country: BTreeMap::new(),
+                countries: BTreeSet::new(),
+                require_hmac: true,
+                wallet: WalletPolicy::default(),
+            };
+            Arc::new(Tenant { id, name: tag.clone(), tag, policy })
+        };
+        [("alpha", 1), ("beta", 2), ("gamma", 3)].map(tenant).into()
+    }
+
+    fn counts(of: [u64; 3]) -> Vec<(TenantId, Waiting)> {
+        let count = |(at, reviews): (usize, u64)| {
+            let waiting = Waiting { reviews, approvals: reviews, ..Waiting::default() };
+            (tenants()[at].id, waiting)
+        };
+        of.into_iter().enumerate().map(count).collect()
+    }
+
+    #[test]
+    fn the_tenant_that_opens_first_is_the_last_one_or_one_with_work() {
+        for (waiting, last, expected) in [
+            ([0, 0, 0], None, "alpha"),
+            ([0, 0, 4], None, "gamma"),
+            ([0, 1, 4], None, "beta"),
+            ([0, 1, 4], Some("alpha"), "alpha"),
+            ([0, 1, 4], Some("gamma"), "gamma"),
+            // Of another user in this browser, or gone.
+            ([0, 1, 4], Some("delta"), "beta"),
+            ([0, 0, 0], Some(""), "alpha"),
+        ] {
+            let tenants = tenants();
+            let found = first_tenant(&tenants, &counts(waiting), last);
+            assert_eq!(found.map(|it| it.tag.as_str()), Some(expected), "{waiting:?} {last:?}");
+        }
+        assert_eq!(first_tenant(&[], &[], Some("alpha")), None);
+    }
+
+    #[test]
+    fn what_waits_elsewhere_is_what_waits_at_the_other_tenants() {
+        let backlog = Waiting { approvals: 2, ..Waiting::default() };
+        let shown = Some(Arc::clone(&tenants()[1]));
+        let counts = Counts { shown, backlog, by_tenant: counts([0, 1, 4]) };
+        let elsewhere: Vec<TenantId> = counts.elsewhere().map(|(id, _)| id).collect();
+        assert_eq!(elsewhere, [tenants()[2].id]);
+        assert_eq!(counts.approvals(), 6);
+    }
 }

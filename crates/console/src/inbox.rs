@@ -13,7 +13,7 @@ use domain::wallet_effects::Alert;
 use domain::webhook::shown_url;
 use engine::console::{Approval, Denied};
 use engine::payments::{Record, StoreError};
-use engine::wallets::{Page, Webhook};
+use engine::wallets::{Page, Tenant, Webhook};
 use uuid::Uuid;
 
 use super::answer::{Answer, html};
@@ -31,8 +31,10 @@ pub(super) const MOST: usize = 200;
 /// The scope of proposals about the installation.
 const INSTALLATION: Scope = Scope::Tenant(TenantId(Uuid::nil()));
 
+const ROUTE: &str = "/console/t/{tenant}/inbox";
+
 pub(super) fn routes() -> Routes {
-    Routes::new().get("/console/t/{tenant}/inbox", show)
+    Routes::new().get(ROUTE, show)
 }
 
 /// An entry of the list.
@@ -54,6 +56,8 @@ struct InboxPage {
     frame: Frame,
     /// With the age of each.
     tasks: Vec<(Task, String)>,
+    /// Other tenants at which something waits: name, link to their list, and how much.
+    elsewhere: Vec<(String, String, u64)>,
 }
 
 async fn show(visit: Visit) -> Answer {
@@ -87,7 +91,11 @@ async fn show(visit: Visit) -> Answer {
         (task, age)
     };
     let tasks = tasks.into_iter().map(aged).collect();
-    html(&InboxPage { frame: visit.frame("Needs you"), tasks })
+    let link = |(tenant, waiting): (&Tenant, u64)| {
+        (tenant.name.clone(), ROUTE.replace("{tenant}", &tenant.tag), waiting)
+    };
+    let elsewhere = visit.waiting_elsewhere().into_iter().map(link).collect();
+    html(&InboxPage { frame: visit.frame("Needs you"), tasks, elsewhere })
 }
 
 /// Open proposals about the tenant or the installation.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use domain::policy::Environment;
 use domain::time::Timestamp;
-use engine::office::Waiting;
 
 use super::again::Retry;
+use super::gate::Counts;
 use super::parts::{Cell, ago};
 use super::visit::Visit;
 
@@ -132,6 +132,8 @@ pub struct TenantLink {
     pub href: String,
     /// Whether this page belongs to it.
     pub is_here: bool,
+    /// How much waits there.
+    pub waiting: u64,
 }
 
 /// Why a form that was sent is shown again.
@@ -269,7 +271,7 @@ impl Frame {
             done: inner.done.clone(),
             path: inner.path.clone(),
             request_id: inner.request_id.clone(),
-            waiting: inner.backlog.all(),
+            waiting: inner.counts.backlog.all(),
             inbox: link_to(visit, INBOX).unwrap_or_default(),
             is_live: inner.is_read
                 && inner.retry.is_none()
@@ -309,6 +311,11 @@ impl Frame {
         name.chars().next().into_iter().flat_map(char::to_uppercase).collect()
     }
 
+    /// How much waits at other tenants.
+    pub fn waiting_elsewhere(&self) -> u64 {
+        self.tenants.iter().filter(|tenant| !tenant.is_here).map(|tenant| tenant.waiting).sum()
+    }
+
     /// The first two letters of the user's name.
     pub fn initials(&self) -> String {
         self.login.chars().take(2).flat_map(char::to_uppercase).collect()
@@ -338,21 +345,23 @@ fn link_to(visit: &Visit, to: &str) -> Option<String> {
 }
 
 /// How much waits behind an entry.
-fn waiting_at(to: &str, backlog: &Waiting) -> u64 {
+fn waiting_at(to: &str, counts: &Counts) -> u64 {
+    let backlog = &counts.backlog;
     match to {
         INBOX => backlog.all(),
         REVIEW => backlog.reviews,
         ALERTS => backlog.alerts,
-        APPROVALS => backlog.approvals,
+        APPROVALS => counts.approvals(),
         WEBHOOKS => backlog.endpoints,
         _ => 0,
     }
 }
 
-/// The tenant that links lead to: the page's own, or the first of the user's scope.
+/// The tenant that links lead to: the page's own, or the one whose pages open first.
 fn shown_tenant(visit: &Visit) -> Option<&str> {
     let inner = visit.inner();
-    inner.tenant.as_ref().or(inner.tenants.first()).map(|tenant| tenant.tag.as_str())
+    let shown = inner.tenant.as_ref().or(inner.counts.shown.as_ref()).or(inner.tenants.first());
+    shown.map(|tenant| tenant.tag.as_str())
 }
 
 fn nav(visit: &Visit) -> Vec<NavGroup> {
@@ -365,7 +374,7 @@ fn nav(visit: &Visit) -> Vec<NavGroup> {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         // Sandbox tools exist only in a sandbox.
         let is_there = *to != SANDBOX || visit.console().outside.sandbox().is_some();
-        let waiting = waiting_at(to, &inner.backlog);
+        let waiting = waiting_at(to, &inner.counts);
         is_there.then_some(NavLink { title, icon, href, is_here: below, waiting })
     };
     let group = |(title, entries): &(&'static str, &[Entry])| {
@@ -386,6 +395,7 @@ fn tenants(visit: &Visit) -> Vec<TenantLink> {
         name: tenant.name.clone(),
         href: place.replace("{tenant}", &tenant.tag),
         is_here: tenant.id == here.id,
+        waiting: visit.waiting_at(tenant.id),
     };
     inner.tenants.iter().map(link).collect()
 }

@@ -9,7 +9,7 @@ use domain::user::Scope;
 use engine::console::Console as Desk;
 use engine::office::Waiting;
 use engine::payments::{Payments, Store, StoreError};
-use engine::wallets::Wallets;
+use engine::wallets::{Tenant, Wallets};
 use tokio::sync::Semaphore;
 
 use super::inbox::MOST;
@@ -56,6 +56,8 @@ pub struct Console {
     pub(super) hashing: Semaphore,
     /// Counts for the navigation that took long to read.
     counted: Kept<(TenantId, Scope), Waiting>,
+    /// Counts for the list of tenants.
+    counted_by_tenant: Kept<TenantId, Waiting>,
     /// Charts of the overview.
     pub(super) days: Kept<TenantId, Arc<Days>>,
 }
@@ -64,6 +66,8 @@ pub struct Console {
 /// on their way, each page and each refresh of it would read them all again.
 const COUNTS_SLOW: Span = Span::secs(1);
 const COUNTS_KEPT: Span = Span::secs(30);
+/// Tenants whose work is counted for each page.
+const COUNTED_TENANTS_MAX: usize = 30;
 
 /// Concurrent password hashes: 19 MiB each.
 const HASHING_MAX: usize = 4;
@@ -89,6 +93,7 @@ impl Console {
             addresses,
             hashing,
             counted: Kept::new(COUNTS_KEPT),
+            counted_by_tenant: Kept::new(COUNTS_KEPT),
             days: Kept::new(DAYS_KEPT),
         })
     }
@@ -112,6 +117,31 @@ impl Console {
             self.counted.put((tenant, scope), now, waiting);
         }
         Ok(waiting)
+    }
+
+    /// How much waits at each of the first tenants, without proposals about the installation; at most
+    /// [`COUNTS_KEPT`] old.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub(super) async fn waiting_by_tenant(
+        &self,
+        tenants: &[Arc<Tenant>],
+    ) -> Result<Vec<(TenantId, Waiting)>, StoreError> {
+        let mut counts = Vec::new();
+        for tenant in tenants.iter().take(COUNTED_TENANTS_MAX) {
+            let (id, now) = (tenant.id, self.now());
+            let waiting = match self.counted_by_tenant.get(&id, now) {
+                Some(waiting) => waiting,
+                None => {
+                    let waiting = self.store().waiting(id, Scope::Tenant(id), MOST).await?;
+                    self.counted_by_tenant.put(id, now, waiting);
+                    waiting
+                }
+            };
+            counts.push((id, waiting));
+        }
+        Ok(counts)
     }
 
     /// The store, for reads without business rules.

@@ -19,6 +19,7 @@ use http::request::Parts;
 use super::again::Retry;
 use super::answer::{Stop, see_other};
 use super::form::{Form, encoded};
+use super::gate::Counts;
 use super::layout::{Frame, Look};
 use super::session::{Signed, Token};
 use super::setup::STEP;
@@ -59,8 +60,10 @@ pub(super) struct Inner {
     pub(super) done: Option<String>,
     /// The refused form that this page shows again.
     pub(super) retry: Option<Arc<Retry>>,
-    /// What waits for users of the tenant in the path, or of the first one.
-    pub(super) backlog: Waiting,
+    /// What waits for the user, and at which tenant.
+    pub(super) counts: Counts,
+    /// Tag of the tenant whose pages were opened last.
+    pub(super) last: Option<String>,
     /// Whether the page was asked for with GET.
     pub(super) is_read: bool,
     /// Whether the page refreshes itself.
@@ -141,6 +144,25 @@ impl Visit {
     /// The tenants that the user may access, by tag.
     pub fn tenants(&self) -> &[Arc<Tenant>] {
         &self.0.tenants
+    }
+
+    /// How much waits at a tenant.
+    pub(super) fn waiting_at(&self, tenant: TenantId) -> u64 {
+        let counts = &self.0.counts;
+        if counts.shown.as_ref().is_some_and(|shown| shown.id == tenant) {
+            return counts.backlog.all();
+        }
+        let found = counts.by_tenant.iter().find(|(id, _)| *id == tenant);
+        found.map_or(0, |(_, waiting)| waiting.all())
+    }
+
+    /// The tenants besides the page's at which something waits, with how much.
+    pub(super) fn waiting_elsewhere(&self) -> Vec<(&Tenant, u64)> {
+        let named = |(id, waiting): (TenantId, &Waiting)| {
+            let tenant = self.0.tenants.iter().find(|tenant| tenant.id == id)?;
+            Some((&**tenant, waiting.all()))
+        };
+        self.0.counts.elsewhere().filter_map(named).collect()
     }
 
     /// The tenant as the services' caller.

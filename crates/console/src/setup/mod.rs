@@ -150,8 +150,13 @@ async fn step(visit: Visit) -> Answer {
 async fn tenants(visit: Visit) -> Answer {
     let row = |tenant: &std::sync::Arc<engine::wallets::Tenant>| {
         let below = |path: &str| format!("/console/t/{}{path}", tenant.tag);
+        let waiting = match visit.waiting_at(tenant.id) {
+            0 => Cell::Empty,
+            count => Cell::link(below("/inbox"), count.to_string()),
+        };
         vec![
             Cell::link(below("/setup"), &tenant.name),
+            waiting,
             Cell::id(&tenant.tag),
             Cell::text(tenant.policy.settlement_coin.currency().code()),
             Cell::number(tenant.policy.wallet.version),
@@ -159,7 +164,7 @@ async fn tenants(visit: Visit) -> Answer {
         ]
     };
     let rows = visit.tenants().iter().map(row).collect();
-    let head = ["Tenant", "Tag", "Settles in", "Policy version", "Figures"];
+    let head = ["Tenant", "Waiting", "Tag", "Settles in", "Policy version", "Figures"];
     let table = Table::new("Tenants", &head, rows).or("No tenants yet.");
     let mut sections = vec![Section { table: Some(table), ..Section::default() }];
     if visit.may_use("POST", TENANTS) {

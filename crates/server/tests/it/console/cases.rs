@@ -11,6 +11,7 @@ use crate::harness::{Bank, On, Setup, on_both_stores};
 on_both_stores! {
     notes_stay_with_the_case
     a_case_is_assigned_with_a_due_time
+    work_of_another_tenant_is_shown
     a_case_file_has_everything_and_no_forms
     each_match_has_a_comparison_of_its_own
     files_are_evidence_and_never_pages
@@ -125,6 +126,32 @@ async fn a_case_is_assigned_with_a_due_time(on: On) {
     maker.post(&assign, &[("assignee", ""), ("due", "none")]).await.done();
     assert!(!maker.get("/inbox").await.page().contains("overdue"));
     drop((maker, colleague, viewer));
+    bank.finish().await;
+}
+
+async fn work_of_another_tenant_is_shown(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    held(&bank).await;
+    let (tag, roles) = (bank.tenant.tag.as_str(), [Role::Admin, Role::Compliance]);
+    let officer = Officer::sign_in(&bank.running, tag, Scope::All, &roles).await;
+    // The first by tag has no work.
+    let form = [("name", "Idle Bank"), ("tag", "a0"), ("coin", "USDT"), ("why", "agreed")];
+    officer.send("/console/tenants", &form).await.done();
+    let inbox = format!("/console/t/{tag}/inbox");
+    let chief = Officer::sign_in(&bank.running, tag, Scope::All, &roles).await;
+    assert_eq!(chief.fetch("/console").await.done(), inbox, "the tenant that was opened last");
+    let page = chief.fetch("/console/t/a0/inbox").await.page();
+    let main = page.split_once("<main").expect("the content").1;
+    assert!(main.contains("Nothing waits at Idle Bank"), "{page}");
+    assert!(
+        main.contains(&format!("href=\"{inbox}\"")) && main.contains(" waiting</span>"),
+        "{page}"
+    );
+    assert!(page.contains(" waiting at other tenants"), "{page}");
+    assert_eq!(chief.fetch("/console").await.done(), "/console/t/a0/inbox", "the last one now");
+    let tenants = chief.fetch("/console/tenants").await.page();
+    assert!(tenants.contains(&format!("href=\"{inbox}\"")), "{tenants}");
+    drop((officer, chief));
     bank.finish().await;
 }
 
