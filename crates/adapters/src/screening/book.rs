@@ -149,6 +149,16 @@ pub enum RefreshError {
     /// The content is not a list.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The document is another list than the one in force or stored, whose names it would clear.
+    #[error("{list}: was {before} before; to accept it, configure it {remedy}")]
+    OtherList {
+        /// Name and locations of the list read now.
+        list: String,
+        /// Name of the list in force or stored.
+        before: String,
+        /// How to configure a list that is right: it is another one then.
+        remedy: &'static str,
+    },
     /// The list lost too many of its entries, names or addresses.
     #[error("{list}: only {now} {what}, previously {before}; to accept it, configure it {remedy}")]
     Shrunk {
@@ -593,14 +603,8 @@ async fn read_and_keep(
     let copy = settings.kept.as_ref().map(|copies| (copies, documents.clone()));
     let list = parse(documents).await?;
     let is_recent = |before: &&Loaded| !before.is_copy || now - before.read_at <= KEPT_FOR;
-    if let Some(before) = before.filter(is_recent)
-        && let Some((what, before, now)) = shrunk(&before.list, &list, source.is_remote())
-    {
-        let remedy = match source.is_remote() {
-            true => "under another address or as a file",
-            false => "under another file name",
-        };
-        return Err(RefreshError::Shrunk { list: source.named(&list), what, before, now, remedy });
+    if let Some(before) = before.filter(is_recent) {
+        refuse_replaced(source, &before.list, &list)?;
     }
     // Another node may store a list in between: what is read here is then compared with that one.
     for _ in 0..STORED_AT_ONCE_MAX {
@@ -626,6 +630,22 @@ async fn read_and_keep(
     }
     tracing::warn!(list = list.name, "the copy of a sanction list keeps changing, none was stored");
     Ok(list)
+}
+
+/// Refuses another list than the one before, and one that lost too many of its entries.
+fn refuse_replaced(source: &ListSource, before: &List, now: &List) -> Result<(), RefreshError> {
+    let remedy = match source.is_remote() {
+        true => "under another address or as a file",
+        false => "under another file name",
+    };
+    let list = source.named(now);
+    if before.name != now.name {
+        return Err(RefreshError::OtherList { list, before: before.name.clone(), remedy });
+    }
+    match shrunk(before, now, source.is_remote()) {
+        Some((what, before, now)) => Err(RefreshError::Shrunk { list, what, before, now, remedy }),
+        None => Ok(()),
+    }
 }
 
 /// What a list lost too many of, with their numbers before and now.

@@ -326,6 +326,57 @@ async fn a_list_that_shrank_is_held_to_the_stored_copy_at_a_start() {
     assert_eq!(book.expect("starts").current().entries(), 1);
 }
 
+/// A document of another publisher would clear every name of the first, however long it is.
+#[tokio::test]
+async fn another_list_at_the_same_place_is_not_taken() {
+    const UN: &str = "<CONSOLIDATED_LIST dateGenerated=\"2026-11-21T00:00:00.000Z\"><INDIVIDUALS><INDIVIDUAL>\
+         <DATAID>6999001</DATAID><FIRST_NAME>MARLOBIN</FIRST_NAME><SECOND_NAME>FAKENAME</SECOND_NAME></INDIVIDUAL>\
+         </INDIVIDUALS><ENTITIES></ENTITIES></CONSOLIDATED_LIST>";
+    const OPEN: &str = "\"id\",\"schema\",\"name\",\"aliases\",\"birth_date\",\"countries\"\n\
+         \"NK-9\",\"Person\",\"Testina Fakename\",\"\",\"\",\"\"\n";
+    const OWN: &str = "#corridor-sanctions name=BANK published=2026-11-21\nuid,kind,name,aliases,weak_aliases,\
+         birthdates,countries,addresses\n1,person,Rajnonsense Fictionapur,,,,,\n";
+    for (other, name) in [(UN, "UN-SC"), (OPEN, "OPENSANCTIONS"), (OWN, "BANK")] {
+        let text = Arc::new(Mutex::new(SDN));
+        let shown = Arc::clone(&text);
+        let url = serve(move |_| {
+            let list = *shown.lock().expect("lock");
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
+        })
+        .await;
+        let dir = tempfile::tempdir().expect("dir");
+        let file = dir.path().join("list");
+        std::fs::write(&file, SDN).expect("write");
+        let on_disk = ListSource { locations: vec![Location::File(file.clone())] };
+        let sources = || vec![at(format!("{url}/list")), on_disk.clone()];
+        let copies = Arc::new(Copies::default());
+        let book = ListBook::load(sources(), kept(&copies), &client(), NOW).await.expect("loads");
+        *text.lock().expect("lock") = other;
+        std::fs::write(&file, other).expect("write");
+        for age in [Span::hours(1), Span::hours(30)] {
+            let now = NOW + age;
+            let started = ListBook::load(sources(), kept(&copies), &client(), now).await;
+            let started = started.expect("starts with the copies");
+            for book in [&book, &started] {
+                let refreshed = book.refresh(&client(), now).await;
+                for (outcome, remedy) in
+                    refreshed.outcomes.iter().zip(["under another address", "another file name"])
+                {
+                    let error = outcome.as_ref().expect_err(name).to_string();
+                    let is_said = [name, "was OFAC-SDN before", remedy];
+                    assert!(is_said.iter().all(|it| error.contains(it)), "{error}");
+                }
+                assert_ne!(verdict(book, "Zorblax Quibbleton", now), Verdict::Clean, "{name}");
+                assert_eq!(book.oldest_load(), Some(NOW), "{name}");
+            }
+        }
+        // Another address is another list.
+        let moved = vec![at(format!("{url}/list?checked"))];
+        let moved = ListBook::load(moved, kept(&copies), &client(), NOW).await.expect("loads");
+        assert!(moved.current().version().starts_with(name), "{}", moved.current().version());
+    }
+}
+
 #[tokio::test]
 async fn the_same_list_from_a_server_with_an_older_file_is_taken() {
     let day = Arc::new(Mutex::new("Wed, 18 Nov 2026 08:00:00 GMT"));
