@@ -252,9 +252,12 @@ pub(super) fn off_peg(rates: &dyn RateBook) -> Vec<(StableCoin, Decimal)> {
     StableCoin::ALL.into_iter().filter_map(|coin| Some((coin, rates.off_peg(coin)?))).collect()
 }
 
-/// Unreadable entries, which are not part of screening.
+/// Missing documents and unreadable entries, which are not part of screening.
 fn say_unreadable(lists: &ListBook) {
     for state in lists.states() {
+        if let Some(missing) = &state.incomplete {
+            tracing::warn!(list = state.name, missing, "sanction list incomplete");
+        }
         for entry in &state.unreadable {
             tracing::error!(
                 list = state.name,

@@ -230,6 +230,7 @@ mod tests {
             read_at: read_at.map(|seconds| Timestamp(0) + Span::secs(seconds)),
             entries: 1,
             unreadable: unreadable.iter().map(|it| (*it).to_owned()).collect(),
+            incomplete: None,
         };
         let states = vec![
             state("OWN", Some(90), &[]),

@@ -229,6 +229,8 @@ pub struct ListState {
     pub entries: usize,
     /// Entries that could not be read, with their positions.
     pub unreadable: Vec<String>,
+    /// Which document of it is missing, see [`List::incomplete`].
+    pub incomplete: Option<String>,
 }
 
 #[derive(Debug)]
@@ -393,6 +395,7 @@ impl ListBook {
             read_at: (!slot.list.sample).then_some(slot.read_at),
             entries: slot.list.entries.len(),
             unreadable: slot.list.unreadable.clone(),
+            incomplete: slot.list.incomplete.clone(),
         };
         self.in_force().loaded.iter().flatten().map(state).collect()
     }

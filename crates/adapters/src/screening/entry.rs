@@ -158,6 +158,8 @@ pub struct List {
     pub entries: Vec<ListEntry>,
     /// Entries that could not be read, with positions and reasons.
     pub unreadable: Vec<String>,
+    /// The document of the list that is missing although its publisher has one, and what that costs.
+    pub incomplete: Option<String>,
 }
 
 impl List {

@@ -58,6 +58,7 @@ pub(crate) fn name(bytes: &[u8]) {
         sha256: [0; 32],
         entries: vec![entry],
         unreadable: Vec::new(),
+        incomplete: None,
     };
     let lists = SanctionLists::build(vec![Arc::new(list)]);
     let found = lists.best_match(&Party { name, birthdate: None, country: None });

@@ -247,6 +247,19 @@ fn an_unreadable_entry_is_counted_and_named() {
     let orphan =
         load(&[document("sdn", &rows), document("alt", "999,1,aka,NEMO,-0-")]).expect("a list");
     assert_eq!(orphan.unreadable, ["alt, line 1: ent_num 999 is not in SDN.CSV"]);
+    // Without its aliases, half of the listed names are missing.
+    for (origin, joined, is_incomplete) in [
+        ("SDN.CSV", &[][..], true),
+        ("CONS_PRIM.CSV", &[], true),
+        ("SDN.CSV", &[("add", "1,1,Street,City,Iran,-0-")], true),
+        ("SDN.CSV", &[("alt", "1,1,aka,NEMO,-0-")], false),
+    ] {
+        let main = [(origin, rows.as_str())];
+        let documents: Vec<_> =
+            main.iter().chain(joined).map(|(origin, text)| document(origin, text)).collect();
+        let list = load(&documents).expect(origin);
+        assert_eq!(list.incomplete.is_some(), is_incomplete, "{origin} {:?}", list.incomplete);
+    }
     // OFAC's other documents belong to its CSV alone.
     let strange =
         load(&[document("x", &one_bad), document("alt", "1,1,aka,NEMO,-0-")]).expect_err("strange");

@@ -242,7 +242,13 @@ async fn list(source: ListSource, settings: &ListSettings, http: &Servers) -> Fi
         false => None,
     };
     match failed {
-        None => Finding::new(NAME, Level::Ok, described(&book)),
+        None => match book.states().into_iter().find_map(|state| state.incomplete) {
+            None => Finding::new(NAME, Level::Ok, described(&book)),
+            Some(missing) => {
+                let text = format!("screening.lists: {missing} ({})", described(&book));
+                Finding::new(NAME, Level::Warning, text)
+            }
+        },
         Some(failed) => Finding::new(
             NAME,
             Level::Warning,

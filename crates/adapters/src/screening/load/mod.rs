@@ -232,6 +232,13 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
         let problem = format!("belongs to OFAC's CSV, but {} is not", text.origin);
         return Err(LoadError::Mismatch { origin: other.origin.clone(), problem });
     }
+    let has_aliases = joined.iter().any(|(_, form)| *form == Form::OfacAliasCsv);
+    let incomplete = (form == Form::OfacMainCsv && !has_aliases).then(|| {
+        format!(
+            "{}: OFAC's main CSV without its aliases, which are not screened: add ALT.CSV (CONS_ALT.CSV) to its locations",
+            text.origin
+        )
+    });
     let part = read_all(text, form, &joined)?;
     if part.entries.is_empty() {
         return Err(LoadError::Empty { origin });
@@ -240,7 +247,8 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
     let sha256 = hash.finalize().into();
     let Part { name, sample, entries, mut unreadable, .. } = part;
     unreadable.extend(without_words(&entries, &origin));
-    Ok(List { name, published, sample, sha256, entries, unreadable: named(&unreadable) })
+    let unreadable = named(&unreadable);
+    Ok(List { name, published, sample, sha256, entries, unreadable, incomplete })
 }
 
 /// Reads the main document with those that belong to it; rejects a truncated one, and one with too
