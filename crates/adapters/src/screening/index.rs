@@ -47,6 +47,9 @@ pub(super) const COMPARED_WORDS_MAX: usize = 40_000;
 /// Score of a name that is found by the text as a whole.
 const BY_TEXT: u32 = 88;
 
+/// Score of a name in another script with the words of the listed one.
+const AS_LISTED: u32 = 97;
+
 /// The matches of a party.
 #[derive(Debug)]
 pub(super) struct Compared<'a> {
@@ -110,6 +113,8 @@ pub struct SanctionLists {
     joined: JoinedNames,
     /// The names with each key of [`syllables::keys`].
     by_syllables: HashMap<String, Vec<u32>>,
+    /// The names in other scripts than Latin, by [`letters::native_words`].
+    by_script: HashMap<String, Vec<u32>>,
     addresses: HashMap<String, (u32, u32)>,
 }
 
@@ -177,7 +182,7 @@ impl SanctionLists {
         }
         let ranges: Vec<Range<u32>> = draft.names.iter().map(|name| name.words.clone()).collect();
         let vocabulary = Vocabulary::build(draft.words, &ranges, &mut draft.name_words);
-        let Draft { names, name_words, mut joined, by_syllables, .. } = draft;
+        let Draft { names, name_words, mut joined, by_syllables, by_script, .. } = draft;
         joined.sort();
         SanctionLists {
             lists,
@@ -187,6 +192,7 @@ impl SanctionLists {
             vocabulary,
             joined,
             by_syllables,
+            by_script,
             addresses,
         }
     }
@@ -240,8 +246,8 @@ impl SanctionLists {
                 }
             }
         };
-        for (name, near) in self.by_text(party.name) {
-            let (score, cap) = (BY_TEXT, u32::from(HIT_FROM) - 1);
+        for (name, score, near) in self.by_text(party.name) {
+            let cap = u32::from(HIT_FROM) - 1;
             let likeness = Likeness { score, cap, common_only: false, near };
             keep(self.finish(likeness, name, party), name);
         }
@@ -279,15 +285,17 @@ impl SanctionLists {
         Compared { matches, words: search.compared }
     }
 
-    /// The names that are found by the text as a whole, and whether they are near-identical: those of a
-    /// family, and those of the same syllables.
-    fn by_text(&self, written: &str) -> Vec<(u32, bool)> {
+    /// The names that are found by the text as a whole, with their score, and whether they are
+    /// near-identical: those of a family, of the same syllables, and of the same words in another script.
+    fn by_text(&self, written: &str) -> Vec<(u32, u32, bool)> {
         let seen = letters::seen(written);
         let keys = syllables::keys(&seen);
         let names = keys.iter().filter_map(|key| self.by_syllables.get(key)).flatten();
-        let names = names.map(|name| (*name, false));
-        let family = self.family_members(&seen).into_iter().map(|name| (name, true));
-        names.chain(family).collect()
+        let names = names.map(|name| (*name, BY_TEXT, false));
+        let family = self.family_members(&seen).into_iter().map(|name| (name, BY_TEXT, true));
+        let native = letters::native_words(&seen).and_then(|words| self.by_script.get(&words));
+        let native = native.into_iter().flatten().map(|name| (*name, AS_LISTED, true));
+        names.chain(family).chain(native).collect()
     }
 
     /// The listed people of a family (`X family`, `Heirs of X`) whose name is not very common.
@@ -451,7 +459,10 @@ impl SanctionLists {
                 .map(|word| &self.vocabulary.words[*word as usize].spoken.word)
         };
         let classes: Vec<Class> = words().map(|word| word.class).collect();
-        let common_only = classes.iter().all(|class| *class != Class::Plain);
+        let is_common =
+            |word: &Word| word.class != Class::Plain || normal::is_frequent(&word.letters);
+        let common_only = words().all(is_common) && classes.contains(&Class::Common)
+            || classes.iter().all(|class| *class != Class::Plain);
         let significant = classes.iter().filter(|class| class.is_significant()).count();
         // With its particles ("The", "Al") a name of one other word is distinctive enough.
         let of_one_word = || {
@@ -459,7 +470,11 @@ impl SanctionLists {
                 words().filter(|word| word.class.is_significant()).map(|word| word.letters.len());
             significant < 2 && within <= letters.sum()
         };
-        let is_common_in_short = short && self.names[name as usize].fewest_in_short == u32::MAX;
+        let Name { ends, fewest_in_short, .. } = self.names[name as usize];
+        let is_common =
+            |(at, class): (usize, &Class)| *class == Class::Common && ends.given >> at & 1 == 1;
+        let is_common_in_short =
+            short && (fewest_in_short == u32::MAX || classes.iter().enumerate().any(is_common));
         if within > 0 && (common_only || is_common_in_short || of_one_word()) {
             // Very common names beside others prove nothing, and a single word is compared as one.
             return 0;
@@ -530,6 +545,7 @@ struct Draft {
     known: HashMap<Word, u32>,
     joined: JoinedNames,
     by_syllables: HashMap<String, Vec<u32>>,
+    by_script: HashMap<String, Vec<u32>>,
 }
 
 impl Draft {
@@ -541,7 +557,11 @@ impl Draft {
                 for letters in normal::all_letters(&listed.text) {
                     self.joined.add_letters(letters, id);
                 }
-                if let Some(letters) = normal::turned_letters(&listed.text) {
+                if let Some(words) = letters::native_words(&letters::seen(&listed.text)) {
+                    self.by_script.entry(words).or_default().push(id);
+                }
+                let turned = normal::turned_letters(&listed.text);
+                if let Some(letters) = turned.filter(|_| entry.kind == Kind::Person) {
                     self.joined.add_turned(letters, id);
                 }
                 if entry.kind == Kind::Person {

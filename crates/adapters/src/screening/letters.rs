@@ -537,6 +537,17 @@ pub(super) fn is_latin(word: &str) -> bool {
     })
 }
 
+/// The words of a text in another script than Latin, in alphabetical order; `None` for fewer than two.
+pub(super) fn native_words(seen: &str) -> Option<String> {
+    if seen.is_ascii() || is_latin(seen) {
+        return None;
+    }
+    let words = seen.split(|letter: char| !is_of_word(letter)).map(plain);
+    let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    words.sort_unstable();
+    (words.len() >= 2).then(|| words.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,6 +19,9 @@ const MIN_ARABIC_LETTERS: usize = 3;
 /// Prefixes that many people share, and that do not stand for a name in short.
 const PREFIXES: [&str; 2] = ["abdul", "muhammad"];
 
+/// A family name of more letters stands for a name beside a very common given name.
+const LONG_LETTERS: usize = 5;
+
 /// Family names that come first where no comma divides the name.
 const VIETNAMESE_FAMILIES: [&str; 7] = ["hoang", "huynh", "le", "nguyen", "pham", "phan", "tran"];
 
@@ -249,7 +252,16 @@ pub(super) fn in_short(name: &Normalised, ends: Ends) -> Vec<Vec<char>> {
     let Some(given) = given.filter(|_| name.significant() >= MIN_WORDS) else { return Vec::new() };
     let first = with_servant(name, given);
     let mut short: Vec<Vec<char>> = Vec::new();
-    for last in families(name, ends, &first) {
+    // `Jose` and the first of two family names prove nothing, unless it is long.
+    let is_long = |place: usize| {
+        let normal::Word { letters, class, .. } = &name.words[place];
+        *class == Class::Plain && letters.len() > LONG_LETTERS && !normal::is_frequent(letters)
+    };
+    let is_enough = |last: &Vec<usize>| {
+        name.words[given].class != Class::Common
+            || last.iter().any(|place| ends.last() >> place & 1 == 1 || is_long(*place))
+    };
+    for last in families(name, ends, &first).into_iter().filter(is_enough) {
         for middle in middles(name, ends, &first) {
             let places = [&first[..], &middle, &last].concat();
             let words = || places.iter().map(|place| &name.words[*place]);
@@ -259,12 +271,22 @@ pub(super) fn in_short(name: &Normalised, ends: Ends) -> Vec<Vec<char>> {
                 continue;
             }
             for order in [places.clone(), [&last[..], &first, &middle].concat()] {
-                let letters = order.iter().flat_map(|place| name.words[*place].letters.iter());
-                short.push(letters.copied().collect());
+                let words = || order.iter().map(|place| &*name.words[*place].letters);
+                if !words().zip(words().skip(1)).any(|(word, next)| is_vowel_between(word, next)) {
+                    short.push(words().flatten().copied().collect());
+                }
             }
         }
     }
     short
+}
+
+/// Whether two words meet in vowels, of which their sound as one word keeps one: `Ali Utaybi` would be
+/// `al-Otaibi`, and `Ricardo Ayeras` would be `Ricardo Reyes`.
+fn is_vowel_between(word: &[char], next: &[char]) -> bool {
+    let is_vowel =
+        |letter: Option<&char>| matches!(letter, Some('a' | 'e' | 'i' | 'o' | 'u' | 'y'));
+    is_vowel(word.last()) && is_vowel(next.first())
 }
 
 /// A word with the `Abdul` that belongs to it, by their places.

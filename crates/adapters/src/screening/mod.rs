@@ -55,6 +55,8 @@ mod namesakes_tests;
 #[cfg(test)]
 mod nicknames_tests;
 #[cfg(test)]
+mod published_tests;
+#[cfg(test)]
 mod syllables_tests;
 #[cfg(test)]
 mod test_list;

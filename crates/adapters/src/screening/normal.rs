@@ -16,7 +16,7 @@ use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
 use super::titles::{HONORIFICS, TITLES};
 use super::trades::TRADES;
-use super::words::{COMMON, PARTICLES, VARIANTS};
+use super::words::{COMMON, FREQUENT, PARTICLES, VARIANTS};
 
 /// Maximum number of words of a name that are compared; the rest of a longer name is ignored.
 pub(super) const MAX_NAME_WORDS: usize = 32;
@@ -70,6 +70,13 @@ pub(super) struct Ends {
     /// Those whose initial stands for the given name: it, and `Muhammad` or `Abdul` before it.
     pub(super) first: u64,
     pub(super) family: u64,
+}
+
+impl Ends {
+    /// The last word of the family name.
+    pub(super) const fn last(self) -> u64 {
+        if self.family == 0 { 0 } else { 1 << (u64::BITS - 1 - self.family.leading_zeros()) }
+    }
 }
 
 impl Normalised {
@@ -290,10 +297,46 @@ pub(super) fn canonical(word: &str) -> Cow<'_, str> {
     if let Some(kept) = kept(word) {
         return Cow::Borrowed(kept);
     }
+    if is_muhammad(word) {
+        return Cow::Borrowed("muhammad");
+    }
     match compounds::canonical(word, |stem| kept(stem).unwrap_or(stem).to_owned()) {
         Some(word) => Cow::Owned(word),
         None => Cow::Borrowed(word),
     }
+}
+
+/// Whether a word is `Muhammad` in any vowels, with its consonants doubled or not (`Mohmed`, `Mahamat`).
+/// Without a vowel behind the `h`, its last one tells it from `Mahmud`.
+fn is_muhammad(word: &str) -> bool {
+    let is_vowel = |letter: char| matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+    let bare = |word: &'static str, rest: &mut &str| {
+        let taken = rest.trim_start_matches(|letter: char| word.contains(letter));
+        let has_some = taken.len() < rest.len();
+        *rest = taken;
+        has_some
+    };
+    let mut rest = word;
+    if !bare("m", &mut rest) {
+        return false;
+    }
+    rest = rest.trim_start_matches(is_vowel);
+    if !bare("h", &mut rest) {
+        return false;
+    }
+    let behind = rest.trim_start_matches(is_vowel);
+    let has_vowel = behind.len() < rest.len();
+    rest = behind;
+    if !bare("m", &mut rest) {
+        return false;
+    }
+    let last = rest.trim_start_matches(is_vowel);
+    let vowels = &rest[..rest.len() - last.len()];
+    rest = last;
+    bare("dt", &mut rest)
+        && rest.is_empty()
+        && !vowels.is_empty()
+        && (has_vowel || matches!(vowels, "a" | "e" | "aa"))
 }
 
 /// The spelling that [`VARIANTS`] keeps of a word; `None` for another word.
@@ -319,10 +362,43 @@ pub(super) fn classed(word: &str) -> Word {
     let class = match &*letters {
         [single] if single.is_ascii() => Class::Initial,
         _ if is_in(PARTICLES, word) => Class::Particle,
-        _ if is_in(COMMON, word) || is_in(TRADES, word) => Class::Common,
+        _ if is_common(word, &letters) || is_in(TRADES, word) => Class::Common,
         _ => Class::Plain,
     };
     Word { letters, class, native: Vec::new() }
+}
+
+/// Whether a word is a very common name, or a long one of the same sound (`Kareem`, `Mannaan`).
+fn is_common(word: &str, letters: &[char]) -> bool {
+    const MIN_LETTERS: usize = 5;
+    const MIN_SOUND: usize = 4;
+    static SOUNDS: OnceLock<HashSet<(String, String)>> = OnceLock::new();
+    let key = |letters: &[char]| (sound(letters), strong(letters));
+    let sounds = SOUNDS.get_or_init(|| {
+        let long = COMMON.iter().filter(|word| word.len() >= MIN_LETTERS);
+        let keys = long.map(|word| key(&word.chars().collect::<Vec<_>>()));
+        keys.filter(|(sound, _)| sound.chars().count() >= MIN_SOUND).collect()
+    });
+    is_in(COMMON, word)
+        || letters.len() >= MIN_LETTERS && word.is_ascii() && sounds.contains(&key(letters))
+}
+
+/// The consonants of a word, of doubled ones one: `Kareem` and `Karim` have the same, `Kader` and
+/// `Qadir`, which sound alike, have not.
+fn strong(letters: &[char]) -> String {
+    let is_consonant = |letter: &char| !matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'w' | 'y');
+    let mut strong: Vec<char> = letters.iter().copied().filter(is_consonant).collect();
+    strong.dedup();
+    strong.into_iter().collect()
+}
+
+/// Whether a family name is that of many in any spelling of its sound, see [`FREQUENT`].
+pub(super) fn is_frequent(letters: &[char]) -> bool {
+    static SOUNDS: OnceLock<HashSet<String>> = OnceLock::new();
+    let sounds = SOUNDS.get_or_init(|| {
+        FREQUENT.iter().map(|word| sound(&word.chars().collect::<Vec<_>>())).collect()
+    });
+    letters.iter().all(char::is_ascii) && sounds.contains(&sound(letters))
 }
 
 /// Whether a table, which is sorted, has a word.
@@ -333,6 +409,11 @@ pub(super) fn is_in(table: &[&str], word: &str) -> bool {
 /// The approximate sound of a word: Latin spellings of one Arabic, Persian or South Asian name
 /// mostly differ in short vowels, doubled letters and a few consonants (q/k, v/w, ph/f).
 pub(super) fn sound(word: &[char]) -> String {
+    // `Rafique` is `Rafiq`.
+    let word = match word {
+        [rest @ .., 'u', 'e'] if rest.ends_with(&['q']) => rest,
+        whole => whole,
+    };
     let mut key = String::with_capacity(word.len());
     let mut vowels: Option<char> = None;
     for (at, letter) in word.iter().enumerate() {
@@ -398,9 +479,18 @@ mod tests {
     fn tables_that_are_searched_are_sorted() {
         use super::super::titles::{JOINERS, TITLES_AND_NAMES};
         use super::super::trades::PLACES;
-        for table in
-            [HONORIFICS, TITLES, TITLES_AND_NAMES, JOINERS, PARTICLES, TRADES, PLACES, COMMON]
-        {
+        use super::super::words::FREQUENT;
+        for table in [
+            HONORIFICS,
+            TITLES,
+            TITLES_AND_NAMES,
+            JOINERS,
+            PARTICLES,
+            TRADES,
+            PLACES,
+            COMMON,
+            FREQUENT,
+        ] {
             assert!(table.is_sorted(), "{table:?}");
         }
     }

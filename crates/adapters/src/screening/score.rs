@@ -34,7 +34,7 @@ use super::letters::looks;
 use super::listed::consonants_of;
 use super::namesakes;
 use super::nicknames;
-use super::normal::{Class, Ends, MAX_NAME_WORDS, Word, is_in, sound};
+use super::normal::{self, Class, Ends, MAX_NAME_WORDS, Word, is_in, sound};
 use super::similarity::jaro_winkler;
 use super::trades::{LIGHT_TRADES, ORDINARY, PLACES, TRADES};
 
@@ -66,6 +66,8 @@ const SHORT_NAME_LETTERS: usize = 4;
 
 /// Fewest letters of a family name that is found by its sound beside a further word.
 const SURE_LETTERS: usize = 4;
+/// Fewest letters of a word that is one name in two spellings of its sound.
+const FIRM_LETTERS: usize = 6;
 /// With more words that are not very common, a name without its given or family name is near-identical
 /// beside others.
 const FEW_WORDS: usize = 2;
@@ -73,6 +75,8 @@ const FEW_WORDS: usize = 2;
 /// How many words of a screened name may be missing in a listed one whose given name and rare family
 /// name it has: with more, ordinary namesakes would go to review.
 const FURTHER_WORDS: usize = 1;
+/// The same beside a very common given name and a long family name.
+const FURTHER_BESIDE_LONG: usize = 3;
 
 /// Weights of the lighter and the heavier of two names, in tenths.
 const LIGHTER_TENTHS: u32 = 7;
@@ -223,6 +227,16 @@ fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
     best.max(sounds).max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
 }
 
+/// Whether a screened word that is less than equal is a well-known name other than the listed one.
+fn is_other_name(a: &Heard, listed: &Word, likeness: u32) -> bool {
+    likeness > 0
+        && a.consonants.is_empty()
+        && listed.native.is_empty()
+        && a.class().is_significant()
+        && listed.class.is_significant()
+        && namesakes::is_other(a.letters(), &listed.letters)
+}
+
 fn spelling_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     match (a.word.class, b.word.class) {
@@ -250,7 +264,11 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     let mut pairs = Vec::with_capacity(screened.len() * 2);
     for (i, a) in screened.iter().enumerate() {
         for (j, b) in listed.iter().enumerate() {
-            let likeness = pair_likeness(a, b);
+            let likeness = match pair_likeness(a, b) {
+                1000 => 1000,
+                other if is_other_name(a, &b.spoken.word, other) => 0,
+                likeness => likeness,
+            };
             let is_form = likeness < OTHER_FORM && ends.family >> j & 1 == 0 && is_other_form(a, b);
             if likeness > 0 || is_form {
                 pairs.push(Pair { likeness, is_form, i, j });
@@ -306,6 +324,11 @@ struct Tally {
     near_listed: u64,
     /// Of those, the listed words that are long enough to be more than alike by chance.
     sure_listed: u64,
+    /// The used pairs of equal letters, and those of one sound or look in a long word.
+    firm_listed: u64,
+    equal_listed: u64,
+    /// The firm ones of many letters, which few others share.
+    long_listed: u64,
     /// The used pairs of the same letters, sound or look, and those of forms of one given name.
     exact_listed: u64,
     forms_listed: u64,
@@ -353,6 +376,13 @@ impl Tally {
         } else if !is_inexact {
             self.exact_listed |= 1 << j;
         }
+        let is_same = likeness == 1000 || !is_inexact && b.letters.len() >= FIRM_LETTERS;
+        if is_same && !normal::is_frequent(&b.letters) {
+            self.firm_listed |= 1 << j;
+            if b.letters.len() >= LONG_WORD_LETTERS {
+                self.long_listed |= 1 << j;
+            }
+        }
         if likeness >= NEAR_PAIR && !are_two {
             self.near_screened |= 1 << i;
             self.near_listed |= 1 << j;
@@ -361,6 +391,7 @@ impl Tally {
             }
         }
         if likeness == 1000 {
+            self.equal_listed |= 1 << j;
             self.longest_equal = self.longest_equal.max(b.letters.len());
         }
         // per mille × weight, then to tenths of a per cent of it: 1000 per mille × 10 tenths / 100
@@ -427,9 +458,21 @@ impl Tally {
             (0, _) => both,
             (_, 1) => both || long,
             _ if is_other => false,
-            (1, _) => there,
+            (1, _) => there && (self.is_firm(listed) || !self.has_own(screened)),
             _ => here || there,
         }
+    }
+
+    /// Whether a word that is not very common is the same in both names.
+    fn is_firm(&self, listed: &[Class]) -> bool {
+        let mut places = listed.iter().enumerate();
+        places.any(|(at, class)| *class == Class::Plain && self.firm_listed >> at & 1 == 1)
+    }
+
+    /// Whether the screened name has a word that the listed one has not.
+    fn has_own(&self, screened: &[Class]) -> bool {
+        let mut places = screened.iter().enumerate();
+        places.any(|(at, class)| *class != Class::Particle && self.used_screened >> at & 1 == 0)
     }
 
     /// Whether a business is the listed one in short, or within a longer name: a word besides its trade
@@ -475,7 +518,17 @@ impl Tally {
             && !self.other
             && here.into_iter().all(|word| is_used(self.used_screened, word))
             && there.into_iter().all(|word| is_used(self.used_listed, word))
-            && (plain.count() >= 2 || has_long)
+            && (plain.count() >= 2 || has_long || self.is_firm_whole(listed))
+    }
+
+    /// Whether the only word that is not very common is the same, or one of three words or more.
+    fn is_firm_whole(&self, listed: &[&Listed]) -> bool {
+        let classes = || listed.iter().map(|it| it.spoken.word.class);
+        let has_rare = classes().any(|class| class == Class::Plain);
+        let is_long = classes().filter(|class| class.is_significant()).count() >= 3;
+        let is_same =
+            |(at, class): (usize, Class)| class == Class::Plain && self.firm_listed >> at & 1 == 1;
+        has_rare && (is_long || classes().enumerate().any(is_same))
     }
 
     /// Whether a name is the listed one in short: without middle names, or with initials in place of
@@ -494,17 +547,34 @@ impl Tally {
             .enumerate()
             .any(|(at, class)| *class == Class::Plain && self.near_listed >> at & 1 == 1);
         let whole = all(&|at, class| !class.is_significant() || is_near(at));
-        let in_full = has(self.near_listed, ends.given) && has(self.near_listed, ends.family);
+        let is_common = |bits: u64| {
+            listed
+                .iter()
+                .enumerate()
+                .any(|(at, class)| bits >> at & 1 == 1 && *class == Class::Common)
+        };
+        // `Jose` and the first of two family names prove nothing.
+        let given_is_common = is_common(ends.given);
+        let has_family = match given_is_common {
+            true => has(self.near_listed, ends.last()) || has(self.firm_listed, ends.family),
+            false => has(self.near_listed, ends.family),
+        };
+        let in_full = has(self.near_listed, ends.given) && has_family;
         let initials = self.initial
             && has(self.used_listed, ends.first)
             && has(self.used_listed, ends.family)
             && all(&|at, class| class == Class::Particle || is_used(at));
         let further = count(&|at, class| class != Class::Particle && !is_used(at));
         let is_rare = |at: usize, class: Class| {
-            class == Class::Plain && (self.sure_listed & ends.family) >> at & 1 == 1
+            let sure = if given_is_common { self.firm_listed } else { self.sure_listed };
+            class == Class::Plain && (sure & self.near_listed & ends.family) >> at & 1 == 1
+        };
+        let most = match given_is_common && has(self.long_listed, ends.family) {
+            true => FURTHER_BESIDE_LONG,
+            false => FURTHER_WORDS,
         };
         let rare_family = listed.iter().enumerate().any(|(at, class)| is_rare(at, *class));
-        rare && whole && (in_full || initials) || in_full && rare_family && further <= FURTHER_WORDS
+        rare && whole && (in_full || initials) || in_full && rare_family && further <= most
     }
 
     /// Whether the paired words stand in the order of the listed name, from any of its words on:
@@ -537,7 +607,19 @@ impl Tally {
         let significant =
             |words: &[(Class, usize)]| words.iter().filter(|it| it.0.is_significant()).count();
         let weakest = self.weakest.unwrap_or(0);
+        if self.is_one_of_many(screened, listed) {
+            return (u32::from(REVIEW_FROM) - 1, false);
+        }
+        if self.is_common_of_many(screened) {
+            return (u32::from(REVIEW_FROM) - 1, true);
+        }
+        if self.is_family_alone(&here, &there) {
+            return (u32::from(REVIEW_FROM) - 1, false);
+        }
         if significant(&here).min(significant(&there)) <= 1 {
+            if self.initial && self.has_equal_rare(listed) {
+                return (review, false);
+            }
             let shortest = longest_word(&here).min(longest_word(&there));
             if weakest < 1000 && shortest <= SHORT_WORD_LETTERS {
                 return (u32::from(REVIEW_FROM) - 1, false);
@@ -554,8 +636,55 @@ impl Tally {
         if is_other || weakest < HIT_PAIR || !self.is_in_order(listed) {
             return (review, false);
         }
-        let common = here.iter().all(|it| it.0 != Class::Plain);
+        let is_common =
+            |it: &&Heard| it.class() != Class::Plain || normal::is_frequent(it.letters());
+        let is_rare = screened.iter().any(|it| !is_common(&it));
+        let common = !is_rare && here.iter().any(|it| it.0 == Class::Common)
+            || here.iter().all(|it| it.0 != Class::Plain);
         if common { (review, true) } else { (100, false) }
+    }
+}
+
+impl Tally {
+    /// Whether a listed name of one word is in a name that has others: a given name, or a family name.
+    fn is_one_of_many(&self, screened: &[Heard], listed: &[&Listed]) -> bool {
+        let significant = listed.iter().filter(|it| it.spoken.word.class.is_significant());
+        let has_own = screened.iter().enumerate().any(|(at, it)| {
+            let is_trade = it.spellings.first().is_some_and(|spelling| spelling.is_trade);
+            it.class() != Class::Particle && !is_trade && self.used_screened >> at & 1 == 0
+        });
+        significant.count() == 1 && has_own && self.longest_equal < LONG_WORD_LETTERS
+    }
+
+    /// Whether a single word is the rare one of a listed name whose others are very common.
+    fn is_family_alone(&self, here: &[(Class, usize)], there: &[(Class, usize)]) -> bool {
+        let significant =
+            |words: &[(Class, usize)]| words.iter().filter(|it| it.0.is_significant()).count();
+        !self.initial
+            && significant(here) == 1
+            && significant(there) >= 2
+            && self.longest_equal < LONG_WORD_LETTERS
+    }
+
+    /// Whether a name shares nothing but very common words with the listed one, and has others.
+    fn is_common_of_many(&self, screened: &[Heard]) -> bool {
+        let is_used = |at: usize| self.used_screened >> at & 1 == 1;
+        let all_common = screened
+            .iter()
+            .enumerate()
+            .all(|(at, it)| !is_used(at) || matches!(it.class(), Class::Common | Class::Particle));
+        let has_own = screened
+            .iter()
+            .enumerate()
+            .any(|(at, it)| it.class() != Class::Particle && !is_used(at));
+        all_common && has_own
+    }
+
+    /// Whether a word that is not very common has equal letters in both names.
+    fn has_equal_rare(&self, listed: &[&Listed]) -> bool {
+        listed.iter().enumerate().any(|(at, it)| {
+            it.spoken.word.class == Class::Plain && self.equal_listed >> at & 1 == 1
+        })
     }
 }
 

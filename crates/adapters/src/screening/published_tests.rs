@@ -1,0 +1,161 @@
+//! What the published lists have many of: very common names, one-word entries, compounds with `Abdul`,
+//! names in their own script. All entries are invented, or names that thousands of people have.
+
+use std::sync::LazyLock;
+
+use domain::ports::NameScreen as _;
+use domain::screening::{Party, Verdict};
+use domain::time::Timestamp;
+use jiff::civil::Date;
+
+use super::test_list::TestList;
+
+const LIST: &str = r#"#corridor-sanctions name=PUBLISHED published=2026-11-20
+uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
+1,person,"AZIZ, Abdul",,,,AFG,
+2,person,"ABDILLAH, Abdul",,,,IDN,
+3,person,Abdul Manan,,,,AFG,
+4,person,"AL-'UTAYBI, 'Ali Quormahi 'Ali al-Zorbaydali",,,,SAU,
+5,person,"AYERASIN, Ricardo Zorb",,,,PHL,
+6,organisation,HURRAS AL-DIN,,,,SYR,
+7,organisation,VISHNU INC.,,,,IND,
+8,organisation,ASMA MONEY EXCHANGERS,,,,AFG,
+9,organisation,ANSARUL ISLAM,,,,MLI,
+10,person,Tariq,,,,IRQ,
+11,person,"OMER, Muhammad",,,,SOM,
+12,person,"SAEED, Muhammad",,,,PAK,
+13,person,"RAZA, Syed Ali",,,,PAK,
+14,person,"NAEEM, Mullah Muhammad",,,,,
+15,person,"BILAL, Muhammad",,,,PAK,
+16,person,"ALAM, Mohammad Jahangir",,,,BGD,
+17,person,"IQBAL, Zafar",,,,PAK,
+18,person,"RASHID, Abdul",,,,PAK,
+19,person,"QORBANEK, Muhammad",,,,IRN,
+20,person,"DOSTZAREF, Faysal",,,,IRN,
+21,person,"TILMARIQ, Tariq",,,,IRN,
+22,person,"HISSENOV, Abdoulaye",,,,TCD,
+23,person,"ZUTIN, Vladimir Vladimirovich",,,,RUS,
+24,person,"ZEHRI, Roland",,,,LIE,
+25,person,Aamir Quibbleton Zorb,عامر علی زوربلی;عمر محمد قدیرزور,,1986-08-03,PAK,
+26,person,"AL-HARBI, Mansur",,,,SAU,
+"#;
+
+static TEST: LazyLock<TestList> = LazyLock::new(|| TestList::of(LIST, "ARE"));
+
+#[test]
+fn ordinary_names_beside_a_compound_or_a_single_word_are_paid() {
+    TEST.assert_paid(&[
+        "Abdulaziz Ibrahim Al Busaidi",
+        "Turki Abdulaziz Al Zahrani",
+        "Abdul Aziz Macaraegov",
+        "Abdullah Butt",
+        "Abdullah Al Maktoum",
+        "Abdullah Al Mamun",
+        "Abdullah Siddiqui",
+        "Abdul Mannan Howlader",
+        "Abdul Manan Talukder",
+        "Hussain Al Otaibi",
+        "Sara Al-Otaibi",
+        "Bandar Alotaibi",
+        "Omar Salem Al Oteibi",
+        "Ricardo Reyesin",
+        "Danilo Reyes",
+        "Bishnu KC",
+        "Vishnu Sharma",
+        "Asma Anwar",
+        "Asma Ahmed",
+        "Anwarul Islam Chowdhury",
+        "Muhammad Tariq",
+        "Tariq Mehmood",
+        "Mohammed Kumar",
+        "Muhammad Bilal Qureshi",
+        "Zafar Iqbal Gondal",
+    ]);
+    TEST.assert_stopped(&[
+        "Abdul Aziz",
+        "Abdulaziz",
+        "Abdel Azeez",
+        "Abdul Abdillah",
+        "Abdul Mannan",
+        "Ali Al Otaibi",
+        "Ricardo Ayerasin",
+        "Hurras al-Din",
+        "Vishnu Inc",
+        "Vishnu",
+        "Asma Exchangers",
+        "Ansar ul Islam",
+        "Tariq",
+        "Muhammad Umar",
+        "Muhammad Saeed",
+    ]);
+}
+
+#[test]
+fn a_name_of_very_common_words_is_reviewed_and_never_rejected() {
+    for name in [
+        "Ali Raza",
+        "Syed Ali Raza",
+        "Muhammad Naeem",
+        "Muhammad Bilal",
+        "Bilal Muhammad",
+        "Abdul Rashid",
+        "Zafar Iqbal",
+        "Md Jahangir Alam",
+        "Jahangir Alam Mohammad",
+        "Abdul Aziz",
+        "Mansour Al Harbi",
+    ] {
+        assert_eq!(TEST.verdict(name), Verdict::Review, "{name}");
+    }
+}
+
+#[test]
+fn other_spellings_of_common_given_names_hide_no_rare_family_name() {
+    for given in [
+        "Mohmad",
+        "Mohmed",
+        "Mahamad",
+        "Mohamoud",
+        "Mohamud",
+        "Muhammadd",
+        "Mahamat",
+        "Mahomed",
+        "Mhamed",
+        "Moohammed",
+        "Mohammud",
+    ] {
+        TEST.assert_stopped(&[&format!("{given} Qorbanek"), &format!("Qorbanek {given}")]);
+    }
+    TEST.assert_stopped(&[
+        "Faizal Dostzaref",
+        "Feisal Dostzaref",
+        "Tarique Tilmariq",
+        "Tareque Tilmariq",
+        "Abdoulaye Hissenov",
+        "Adoulaye Hissenov",
+        "Abdoulaye Hisenov",
+    ]);
+    TEST.assert_paid(&["Mahmud Qorbanekov", "Mohmand Khan", "Mahmood Ahmed"]);
+}
+
+#[test]
+fn an_initial_beside_a_short_family_name_is_reviewed() {
+    for name in ["V. Zutin", "ZUTIN V.V.", "V Zutin", "В. Зутин", "R. Zehri", "Zehri R."] {
+        assert_eq!(TEST.verdict(name), Verdict::Review, "{name}");
+    }
+    TEST.assert_paid(&["K. Zutin", "A. Singh", "M. Bilal", "M. Iqbal", "K. Zehri"]);
+}
+
+/// Of the words in Arabic letters some have one consonant only.
+#[test]
+fn a_name_as_listed_in_its_own_script_is_reviewed_whatever_the_birth_date() {
+    let other = Some(Date::constant(1958, 4, 12));
+    for name in ["عامر علی زوربلی", "زوربلی عامر علی", "عمر محمد قدیرزور"]
+    {
+        for (birthdate, country) in [(other, "ARE"), (None, "ARE"), (None, "PAK")] {
+            let party = Party { name, birthdate, country: Some(country) };
+            let screened = TEST.book.screen(&[party], Timestamp(0));
+            assert_ne!(screened.verdict(), Verdict::Clean, "{name} {screened:?}");
+        }
+    }
+}
