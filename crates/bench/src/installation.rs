@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::Settings;
 use config::{Config, Sources, StoreLocation};
 use service::tenancy::{self, IssuedKey, KeyService};
-use service::{self, world};
+use service::{self, environment, world};
 
 /// Prefix of our tenants' tags.
 const TAG: &str = "bench_";
@@ -30,6 +30,17 @@ const COIN: StableCoin = StableCoin::Usdt;
 /// Delay of the simulated sender's payment: a day, so that it never pays.
 const SENDER_NEVER_S: &str = "86400";
 
+/// The database without `--database-url`: a file in the temporary directory.
+const OWN_DATABASE: &str = "sqlite:corridor.db";
+
+/// Which databases a benchmark can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Usable {
+    Empty,
+    /// Or all tenants in it are those of earlier benchmarks.
+    EmptyOrOurs,
+}
+
 /// One tenant and its signing key.
 pub(super) struct Funded {
     pub(super) tenant: Tenant,
@@ -40,6 +51,8 @@ pub(super) struct Funded {
 pub(super) struct Installation {
     dir: TempDir,
     pub(super) config: Config,
+    /// Variables of this process that tune the run.
+    kept: Vec<(String, String)>,
     overrides: Vec<(&'static str, String)>,
     pub(super) store: Store,
     pub(super) tenants: Vec<Funded>,
@@ -48,8 +61,9 @@ pub(super) struct Installation {
 impl Installation {
     /// Creates everything for payments except the server.
     pub(super) async fn make(settings: &Settings) -> anyhow::Result<Installation> {
-        let mut made = Installation::open(settings.database_url.as_deref(), Vec::new()).await?;
-        refuse_others(&made.store).await?;
+        let url = settings.database_url.as_deref();
+        let kept = kept(std::env::vars());
+        let mut made = Installation::open(url, Usable::EmptyOrOurs, kept, Vec::new()).await?;
         made.tenants = make_tenants(&made.store, settings.tenants).await?;
         fund(&made.config, &made.store, &made.tenants).await?;
         Ok(made)
@@ -74,18 +88,18 @@ impl Installation {
             // The links are paid by this benchmark.
             ("wallets.simulated_sender_after_s", SENDER_NEVER_S.to_owned()),
         ];
-        let mut made = Installation::open(database_url, more).await?;
         // Rows of an earlier run do not match this run's chain.
-        anyhow::ensure!(
-            made.store.tenants().await?.is_empty(),
-            "the database is not empty: this benchmark needs an empty one"
-        );
+        let kept = kept(std::env::vars());
+        let mut made = Installation::open(database_url, Usable::Empty, kept, more).await?;
         made.tenants = make_tenants(&made.store, 1).await?;
         Ok(made)
     }
 
+    /// Opens and migrates the database, unless it belongs to others: that one is not changed.
     async fn open(
         database_url: Option<&str>,
+        usable: Usable,
+        kept: Vec<(String, String)>,
         more: Vec<(&'static str, String)>,
     ) -> anyhow::Result<Installation> {
         let dir = tempfile::Builder::new()
@@ -95,18 +109,18 @@ impl Installation {
         let overrides = [overrides(database_url), more].concat();
         let config = Config::load(&Sources {
             file: None,
-            env: kept_environment(),
+            env: kept.clone(),
             overrides: overrides
                 .iter()
                 .map(|(key, value)| ((*key).to_owned(), value.clone()))
                 .collect(),
         })?;
         let store = service::open_store(&config, dir.path()).await?;
-        store
-            .migrate()
+        refuse_others(&store, usable).await?;
+        environment::migrate(&store, Environment::Mock)
             .await
             .context("cannot prepare the database: a benchmark needs an empty one")?;
-        Ok(Installation { dir, config, overrides, store, tenants: Vec::new() })
+        Ok(Installation { dir, config, kept, overrides, store, tenants: Vec::new() })
     }
 
     pub(super) fn data_dir(&self) -> &Path {
@@ -118,7 +132,7 @@ impl Installation {
     pub(super) fn environment(&self) -> Vec<(String, String)> {
         let name = |key: &str| format!("CORRIDOR_{}", key.replace('.', "__").to_uppercase());
         let ours = self.overrides.iter().map(|(key, value)| (name(key), value.clone()));
-        kept_environment().into_iter().chain(ours).collect()
+        self.kept.iter().cloned().chain(ours).collect()
     }
 
     /// Either `sqlite` or `postgresql`.
@@ -137,31 +151,45 @@ impl Installation {
 }
 
 fn overrides(database_url: Option<&str>) -> Vec<(&'static str, String)> {
-    let mut overrides = vec![
+    vec![
         ("environment", Environment::Mock.name().to_owned()),
         ("http.listen", "127.0.0.1:0".to_owned()),
         ("telemetry.log_format", "json".to_owned()),
         // Little is logged, as in production under load; the line with the address must be.
         ("telemetry.log_filter", "warn,cli=info".to_owned()),
+        ("store.url", database_url.unwrap_or(OWN_DATABASE).to_owned()),
+    ]
+}
+
+/// Of a process's configuration only what may tune a run: the key of an existing database, the engine,
+/// and the store's connections, but never its location, which may be that of an installation in use.
+fn kept(variables: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    const KEPT: [&str; 2] = ["CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "CORRIDOR_ENGINE__"];
+    const KEPT_OF_STORE: [&str; 4] = [
+        "CORRIDOR_STORE__WRITERS",
+        "CORRIDOR_STORE__READERS",
+        "CORRIDOR_STORE__STATEMENT_TIMEOUT_S",
+        "CORRIDOR_STORE__POOLER",
     ];
-    overrides.extend(database_url.map(|url| ("store.url", url.to_owned())));
-    overrides
-}
-
-/// Of this process's configuration only what may tune a run: the key of an existing database, and
-/// the engine.
-fn kept_environment() -> Vec<(String, String)> {
-    const KEPT: [&str; 3] =
-        ["CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "CORRIDOR_ENGINE__", "CORRIDOR_STORE__"];
-    let kept = |name: &str| {
-        KEPT.iter().any(|kept| name.starts_with(kept)) && name != "CORRIDOR_STORE__URL"
+    let is_kept = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        KEPT.iter().any(|kept| name.starts_with(kept)) || KEPT_OF_STORE.contains(&&*name)
     };
-    std::env::vars().filter(|(name, _)| kept(name)).collect()
+    variables.filter(|(name, _)| is_kept(name)).collect()
 }
 
-/// Refuses a database with other tenants, which must not receive fictitious payments.
-async fn refuse_others(store: &Store) -> anyhow::Result<()> {
-    let tenants = store.tenants().await.context("reading the tenants")?;
+/// Refuses a database of others before anything in it is changed: it must not receive fictitious
+/// payments.
+async fn refuse_others(store: &Store, usable: Usable) -> anyhow::Result<()> {
+    environment::check(store, Environment::Mock).await?;
+    // Every migrated database has a sealed key.
+    if !store.is_sealed().await.context("reading the database")? {
+        return Ok(());
+    }
+    let tenants = store
+        .tenants()
+        .await
+        .context("cannot tell whose database this is: a benchmark needs an empty one")?;
     let others: Vec<&str> = tenants
         .iter()
         .map(|tenant| tenant.tag.as_str())
@@ -171,6 +199,10 @@ async fn refuse_others(store: &Store) -> anyhow::Result<()> {
         others.is_empty(),
         "the database contains other tenants ({}): a benchmark needs a separate database",
         others.join(", ")
+    );
+    anyhow::ensure!(
+        usable == Usable::EmptyOrOurs && !tenants.is_empty(),
+        "the database is not empty: this benchmark needs an empty one"
     );
     Ok(())
 }
@@ -205,4 +237,167 @@ async fn fund(config: &Config, store: &Store, tenants: &[Funded]) -> anyhow::Res
     }
     drop(payments);
     running.await.context("the batcher that funds the tenants")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY";
+
+    /// A database of others, in a directory.
+    struct Other {
+        dir: TempDir,
+        config: Config,
+    }
+
+    impl Other {
+        fn new() -> Other {
+            let dir = tempfile::tempdir().expect("a directory");
+            let url = Other::url(&dir);
+            let overrides = vec![
+                ("store.url".to_owned(), url),
+                ("security.key_encryption_key".to_owned(), Other::key()),
+            ];
+            let sources = Sources { overrides, ..Sources::default() };
+            Other { config: Config::load(&sources).expect("a configuration"), dir }
+        }
+
+        fn url(dir: &TempDir) -> String {
+            format!("sqlite:{}", dir.path().join("others.db").display())
+        }
+
+        fn key() -> String {
+            "Q".repeat(42) + "E="
+        }
+
+        async fn store(&self) -> Store {
+            service::open_store(&self.config, self.dir.path()).await.expect("opened")
+        }
+
+        async fn with_tenants(&self, tags: &[&str]) {
+            let store = self.store().await;
+            for tag in tags {
+                let policy = tenancy::default_policy(COIN);
+                tenancy::create_tenant(&store, tag, tag, policy, "op").await.expect("a tenant");
+            }
+        }
+
+        /// Why a benchmark does not use it.
+        async fn refused(&self, usable: Usable) -> String {
+            let (url, key) = (Other::url(&self.dir), (KEY.to_owned(), Other::key()));
+            let opened = Installation::open(Some(&url), usable, vec![key], Vec::new()).await;
+            format!("{:#}", opened.err().expect("a refusal"))
+        }
+
+        async fn is_opened(&self, usable: Usable) {
+            let (url, key) = (Other::url(&self.dir), (KEY.to_owned(), Other::key()));
+            let opened = Installation::open(Some(&url), usable, vec![key], Vec::new()).await;
+            opened.expect("usable");
+        }
+    }
+
+    #[test]
+    fn no_variable_that_locates_a_database_is_kept() {
+        for (name, is_kept) in [
+            ("CORRIDOR_STORE__URL", false),
+            ("CORRIDOR_STORE__URL_FILE", false),
+            ("CORRIDOR_STORE__Url", false),
+            ("CORRIDOR_STORE__url_file", false),
+            ("CORRIDOR_STORE__BACKUP_FILE", false),
+            ("CORRIDOR_SECRETS_DIR", false),
+            ("CORRIDOR_DATA_DIR", false),
+            ("CORRIDOR_ENVIRONMENT", false),
+            ("CORRIDOR_STORE__WRITERS", true),
+            ("CORRIDOR_STORE__readers", true),
+            ("CORRIDOR_STORE__STATEMENT_TIMEOUT_S", true),
+            ("CORRIDOR_STORE__POOLER", true),
+            ("CORRIDOR_ENGINE__BATCH_MAX", true),
+            (KEY, true),
+            ("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY_FILE", true),
+        ] {
+            let found = kept([(name.to_owned(), "1".to_owned())].into_iter());
+            assert_eq!(!found.is_empty(), is_kept, "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_configured_database_is_not_measured() {
+        let other = Other::new();
+        let file = other.dir.path().join("store-url");
+        let url = Other::url(&other.dir);
+        std::fs::write(&file, &url).expect("written");
+        let file = file.display().to_string();
+        for (name, value) in [
+            ("CORRIDOR_STORE__URL_FILE", &*file),
+            ("CORRIDOR_STORE__url_file", &file),
+            ("CORRIDOR_STORE__URL", &url),
+            ("CORRIDOR_SECRETS_DIR", &other.dir.path().display().to_string()),
+        ] {
+            let kept = kept([(name.to_owned(), value.to_owned())].into_iter());
+            let made = Installation::open(None, Usable::EmptyOrOurs, kept, Vec::new()).await;
+            let made = made.expect("a database of its own");
+            let own = StoreLocation::Sqlite(made.data_dir().join("corridor.db"));
+            assert_eq!(made.config.store_location(made.data_dir()), own, "{name}");
+            let located: Vec<(String, String)> = made
+                .environment()
+                .into_iter()
+                .filter(|(name, _)| name.to_ascii_uppercase().starts_with("CORRIDOR_STORE__URL"))
+                .collect();
+            let expected = ("CORRIDOR_STORE__URL".to_owned(), OWN_DATABASE.to_owned());
+            assert_eq!(located, [expected], "{name}: the server's");
+            assert!(!other.dir.path().join("others.db").exists(), "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_database_of_production_is_not_changed() {
+        for usable in [Usable::Empty, Usable::EmptyOrOurs] {
+            let other = Other::new();
+            let store = other.store().await;
+            environment::migrate(&store, Environment::Production).await.expect("migrated");
+            let refused = other.refused(usable).await;
+            assert!(refused.contains("created by a production service"), "{refused}");
+            // A benchmark's tags do not make it one of a benchmark.
+            other.with_tenants(&["bench_1"]).await;
+            let refused = other.refused(usable).await;
+            assert!(refused.contains("created by a production service"), "{refused}");
+            assert_eq!(store.environment().await, Ok(Some(Environment::Production)));
+            assert_eq!(store.tenants().await.expect("read").len(), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_database_of_others_is_not_changed() {
+        for (tags, usable, words) in [
+            (&[][..], Usable::EmptyOrOurs, "is not empty"),
+            (&[], Usable::Empty, "is not empty"),
+            (&["demobank"], Usable::EmptyOrOurs, "other tenants (demobank)"),
+            (&["demobank"], Usable::Empty, "other tenants (demobank)"),
+            (&["bench_1", "demobank"], Usable::EmptyOrOurs, "other tenants (demobank)"),
+            (&["bench_1"], Usable::Empty, "is not empty"),
+        ] {
+            let other = Other::new();
+            let store = other.store().await;
+            // As an older program left it, which recorded no environment.
+            store.migrate().await.expect("migrated");
+            other.with_tenants(tags).await;
+            let refused = other.refused(usable).await;
+            assert!(refused.contains(words), "{tags:?}: {refused}");
+            assert_eq!(store.environment().await, Ok(None), "{tags:?}: nothing is recorded");
+            assert_eq!(store.tenants().await.expect("read").len(), tags.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_empty_database_and_one_of_benchmarks_are_used() {
+        for usable in [Usable::Empty, Usable::EmptyOrOurs] {
+            let other = Other::new();
+            other.is_opened(usable).await;
+            let store = other.store().await;
+            assert_eq!(store.environment().await, Ok(Some(Environment::Mock)));
+            other.with_tenants(&["bench_1", "bench_2"]).await;
+            other.is_opened(Usable::EmptyOrOurs).await;
+        }
+    }
 }
