@@ -30,6 +30,14 @@ const COIN: StableCoin = StableCoin::Usdt;
 /// Delay of the simulated sender's payment: a day, so that it never pays.
 const SENDER_NEVER_S: &str = "86400";
 
+/// Name of the value that says whether copies are being stored.
+const COPYING: &str = "bench_copying";
+/// Its values: between them, transfers and events are ahead of accounts and heads.
+const BEGUN: &str = "begun";
+const DONE: &str = "done";
+/// What is to be done after an early end.
+const UNFINISHED: &str = "the filling was interrupted and its books are wrong: drop this database";
+
 /// The database without `--database-url`: a file in the temporary directory.
 const OWN_DATABASE: &str = "sqlite:corridor.db";
 
@@ -50,6 +58,8 @@ pub(super) struct Funded {
 /// The files, the open store and the tenants. Dropping it removes the files.
 pub(super) struct Installation {
     dir: TempDir,
+    /// Whether the database is not removed with the files.
+    is_kept: bool,
     pub(super) config: Config,
     /// Variables of this process that tune the run.
     kept: Vec<(String, String)>,
@@ -120,7 +130,29 @@ impl Installation {
         environment::migrate(&store, Environment::Mock)
             .await
             .context("cannot prepare the database: a benchmark needs an empty one")?;
-        Ok(Installation { dir, config, kept, overrides, store, tenants: Vec::new() })
+        let is_kept = database_url.is_some();
+        Ok(Installation { dir, is_kept, config, kept, overrides, store, tenants: Vec::new() })
+    }
+
+    /// Does `work`, during which the books are wrong. If it ends early, no benchmark uses the database
+    /// again.
+    pub(super) async fn while_copying<T>(
+        &self,
+        work: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        let note = async |value| {
+            self.store.set_meta(COPYING, value).await.context("noting the state of the copies")
+        };
+        let copied = async {
+            note(BEGUN).await?;
+            let done = work.await?;
+            note(DONE).await?;
+            Ok(done)
+        };
+        copied.await.map_err(|error: anyhow::Error| match self.is_kept {
+            true => error.context(UNFINISHED),
+            false => error,
+        })
     }
 
     pub(super) fn data_dir(&self) -> &Path {
@@ -200,6 +232,8 @@ async fn refuse_others(store: &Store, usable: Usable) -> anyhow::Result<()> {
         "the database contains other tenants ({}): a benchmark needs a separate database",
         others.join(", ")
     );
+    let copying = store.meta(COPYING).await.context("reading the state of the copies")?;
+    anyhow::ensure!(copying.is_none_or(|state| state == DONE), UNFINISHED);
     anyhow::ensure!(
         usable == Usable::EmptyOrOurs && !tenants.is_empty(),
         "the database is not empty: this benchmark needs an empty one"
@@ -283,17 +317,14 @@ mod tests {
             }
         }
 
-        /// Why a benchmark does not use it.
-        async fn refused(&self, usable: Usable) -> String {
+        async fn opened(&self, usable: Usable) -> anyhow::Result<Installation> {
             let (url, key) = (Other::url(&self.dir), (KEY.to_owned(), Other::key()));
-            let opened = Installation::open(Some(&url), usable, vec![key], Vec::new()).await;
-            format!("{:#}", opened.err().expect("a refusal"))
+            Installation::open(Some(&url), usable, vec![key], Vec::new()).await
         }
 
-        async fn is_opened(&self, usable: Usable) {
-            let (url, key) = (Other::url(&self.dir), (KEY.to_owned(), Other::key()));
-            let opened = Installation::open(Some(&url), usable, vec![key], Vec::new()).await;
-            opened.expect("usable");
+        /// Why a benchmark does not use it.
+        async fn refused(&self, usable: Usable) -> String {
+            format!("{:#}", self.opened(usable).await.err().expect("a refusal"))
         }
     }
 
@@ -390,14 +421,47 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_database_whose_filling_was_interrupted_is_refused() {
+        let other = Other::new();
+        let made = other.opened(Usable::EmptyOrOurs).await.expect("an empty database");
+        other.with_tenants(&["bench_1"]).await;
+        made.while_copying(async { Ok(()) }).await.expect("copied");
+        let again = other.opened(Usable::EmptyOrOurs).await.expect("one of benchmarks");
+        let ended: anyhow::Result<()> =
+            again.while_copying(async { anyhow::bail!("the disk is full") }).await;
+        let ended = format!("{:#}", ended.expect_err("failed"));
+        assert_eq!(ended, format!("{UNFINISHED}: the disk is full"));
+        for usable in [Usable::Empty, Usable::EmptyOrOurs] {
+            assert_eq!(other.refused(usable).await, UNFINISHED);
+        }
+        // Killed in between.
+        again.while_copying(async { Ok(()) }).await.expect("copied");
+        other.opened(Usable::EmptyOrOurs).await.expect("whole again");
+        let copying = again.while_copying(std::future::pending::<anyhow::Result<()>>());
+        let killed = tokio::time::timeout(std::time::Duration::from_millis(200), copying).await;
+        assert!(killed.is_err());
+        assert_eq!(other.refused(Usable::EmptyOrOurs).await, UNFINISHED);
+    }
+
+    #[tokio::test]
+    async fn a_temporary_database_need_not_be_dropped() {
+        let made = Installation::open(None, Usable::EmptyOrOurs, Vec::new(), Vec::new()).await;
+        let ended: anyhow::Result<()> = made
+            .expect("a database of its own")
+            .while_copying(async { anyhow::bail!("interrupted") })
+            .await;
+        assert_eq!(format!("{:#}", ended.expect_err("failed")), "interrupted");
+    }
+
+    #[tokio::test]
     async fn an_empty_database_and_one_of_benchmarks_are_used() {
         for usable in [Usable::Empty, Usable::EmptyOrOurs] {
             let other = Other::new();
-            other.is_opened(usable).await;
+            other.opened(usable).await.expect("an empty one");
             let store = other.store().await;
             assert_eq!(store.environment().await, Ok(Some(Environment::Mock)));
             other.with_tenants(&["bench_1", "bench_2"]).await;
-            other.is_opened(Usable::EmptyOrOurs).await;
+            other.opened(Usable::EmptyOrOurs).await.expect("one of benchmarks");
         }
     }
 }

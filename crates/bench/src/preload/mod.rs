@@ -71,7 +71,7 @@ pub(super) async fn fill(
             "{left} payments of the preload did not settle within {} s, see --drain",
             settings.drain_s
         );
-        let copied = interruptible(multiply(installation, plan, tell)).await?;
+        let copied = multiply(installation, plan, tell).await?;
         tally.accepted += copied.stored;
         tally.samples.extend(copied.samples);
     }
@@ -92,10 +92,25 @@ async fn multiply(
     tell: &dyn Fn(&str),
 ) -> anyhow::Result<Copied> {
     tell("reading the payments to copy");
-    let templates = Templates::read(installation).await?;
     let copies = plan.times - 1;
-    let each = templates.payments.len() as u64;
+    let templates = interruptible(Templates::read(installation)).await?;
     let copying = Copies::new(installation, &templates, copies, SPREAD).await?;
+    let saved = save_all(&copying, copies, templates.payments.len() as u64, tell);
+    let done = installation.while_copying(interruptible(saved)).await?;
+    tell("gathering the database's statistics");
+    let gathered =
+        async { installation.store.gather_statistics().await.context("gathering statistics") };
+    interruptible(gathered).await?;
+    Ok(done)
+}
+
+/// Saves so many copies of `each` payments, and brings the books up to date with them.
+async fn save_all(
+    copying: &Copies<'_>,
+    copies: u64,
+    each: u64,
+    tell: &dyn Fn(&str),
+) -> anyhow::Result<Copied> {
     let samples_each = SAMPLES_MAX.div_ceil(usize::try_from(copies)?);
     let sampled_every = copies.div_ceil(SAMPLES_MAX as u64);
     let savers = std::thread::available_parallelism().map_or(1, usize::from).min(SAVERS_MAX);
@@ -118,8 +133,6 @@ async fn multiply(
     }
     drop(saving);
     copying.close().await?;
-    tell("gathering the database's statistics");
-    installation.store.gather_statistics().await.context("gathering statistics")?;
     Ok(done)
 }
 
