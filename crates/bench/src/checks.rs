@@ -14,15 +14,17 @@ pub(super) struct Checks {
     pub(super) answered: u64,
     /// Payments with an unclear outcome.
     pub(super) unclear: u64,
-    /// Payments with a reservation in the ledger.
+    /// Payments of this run with a reservation in the ledger.
     pub(super) rows: u64,
+    /// Payments in the database, with those of earlier runs.
+    pub(super) stored: u64,
     /// Payments compared field by field.
     pub(super) compared: u64,
     /// Payments whose row differs from their answer.
     pub(super) differing: Vec<String>,
     /// Inconsistencies of the books.
     pub(super) book_faults: Vec<String>,
-    /// Size of the database.
+    /// Size of the database, with all that is stored in it.
     pub(super) bytes: u64,
 }
 
@@ -32,6 +34,7 @@ impl Checks {
         let mut checks =
             Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
         checks.bytes = store.size_bytes().await.context("reading the database's size")?;
+        checks.stored = stored(store).await?;
         for funded in &installation.tenants {
             let rows = store.reservation_count(funded.tenant.id).await;
             checks.rows += rows.context("counting the reservations")?;
@@ -56,6 +59,11 @@ impl Checks {
             && self.differing.is_empty()
     }
 
+    /// Size of the database for each payment in it.
+    pub(super) fn bytes_a_payment(&self) -> u64 {
+        self.bytes / self.stored.max(1)
+    }
+
     /// Whether the books are consistent.
     pub(super) fn balanced(&self) -> bool {
         self.book_faults.is_empty()
@@ -73,6 +81,16 @@ impl Checks {
         let faults = self.book_faults.join("; ");
         (!self.balanced()).then(|| format!("the ledger does not balance: {faults}"))
     }
+}
+
+/// Counts the payments of all tenants.
+async fn stored(store: &Store) -> anyhow::Result<u64> {
+    let mut stored = 0;
+    for tenant in store.tenants().await.context("reading the tenants")? {
+        let count = store.reservation_count(tenant.id).await;
+        stored += count.context("counting the reservations")?;
+    }
+    Ok(stored)
 }
 
 /// The difference between a row and its answer.
@@ -96,6 +114,19 @@ async fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn payments_of_earlier_runs_share_the_size_of_the_database() {
+        for (rows, stored, bytes, each) in [
+            (100, 100, 700_000, 7_000),
+            (100, 1_000, 7_000_000, 7_000),
+            (0, 1_000, 7_000_000, 7_000),
+            (0, 0, 7_000, 7_000),
+        ] {
+            let checks = Checks { rows, stored, bytes, ..Checks::default() };
+            assert_eq!(checks.bytes_a_payment(), each, "{rows} of {stored}");
+        }
+    }
 
     #[test]
     fn only_unclear_answers_may_lack_or_have_a_row() {

@@ -236,7 +236,7 @@ impl ReadsReport {
             whole(out, "seconds", self.settings.seconds);
             whole(out, "preload", self.settings.preload);
             whole(out, "stored", self.checks.rows);
-            whole(out, "bytes_a_payment", self.checks.bytes / self.checks.rows.max(1));
+            whole(out, "bytes_a_payment", self.checks.bytes_a_payment());
             out.object("reads", |reads| {
                 for Outcome { read, per_s, us, errors } in &self.outcomes {
                     reads.object(read.name(), |out| {
@@ -276,8 +276,7 @@ impl ReadsReport {
                 if it.errors == 0 { String::new() } else { format!(", {} errors", it.errors) };
             (it.read.name(), format!("{}/s, {}{errors}", it.per_s, it.us.told()))
         }));
-        let bytes = self.checks.bytes / self.checks.rows.max(1);
-        rows.push(("bytes a payment", bytes.to_string()));
+        rows.push(("bytes a payment", self.checks.bytes_a_payment().to_string()));
         let page = |it: &Page| (it.name, format!("console, one user: {}", it.us.told()));
         rows.extend(self.pages.iter().map(page));
         rows.push(("answers agree", yes(self.checks.agree()).to_owned()));
