@@ -181,6 +181,19 @@ fn webhooks_are_measured_and_checked() {
 }
 
 #[test]
+fn the_configured_database_is_left_alone() {
+    let mut installation = Installation::new();
+    let [file, database] = ["store-url", "used.db"].map(|name| installation.path().join(name));
+    std::fs::write(&file, format!("sqlite:{}", database.display())).expect("written");
+    installation.set("CORRIDOR_STORE__URL_FILE", file.display().to_string());
+    let report = installation
+        .json(&["bench", "payments", "--clients", "2", "--seconds", "1", "--warmup", "0"])
+        .remove(0);
+    assert_members(&report, &[("store", "sqlite".into()), ("answers_agree", true.into())]);
+    assert!(!database.exists());
+}
+
+#[test]
 fn a_database_that_is_not_empty_is_left_alone() {
     let installation = Installation::new();
     installation.ok(&["migrate"]);
