@@ -216,6 +216,11 @@ describe('Try it', () => {
   it('keeps what was typed into a payment', async () => {
     await on('/docs/payment/createPayment', async (page) => {
       const body = page.locator('#try-body');
+      const sample = await body.inputValue();
+      // The server says what is wrong with it.
+      await body.fill('{"country": ');
+      assert.ok(JSON.stringify(await tried(page, '4\\d\\d')).includes('json'));
+      await body.fill(sample);
       const typed = async (change) => {
         await body.fill(JSON.stringify({ ...JSON.parse(await body.inputValue()), ...change }));
         return JSON.parse(await body.inputValue());
@@ -229,9 +234,6 @@ describe('Try it', () => {
       const before = await typed({ quote: '00000000-0000-4000-8000-000000000000', amount: 7, external_id: 'mine 3' });
       await tried(page, '4\\d\\d');
       assert.deepEqual(JSON.parse(await body.inputValue()), before);
-      // The server says what is wrong with it.
-      await body.fill('{"country": ');
-      assert.ok(JSON.stringify(await tried(page, '4\\d\\d')).includes('json'));
     }, { expected: [/status of 4\d\d/] });
   });
 

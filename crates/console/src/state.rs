@@ -135,7 +135,7 @@ impl Console {
                 Some(waiting) => waiting,
                 None => {
                     let waiting = self.store().waiting(id, Scope::Tenant(id), MOST).await?;
-                    self.counted_by_tenant.put(id, now, waiting);
+                    self.counted_by_tenant.put(id, self.now(), waiting);
                     waiting
                 }
             };

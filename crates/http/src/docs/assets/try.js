@@ -110,7 +110,7 @@ async function quoteFor(body) {
   const typed = parsed(body.value);
   const sample = JSON.parse(body.defaultValue);
   const known = [sample.quote, filled.has("quote") ? JSON.parse(filled.get("quote")) : undefined];
-  if (!known.includes(typed?.quote)) return;
+  if (typed?.quote === undefined || !known.includes(typed.quote)) return;
   const { country, currency } = typed;
   const quote = await call("POST", "/v2/quote", JSON.stringify({ country, currency, amount: 500 }));
   if (!quote.ok) return;
