@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use percent_encoding::percent_decode_str;
-use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::pem::{Error as PemError, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore};
@@ -200,7 +200,7 @@ fn identity(
 fn certificates(parameter: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, StoreError> {
     let pem = read(parameter, file)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-    let found = found.map_err(|error| fault(parameter, file, error))?;
+    let found = found.map_err(|error| fault(parameter, file, damage(&error)))?;
     match found.is_empty() {
         true => Err(fault(parameter, file, "contains no certificate in PEM")),
         false => Ok(found),
@@ -215,11 +215,21 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, StoreError> {
         _ if is_encrypted => {
             fault(KEY, file, "is encrypted: a key with a password is not supported")
         }
-        rustls::pki_types::pem::Error::NoItemsFound => {
-            fault(KEY, file, "contains no private key in PEM")
-        }
-        other => fault(KEY, file, other),
+        PemError::NoItemsFound => fault(KEY, file, "contains no private key in PEM"),
+        other => fault(KEY, file, damage(&other)),
     })
+}
+
+/// The errors' own texts contain lines of the file, which may be those of a private key.
+fn damage(error: &PemError) -> &'static str {
+    match error {
+        PemError::MissingSectionEnd { .. } => "is not PEM: the END line of a section is missing",
+        PemError::IllegalSectionStart { .. } => {
+            "is not PEM: a BEGIN line is damaged or followed by more on the same line"
+        }
+        PemError::Base64Decode(_) => "is not PEM: a section is not in base64",
+        _ => "is not PEM",
+    }
 }
 
 fn read(parameter: &str, file: &Path) -> Result<Vec<u8>, StoreError> {
@@ -315,7 +325,7 @@ mod tests {
             (&certificate, &certificate, &here, KEY, &here, "cannot be read"),
             (&certificate, &certificate, &certificate, KEY, &certificate, "no private key in PEM"),
             (&certificate, &certificate, &empty, KEY, &empty, "no private key in PEM"),
-            (&certificate, &certificate, &broken, KEY, &broken, ""),
+            (&certificate, &certificate, &broken, KEY, &broken, "not in base64"),
             (&certificate, &certificate, &pkcs8, KEY, &pkcs8, "is encrypted"),
             (&certificate, &certificate, &legacy, KEY, &legacy, "is encrypted"),
             (&certificate, &other, &key_file, KEY, &key_file, "is not the key of the certificate"),
@@ -323,6 +333,63 @@ mod tests {
             let refused = made(roots, certificate, key).expect_err("refused").to_string();
             let named = format!(": {parameter}: {}: ", file.display());
             assert!(refused.contains(&named) && refused.contains(why), "{named}{why}: {refused}");
+        }
+    }
+
+    #[test]
+    fn no_message_contains_a_part_of_a_key() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (certificate, key) = self_signed();
+        let body: String = key.lines().filter(|line| !line.starts_with('-')).collect();
+        let joined = key.replacen("KEY-----\n", "KEY-----", 1);
+        let forms = [
+            ("literal", key.replace('\n', "\\n")),
+            ("quoted", format!("\"{}\"", key.trim_end().replace('\n', "\\n"))),
+            ("one line", key.replace('\n', "")),
+            ("spaces", key.replace('\n', " ")),
+            ("carriage returns", key.replace('\n', "\r")),
+            ("body on the first line", joined),
+            ("body on the last line", key.replace("\n-----END", "-----END")),
+            ("no end", key.replace("-----END PRIVATE KEY-----\n", "")),
+            ("short begin", key.replacen("KEY-----", "KEY----", 1)),
+            ("wrong base64", key.replacen('M', "*", 1)),
+            ("cut", key[..key.len() / 2].to_owned()),
+            ("bare", body.clone()),
+            ("labelled as a certificate", key.replace("PRIVATE KEY", "CERTIFICATE")),
+            ("combined", format!("{certificate}{key}").replace('\n', "\\n")),
+            ("combined after", format!("{certificate}{}", key.replace('\n', ""))),
+            ("combined before", format!("{}\n{certificate}", key.replace('\n', ""))),
+        ];
+        let written = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            path
+        };
+        let right = written("right.pem", &format!("{certificate}{key}"));
+        for (name, text) in forms {
+            let damaged = written("damaged.pem", &text);
+            for [roots, certificate, key] in [
+                [&right, &right, &damaged],
+                [&right, &damaged, &right],
+                [&damaged, &right, &right],
+                [&right, &damaged, &damaged],
+            ] {
+                let identity = Some((certificate.clone(), key.clone()));
+                let files = Files { roots: Some(roots.clone()), identity };
+                let Err(refused) = Tls::new(files) else { continue };
+                for said in [refused.to_string(), format!("{refused:?}")] {
+                    for run in body.as_bytes().windows(6) {
+                        let text = std::str::from_utf8(run).expect("base64");
+                        let bytes = format!("{run:?}");
+                        let bytes = bytes.trim_matches(['[', ']']);
+                        assert!(!said.contains(text) && !said.contains(bytes), "{name}: {said}");
+                    }
+                }
+            }
+            let key_file = (right.clone(), damaged.clone());
+            let files = Files { roots: Some(right.clone()), identity: Some(key_file) };
+            // Carriage returns end lines as well.
+            assert_eq!(Tls::new(files).is_ok(), name == "carriage returns", "{name}");
         }
     }
 
