@@ -17,7 +17,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::address::{is_allowed, shown};
 use super::fault::{Fault, cannot_have_arrived, causes};
-use super::files::{self, Stamp};
+use super::files::{self, Current};
 use super::oauth::{Token, Tokens};
 use super::pauses::{self, Pauses};
 use super::secrets::Secrets;
@@ -90,7 +90,7 @@ struct Inner {
     tokens: Option<Tokens>,
     secrets: Secrets,
     files: Vec<PathBuf>,
-    current: Mutex<(Vec<Option<Stamp>>, Arc<Loaded>)>,
+    current: Mutex<Current<Arc<Loaded>>>,
     pauses: Pauses,
 }
 
@@ -164,7 +164,7 @@ impl Client {
             tokens,
             secrets,
             files,
-            current: Mutex::new((stamps, Arc::new(loaded))),
+            current: Mutex::new(Current::new(stamps, Arc::new(loaded))),
             pauses: Pauses::default(),
         })))
     }
@@ -286,7 +286,7 @@ impl Client {
         let mut current = inner.current.lock().unwrap_or_else(PoisonError::into_inner);
         let load = || load(&inner.settings, &inner.addresses).map(Arc::new);
         refresh(&inner.settings, &inner.files, &mut current, load);
-        Arc::clone(&current.1)
+        Arc::clone(&current.loaded)
     }
 }
 
@@ -398,8 +398,9 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
     let builder = builder.default_headers(
         [(ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY))].into_iter().collect(),
     );
-    let http = built(settings, builder)?;
-    Ok(Loaded { http, signer: Signer::of(settings)?, certificate })
+    // Before the client, which is the expensive part.
+    let signer = Signer::of(settings)?;
+    Ok(Loaded { http: built(settings, builder)?, signer, certificate })
 }
 
 /// The client certificate's file, and when it expires.
@@ -532,26 +533,33 @@ pub(super) fn proxy_hosts(settings: &Settings) -> Vec<String> {
     urls.into_iter().filter_map(host).collect()
 }
 
-/// Loads a client again if its files have changed; an unusable state of them replaces nothing.
+/// Loads a client again if its files have changed. An unusable state of them replaces nothing, and they
+/// are read again for each request until they are usable.
 pub(super) fn refresh<T>(
     settings: &Settings,
     files: &[PathBuf],
-    (known, loaded): &mut (Vec<Option<Stamp>>, T),
+    current: &mut Current<T>,
     load: impl FnOnce() -> Result<T, SetupError>,
 ) {
     let stamps = files::stamps(files);
-    if stamps == *known {
+    if stamps == current.stamps {
+        current.failure = None;
         return;
     }
-    *known = stamps;
     match load() {
         Ok(changed) => {
             tracing::info!(table = settings.table, "certificate files reloaded");
-            *loaded = changed;
+            *current = Current::new(stamps, changed);
         }
-        Err(error) => tracing::warn!(
-            %error,
-            "changed certificate files are not usable, the last ones stay"
-        ),
+        Err(error) => {
+            let error = error.to_string();
+            if current.failure.as_ref() != Some(&error) {
+                tracing::warn!(
+                    error,
+                    "changed certificate files are not usable, the last ones stay"
+                );
+                current.failure = Some(error);
+            }
+        }
     }
 }

@@ -113,6 +113,23 @@ pub(super) struct Stamp {
     modified: Option<SystemTime>,
     bytes: u64,
     inode: u64,
+    /// Time of the last change of content, owner or mode, in seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+/// What was loaded from files.
+pub(super) struct Current<T> {
+    /// The files' state when they were loaded.
+    pub stamps: Vec<Option<Stamp>>,
+    pub loaded: T,
+    /// Why the files as they are now cannot be used, as logged.
+    pub failure: Option<String>,
+}
+
+impl<T> Current<T> {
+    pub fn new(stamps: Vec<Option<Stamp>>, loaded: T) -> Current<T> {
+        Current { stamps, loaded, failure: None }
+    }
 }
 
 /// The files that are read again when they change.
@@ -131,10 +148,13 @@ pub(super) fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
     let stamp = |path: &PathBuf| {
         let about = std::fs::metadata(path).ok()?;
         #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(&about);
+        let (inode, changed) = {
+            use std::os::unix::fs::MetadataExt as _;
+            (about.ino(), (about.ctime(), about.ctime_nsec()))
+        };
         #[cfg(not(unix))]
-        let inode = 0;
-        Some(Stamp { modified: about.modified().ok(), bytes: about.len(), inode })
+        let (inode, changed) = (0, (0, 0));
+        Some(Stamp { modified: about.modified().ok(), bytes: about.len(), inode, changed })
     };
     files.iter().map(stamp).collect()
 }

@@ -8,7 +8,7 @@ use reqwest::dns::Resolve;
 use reqwest::{Certificate, ClientBuilder};
 
 use super::client::{built, configured, proxy_hosts, refresh};
-use super::files::{self, Stamp};
+use super::files::{self, Current};
 use super::secrets::Secrets;
 use super::settings::{Settings, SetupError};
 
@@ -22,7 +22,7 @@ pub struct GuardedClient {
     finish: Finish,
     secrets: Secrets,
     files: Vec<PathBuf>,
-    current: Mutex<(Vec<Option<Stamp>>, reqwest::Client)>,
+    current: Mutex<Current<reqwest::Client>>,
 }
 
 impl fmt::Debug for GuardedClient {
@@ -55,7 +55,8 @@ impl GuardedClient {
         let files = files::watched(&settings);
         let stamps = files::stamps(&files);
         let client = GuardedClient::load(&settings, &roots, &finish)?;
-        let (secrets, current) = (Secrets::of(&settings, &[]), Mutex::new((stamps, client)));
+        let (secrets, current) =
+            (Secrets::of(&settings, &[]), Mutex::new(Current::new(stamps, client)));
         Ok(GuardedClient { settings, roots, finish, secrets, files, current })
     }
 
@@ -84,6 +85,6 @@ impl GuardedClient {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let load = || GuardedClient::load(&self.settings, &self.roots, &self.finish);
         refresh(&self.settings, &self.files, &mut current, load);
-        current.1.clone()
+        current.loaded.clone()
     }
 }

@@ -95,6 +95,27 @@ async fn a_changed_certificate_is_used_without_a_restart() {
 }
 
 #[tokio::test]
+async fn a_key_that_was_unusable_once_is_taken_later() {
+    let world = World::new().await;
+    let stranger = Authority::new().client("stranger");
+    let client = client(&world.settings(Some(&stranger)), &world.url());
+    let issued = world.ours.client("corridor");
+    let directory = world.directory.path();
+    written(directory, "client.pem", &issued.certificate);
+    let key_file = written(directory, "client.key", &issued.key.replacen('M', "*", 1));
+    let modified = std::fs::metadata(&key_file).and_then(|about| about.modified());
+    for _ in 0..2 {
+        let fault = get(&client, &world.url()).await.expect_err("the old pair");
+        assert!(fault.to_string().contains("UnknownCA"), "{fault}");
+    }
+    // Of the same size, with the same time of modification.
+    written(directory, "client.key", &issued.key);
+    let file = std::fs::File::options().write(true).open(&key_file).expect("opens");
+    file.set_modified(modified.expect("a time")).expect("set");
+    assert_eq!(get(&client, &world.url()).await, Ok(200));
+}
+
+#[tokio::test]
 async fn a_changed_authority_is_trusted_without_a_restart() {
     let world = World::new().await;
     let issued = world.ours.client("corridor");

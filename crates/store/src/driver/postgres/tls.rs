@@ -101,35 +101,65 @@ pub(super) struct Tls {
 struct Current {
     stamps: Vec<Option<Stamp>>,
     connector: MakeRustlsConnect,
+    /// Why the files as they are now cannot be used, as logged.
+    failure: Option<String>,
 }
 
-/// Time of change and size, which tell one state of a file from another.
-type Stamp = (Option<SystemTime>, u64);
+/// What tells one state of a file from another, without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    inode: u64,
+    /// Time of the last change of content, owner or mode, in seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Stamp> {
+        let about = std::fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let (inode, changed) = {
+            use std::os::unix::fs::MetadataExt as _;
+            (about.ino(), (about.ctime(), about.ctime_nsec()))
+        };
+        #[cfg(not(unix))]
+        let (inode, changed) = (0, (0, 0));
+        Some(Stamp { modified: about.modified().ok(), bytes: about.len(), inode, changed })
+    }
+}
 
 impl Tls {
     pub(super) fn new(files: Files) -> Result<Tls, StoreError> {
         let stamps = files.stamps();
         let connector = files.connector()?;
-        Ok(Tls { files, current: Mutex::new(Current { stamps, connector }) })
+        Ok(Tls { files, current: Mutex::new(Current { stamps, connector, failure: None }) })
     }
 
-    /// For the next connection. Files that have become unusable are not taken; they are read again
-    /// after their next change.
+    /// For the next connection. Unusable files are not taken, and read again for each connection until
+    /// they are usable.
     pub(super) fn connector(&self) -> MakeRustlsConnect {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let stamps = self.files.stamps();
-        if stamps != current.stamps {
-            match self.files.connector() {
-                Ok(connector) => {
-                    tracing::info!("certificates of PostgreSQL connections reloaded");
-                    current.connector = connector;
-                }
-                Err(error) => tracing::warn!(
-                    %error,
-                    "reloading certificates of PostgreSQL connections failed, former ones stay in use"
-                ),
+        if stamps == current.stamps {
+            current.failure = None;
+            return current.connector.clone();
+        }
+        match self.files.connector() {
+            Ok(connector) => {
+                tracing::info!("certificates of PostgreSQL connections reloaded");
+                *current = Current { stamps, connector, failure: None };
             }
-            current.stamps = stamps;
+            Err(error) => {
+                let error = error.to_string();
+                if current.failure.as_ref() != Some(&error) {
+                    tracing::warn!(
+                        error,
+                        "reloading certificates of PostgreSQL connections failed, former ones stay in use"
+                    );
+                    current.failure = Some(error);
+                }
+            }
         }
         current.connector.clone()
     }
@@ -138,11 +168,7 @@ impl Tls {
 impl Files {
     fn stamps(&self) -> Vec<Option<Stamp>> {
         let identity = self.identity.iter().flat_map(|(certificate, key)| [certificate, key]);
-        let stamp = |path: &PathBuf| {
-            let about = std::fs::metadata(path).ok()?;
-            Some((about.modified().ok(), about.len()))
-        };
-        self.roots.iter().chain(identity).map(stamp).collect()
+        self.roots.iter().chain(identity).map(|path| Stamp::of(path)).collect()
     }
 
     fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
@@ -238,6 +264,7 @@ fn read(parameter: &str, file: &Path) -> Result<Vec<u8>, StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::connect::Connector;
     use super::*;
 
     #[test]
@@ -394,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn replaced_files_are_read_and_unusable_ones_are_not_taken() {
+    fn files_are_read_again_until_they_are_usable() {
         let dir = tempfile::tempdir().expect("a directory");
         let (certificate, key) = (dir.path().join("c.pem"), dir.path().join("k.pem"));
         let write = |path: &Path, text: &str| std::fs::write(path, text).expect("written");
@@ -403,18 +430,53 @@ mod tests {
         write(&key, &first_key);
         let identity = Some((certificate.clone(), key.clone()));
         let tls = Tls::new(Files { roots: Some(certificate.clone()), identity }).expect("usable");
-        let stamps = || tls.current.lock().expect("a lock").stamps.clone();
-        let begun = stamps();
-        drop(tls.connector());
-        assert_eq!(stamps(), begun);
+        let state = || {
+            drop(tls.connector());
+            let current = tls.current.lock().expect("a lock");
+            (current.stamps == tls.files.stamps(), current.failure.clone())
+        };
+        assert_eq!(state(), (true, None));
         // The comment changes the size, whatever the clock's steps are.
         let (second, second_key) = self_signed();
         write(&certificate, &format!("# 2\n{second}"));
-        drop(tls.connector());
-        assert_ne!(stamps(), begun, "it is not read for each connection");
+        for _ in 0..2 {
+            let (is_taken, failure) = state();
+            assert!(!is_taken, "a failure leaves no stamps");
+            assert!(failure.is_some_and(|text| text.contains("is not the key")));
+        }
         write(&key, &format!("# 2\n{second_key}"));
-        drop(tls.connector());
-        assert_eq!(stamps(), tls.files.stamps());
+        assert_eq!(state(), (true, None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn each_change_of_a_file_shows_in_its_stamp() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("k.pem");
+        std::fs::write(&path, "one").expect("written");
+        let modified = std::fs::metadata(&path).expect("there").modified().expect("a time");
+        let mut before = Stamp::of(&path);
+        let mut differs = |change: &dyn Fn(), what: &str| {
+            // Again until the file system's clock has moved.
+            let shows = testkit::wait::until(testkit::wait::AT_MOST, || {
+                change();
+                let file = std::fs::File::options().write(true).open(&path).expect("opens");
+                file.set_modified(modified).expect("set");
+                Stamp::of(&path) != before
+            });
+            assert!(shows, "{what}");
+            before = Stamp::of(&path);
+        };
+        let mode = std::fs::Permissions::from_mode(0o640);
+        differs(&|| std::fs::set_permissions(&path, mode.clone()).expect("set"), "mode");
+        differs(&|| std::fs::write(&path, "two").expect("written"), "content of the same size");
+        let other = dir.path().join("other");
+        let replace = || {
+            std::fs::write(&other, "two").expect("written");
+            std::fs::rename(&other, &path).expect("renamed");
+        };
+        differs(&replace, "another file");
     }
 
     /// A certificate for a name or an address, signed by `authority`, and its key.
@@ -427,17 +489,25 @@ mod tests {
         (made.pem(), key.serialize_pem())
     }
 
-    /// What a server that demands client certificates answers.
-    async fn answer(url: &str) -> Result<(), String> {
+    fn connector(url: &str) -> Result<Connector, String> {
         let key = secrecy::SecretBox::new(Box::new([0; 32]));
         let options = crate::Options::new(std::sync::Arc::new(NoClock), key);
-        let connector = super::super::connect::Connector::new(url, &options);
-        let opened = connector.map_err(|error| error.to_string())?.open_any().await;
-        let (_, opened) = opened.map_err(|error| error.to_string())?;
-        let shown = "SELECT client_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-        let row = opened.client.query_one(shown, &[]).await.map_err(|error| error.to_string())?;
+        Connector::new(url, &options).map_err(|error| error.to_string())
+    }
+
+    /// The serial number of the certificate that a new connection shows.
+    async fn shown(connector: &Connector) -> Result<String, String> {
+        let (_, opened) = connector.open_any().await.map_err(|error| error.to_string())?;
+        let sql =
+            "SELECT client_dn, client_serial::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        let row = opened.client.query_one(sql, &[]).await.map_err(|error| error.to_string())?;
         assert!(row.get::<_, Option<String>>(0).is_some_and(|name| name.contains("/CN=corridor")));
-        Ok(())
+        Ok(row.get(1))
+    }
+
+    /// What a server that demands client certificates answers.
+    async fn answer(url: &str) -> Result<(), String> {
+        shown(&connector(url)?).await.map(drop)
     }
 
     struct NoClock;
@@ -496,5 +566,21 @@ mod tests {
             let refused = answer(&with(more)).await.expect_err(more);
             assert!(refused.contains(why), "{more}: {refused}");
         }
+
+        let connector = connector(&with(&own)).expect("usable");
+        let first = shown(&connector).await.expect("connected");
+        let (certificate, key) = signed(&authority, &["corridor"]);
+        // Unusable, and then usable with the same size and the same time of modification.
+        let key_file = written("own.key", &key.replacen('M', "*", 1));
+        let modified = std::fs::metadata(&key_file).and_then(|about| about.modified());
+        assert_eq!(shown(&connector).await, Ok(first.clone()), "the former pair stays in use");
+        written("own.pem", &certificate);
+        assert_eq!(shown(&connector).await, Ok(first.clone()), "the former pair stays in use");
+        written("own.key", &key);
+        let file = std::fs::File::options().write(true).open(&key_file).expect("opens");
+        file.set_modified(modified.expect("a time")).expect("set");
+        let second = shown(&connector).await.expect("connected");
+        assert_ne!(second, first, "the next connection shows the new certificate");
+        assert_eq!(shown(&connector).await, Ok(second));
     }
 }
