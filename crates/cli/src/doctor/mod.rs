@@ -215,15 +215,14 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
         Ok(files) => files,
         Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
     };
-    // There, Docker and Kubernetes mount secrets for the only user of a container.
-    files.retain(|file| !file.starts_with("/run/secrets"));
+    files.extend(database_key(config.store.url.expose()));
+    files.retain(|file| !is_mounted(file));
     for OfChain { config, .. } in config.by_chain() {
         if config.wallets.enabled && config.chain.keys.source == KeySource::Keystore {
             let keys = config.chain.tenants.iter().flat_map(|tenant| tenant.key_names());
             files.extend(keys.map(PathBuf::from));
         }
     }
-    files.extend(database_key(config.store.url.expose()));
     if files.is_empty() {
         return None;
     }
@@ -243,6 +242,11 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
             format!("readable by other users; run chmod 600 {}", open.join(" ")),
         ),
     })
+}
+
+/// Whether a file is where Docker and Kubernetes mount secrets for the only user of a container.
+fn is_mounted(file: &Path) -> bool {
+    file.starts_with("/run/secrets")
 }
 
 /// `sslkey` of a PostgreSQL address.
@@ -566,6 +570,19 @@ mod tests {
             std::fs::set_permissions(at(name), PermissionsExt::from_mode(0o600)).expect("set");
         }
         assert!(secret_files(&config, &[]).is_none());
+
+        let with_key = |path: &str| {
+            let mut config = config.clone();
+            let url = format!("postgres://db/c?sslmode=require&sslcert=/c.pem&sslkey={path}");
+            config.store.url = config::Secret::new(url);
+            secret_files(&config, &[])
+        };
+        assert!(with_key("/run/secrets/db.key").is_none(), "mounted with 0440");
+        assert!(with_key("/run/secrets/corridor/db.key").is_none());
+        for (mode, level) in [(0o600, Level::Ok), (0o640, Level::Wrong)] {
+            std::fs::set_permissions(at("token"), PermissionsExt::from_mode(mode)).expect("set");
+            assert_eq!(with_key(&at("token")).expect("a file").level, level, "{mode:o}");
+        }
     }
 
     #[test]
