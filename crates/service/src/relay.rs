@@ -145,6 +145,15 @@ fn broker(fault: Option<&str>, role: RelayRole) -> &str {
     }
 }
 
+/// What is known of the store: a process that does not know its role has no answer of it yet.
+fn store_check(fault: Option<String>, role: RelayRole) -> String {
+    match (fault, role) {
+        (Some(fault), _) => fault,
+        (None, RelayRole::Active | RelayRole::Standby) => "ok".to_owned(),
+        (None, RelayRole::Unknown) => "the lease has not been answered yet".to_owned(),
+    }
+}
+
 /// Ready while the store and the broker can be reached, also if another process sends.
 async fn ready(State(ops): State<Arc<Ops>>) -> Response {
     let state = ops.relay.state();
@@ -153,7 +162,7 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         ops.cursors().await
     };
     let (store, cursors) = match checked.await {
-        Ok(cursors) => (state.store_fault.unwrap_or_else(|| "ok".to_owned()), cursors),
+        Ok(cursors) => (store_check(state.store_fault, state.role), cursors),
         Err(error) => (error.to_string(), Vec::new()),
     };
     let is_ready = store == "ok" && state.fault.is_none();
@@ -197,7 +206,9 @@ async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::{RelayRole, broker};
+    use engine::relay::RelayState;
+
+    use super::{RelayRole, broker, store_check};
 
     #[test]
     fn a_broker_that_was_not_asked_is_not_ok() {
@@ -209,6 +220,21 @@ mod tests {
             (Some("a gap"), RelayRole::Unknown, "a gap"),
         ] {
             assert_eq!(broker(fault, role), expected);
+        }
+    }
+
+    #[test]
+    fn a_relay_without_a_role_is_not_ready() {
+        let begun = RelayState::default();
+        let unanswered = store_check(begun.store_fault, begun.role);
+        assert_eq!(unanswered, "the lease has not been answered yet");
+        for (fault, role, expected) in [
+            (None, RelayRole::Active, "ok"),
+            (None, RelayRole::Standby, "ok"),
+            (Some("away"), RelayRole::Standby, "away"),
+            (Some("away"), RelayRole::Unknown, "away"),
+        ] {
+            assert_eq!(store_check(fault.map(str::to_owned), role), expected);
         }
     }
 }
