@@ -115,9 +115,16 @@ pub async fn check_sealed(store: &Store) -> Result<(), WrongDatabase> {
     }
 }
 
-/// Logs and measures what is served without, since its key-encryption key is not configured.
-pub async fn report_unopenable(store: &Store) -> Result<(), StoreError> {
-    let unopenable = store.unopenable().await?;
+/// Logs and measures what is served without, since its key-encryption key is not configured. Failing to
+/// look prevents nothing.
+pub async fn report_unopenable(store: &Store) {
+    let unopenable = match store.unopenable().await {
+        Ok(unopenable) => unopenable,
+        Err(error) => {
+            tracing::warn!(%error, "looking for missing key-encryption keys failed");
+            return;
+        }
+    };
     let missing: BTreeSet<&str> = unopenable.iter().map(|it| &*it.key_id).collect();
     metrics::gauge!("corridor_missing_keys").set(u32::try_from(missing.len()).unwrap_or(u32::MAX));
     for Unopenable { kind, key_id, count } in &unopenable {
@@ -128,7 +135,6 @@ pub async fn report_unopenable(store: &Store) -> Result<(), StoreError> {
             "values not openable, a key-encryption key is missing"
         );
     }
-    Ok(())
 }
 
 /// Migrates a database to this program's schema and records the environment, unless it belongs to
@@ -141,7 +147,7 @@ pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<Migrati
     check(store, here).await?;
     check_sealed(store).await?;
     let report = store.migrate().await.context("cannot migrate the store")?;
-    report_unopenable(store).await?;
+    report_unopenable(store).await;
     check_keys(store, here).await?;
     store.note_environment(here).await?;
     // Of two services started concurrently the first one owns it.
@@ -280,6 +286,14 @@ mod tests {
     async fn a_database_without_tables_has_no_values_to_open() {
         let dir = tempfile::tempdir().expect("a directory");
         check_sealed(&opened(dir.path()).await).await.expect("an unused database");
+    }
+
+    #[tokio::test]
+    async fn a_failed_look_for_missing_keys_prevents_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = opened(dir.path()).await;
+        store.unopenable().await.expect_err("there are no tables yet");
+        report_unopenable(&store).await;
     }
 
     #[cfg(unix)]

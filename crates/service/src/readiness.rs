@@ -65,16 +65,14 @@ pub async fn watch(
     (health, both)
 }
 
+/// Waits first: the migration at the start has just looked.
 async fn watch_sealed(store: Store, mut stopping: watch::Receiver<bool>) {
     loop {
-        // An unreachable store has a check of its own.
-        if let Err(error) = environment::report_unopenable(&store).await {
-            tracing::debug!(%error, "looking for missing key-encryption keys failed, will retry");
-        }
         let stopped = tokio::time::timeout(SEALED_EVERY, stopping.wait_for(|stop| *stop));
         if stopped.await.is_ok() {
             return;
         }
+        environment::report_unopenable(&store).await;
     }
 }
 

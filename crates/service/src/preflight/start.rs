@@ -390,12 +390,16 @@ async fn database(config: &Config, store: &Store) -> Option<Finding> {
         environment::check(store, config.environment).await?;
         environment::check_sealed(store).await?;
         environment::check_keys(store, config.environment).await?;
-        Ok::<_, WrongDatabase>(store.unopenable().await?)
+        // What fails from here on prevents no start.
+        Ok::<_, WrongDatabase>(store.unopenable().await)
     };
     let (level, detail) = match checked.await {
         Err(wrong) => (Level::Wrong, wrong.to_string()),
-        Ok(unopenable) if unopenable.is_empty() => return None,
-        Ok(unopenable) => {
+        Ok(Err(error)) => {
+            (Level::Warning, format!("whether all values can be opened is not known: {error}"))
+        }
+        Ok(Ok(unopenable)) if unopenable.is_empty() => return None,
+        Ok(Ok(unopenable)) => {
             let listed: Vec<String> = unopenable.iter().map(ToString::to_string).collect();
             let detail = format!(
                 "served without {}, which cannot be opened: add what they are sealed with to \
