@@ -363,7 +363,7 @@ pub const METRICS: &[Metric] = &[
         "corridor_missing_keys",
         Kind::Gauge,
         &[],
-        "Key-encryption keys that stored values need and that are not configured",
+        "Key-encryption keys that access keys, webhook secrets, one-time codes and permanent documents need and that are not configured",
     ),
     // relays
     metric(

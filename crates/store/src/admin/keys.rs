@@ -34,15 +34,16 @@ static SEALED: Stmt = Stmt::written(
      ) sealed GROUP BY kind, key_id ORDER BY kind, key_id",
 );
 /// The oldest and the newest row of each tenant: keys follow each other, and these tables are too large
-/// to be read whole. Each is one step in the index of a primary key.
+/// to be read whole. Each is one step in the index of a primary key. Deliveries and answers kept for
+/// repeated requests are left out: they are removed after days.
 macro_rules! ends {
-    ($(($kind:literal, $table:literal, $key:literal))+) => {
+    ($(($kind:literal, $table:literal, $key:literal, $sealed:literal))+) => {
         concat!(
             "SELECT kind, key_id FROM (SELECT '' AS kind, NULL AS key_id",
             $(
-                " UNION ALL SELECT '", $kind, "', (SELECT substr(document, 2, 4) FROM ", $table,
+                " UNION ALL SELECT '", $kind, "', (SELECT substr(", $sealed, ", 2, 4) FROM ", $table,
                 " it WHERE it.tenant = tenant.id ORDER BY it.", $key, " LIMIT 1) FROM tenant",
-                " UNION ALL SELECT '", $kind, "', (SELECT substr(document, 2, 4) FROM ", $table,
+                " UNION ALL SELECT '", $kind, "', (SELECT substr(", $sealed, ", 2, 4) FROM ", $table,
                 " it WHERE it.tenant = tenant.id ORDER BY it.", $key, " DESC LIMIT 1) FROM tenant",
             )+
             ") sampled WHERE key_id IS NOT NULL GROUP BY kind, key_id ORDER BY kind, key_id"
@@ -52,16 +53,20 @@ macro_rules! ends {
 static SEALED_DOCUMENTS: Stmt = Stmt::written(
     "store_key.sealed_documents",
     ends! {
-        ("payment orders", "payment_order", "payment")
-        ("wallets", "wallet", "id")
-        ("payment requests", "payment_request", "id")
-        ("deposits", "deposit", "id")
-        ("exchange orders", "exchange_order", "id")
-        ("chain intents", "chain_intent", "id")
-        ("chain transactions", "chain_tx", "id")
-        ("wallet events", "wallet_event", "seq")
-        ("approvals", "approval", "id")
-        ("recalls", "recall", "id")
+        ("payment orders", "payment_order", "payment", "document")
+        ("wallets", "wallet", "id", "document")
+        ("payment requests", "payment_request", "id", "document")
+        ("deposits", "deposit", "id", "document")
+        ("exchange orders", "exchange_order", "id", "document")
+        ("chain intents", "chain_intent", "id", "document")
+        ("chain transactions", "chain_tx", "id", "document")
+        ("wallet events", "wallet_event", "seq", "document")
+        ("approvals", "approval", "id", "document")
+        ("recalls", "recall", "id", "document")
+        ("details of senders", "sender_info", "request", "document")
+        ("refund addresses", "refund_address", "request", "document")
+        ("notes of cases", "case_note", "subject", "body")
+        ("files of cases", "case_file", "subject", "name")
     },
 );
 /// The access keys in use alone: their table is that of the first schema.
