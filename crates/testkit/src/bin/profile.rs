@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -27,7 +27,7 @@ const START_MAX: Duration = Duration::from_secs(60);
 const SMALL: u64 = 1;
 
 /// Layers of our processes by the beginnings of paths in their frames. The innermost frame with a
-/// layer decides; `domain` belongs to whatever calls it.
+/// layer decides, except for [`SHARED`]; `domain` belongs to whatever calls it.
 const LAYERS: [(&str, &[&str]); 6] = [
     ("simulated bank", &["testkit::", "service::sandbox"]),
     ("rails", &["adapters::"]),
@@ -36,9 +36,17 @@ const LAYERS: [(&str, &[&str]); 6] = [
         &["store::", "tokio_postgres::", "postgres_types::", "postgres_protocol::", "rusqlite::"],
     ),
     ("engine", &["engine::"]),
-    ("HTTP", &["http_api::", "hyper::", "hyper_util::", "axum::", "tower::", "httparse::"]),
+    ("HTTP", &["http_api::", "axum::", "hyper::server::", "hyper::proto::h1::role::Server"]),
     ("load", &["bench::"]),
 ];
+/// Paths that servers and clients of HTTP share: they belong to whatever calls them, and to `HTTP` if
+/// only they have called each other.
+const SHARED: [&str; 6] =
+    ["hyper::", "hyper_util::", "tower::", "tower_http::", "httparse::", "reqwest::"];
+/// Paths of clients alone: they are spawned, and no frame of their caller is left.
+const CLIENT: [&str; 3] = ["reqwest::", "hyper::client::", "hyper_util::client::"];
+/// Requests to banks, webhooks and nodes.
+const OUTBOUND: &str = "outbound HTTP";
 /// What has no frame of a layer.
 const RUNTIME: &str = "runtime, kernel";
 
@@ -76,8 +84,11 @@ fn profile(program: &Path, rate: &str, seconds: &str, out: &Path) -> Result<Stri
     load.args(["--warmup", &WARM_UP_S.to_string()]);
     load.args(["--seconds", &(measured_s + MARGIN_S).to_string()]);
     let load = load.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let (load, sampled) = sample(load, measured_s)?;
-    let output = load.wait_with_output()?;
+    let (load, sampled) = sample(Load(Some(load)), measured_s)?;
+    let output = load.finish()?;
+    if !output.status.success() {
+        return Err(format!("the benchmark failed: {}", output.status).into());
+    }
     let report: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("the benchmark failed: {error}"))?;
     let rate = whole(&report, "payments_per_s")?;
@@ -96,12 +107,33 @@ fn whole(report: &Value, name: &str) -> Result<u64, Failure> {
     Ok(whole.parse().map_err(|_| format!("no {name}: {report}"))?)
 }
 
+/// The benchmark, which ends with this program: also if that fails.
+struct Load(Option<Child>);
+
+impl Load {
+    fn finish(mut self) -> Result<Output, Failure> {
+        let load = self.0.take().ok_or("the load has ended")?;
+        Ok(load.wait_with_output()?)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        let Some(load) = &mut self.0 else { return };
+        // Its server ends with it. It may have ended by itself.
+        let _ = load.kill();
+        let _ = load.wait();
+    }
+}
+
 /// Records `seconds` of the machine once the load has warmed up.
-fn sample(mut load: Child, seconds: u64) -> Result<(Child, Samples), Failure> {
+fn sample(mut load: Load, seconds: u64) -> Result<(Load, Samples), Failure> {
+    let child = load.0.as_mut().ok_or("the load has ended")?;
+    let id = child.id();
     let mut server = None;
     wait::until(START_MAX, || {
-        server = child_of(load.id());
-        server.is_some() || !matches!(load.try_wait(), Ok(None))
+        server = child_of(id);
+        server.is_some() || !matches!(child.try_wait(), Ok(None))
     });
     let server = server.ok_or("the benchmark started no server")?;
     // The server starts, and the load warms up.
@@ -121,11 +153,14 @@ fn sample(mut load: Child, seconds: u64) -> Result<(Child, Samples), Failure> {
         .args(["script", "--no-inline", "-F", "comm,pid,ip,sym", "-i"])
         .arg(&data)
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::inherit())
         .spawn()?;
     let out = script.stdout.take().ok_or("the output of perf script")?;
-    let samples = Samples::read(BufReader::new(out), server, load.id())?;
-    script.wait()?;
+    let samples = Samples::read(BufReader::new(out), server, id)?;
+    let ended = script.wait()?;
+    if !ended.success() {
+        return Err(format!("perf script failed: {ended}").into());
+    }
     std::fs::remove_file(&data)?;
     Ok((load, samples))
 }
@@ -182,7 +217,7 @@ impl Samples {
             }
         };
         let layer = match process {
-            "server" => frames.iter().find_map(|frame| layer(frame)).unwrap_or(RUNTIME),
+            "server" => layer_of(frames),
             other => other,
         };
         let mut stack = vec![process.to_owned(), layer.to_owned()];
@@ -237,16 +272,34 @@ fn shown(symbol: &str) -> String {
     symbol[..cut].replace(';', ":").replace(' ', "_")
 }
 
+/// The layer of a stack, innermost frame first.
+fn layer_of(frames: &[String]) -> &'static str {
+    let has = |paths: &[&str]| {
+        frames.iter().any(|frame| paths.iter().any(|path| position(frame, path).is_some()))
+    };
+    if let Some(layer) = frames.iter().find_map(|frame| layer(frame)) {
+        return layer;
+    }
+    match (has(&CLIENT), has(&SHARED)) {
+        (true, _) => OUTBOUND,
+        (false, true) => "HTTP",
+        (false, false) => RUNTIME,
+    }
+}
+
 /// The layer of a frame: that of the first path in it that has one.
 fn layer(frame: &str) -> Option<&'static str> {
-    let inside = |path: &str| {
-        let mut found = frame.match_indices(path);
-        // `base64::engine::` belongs to another crate.
-        found.any(|(at, _)| {
-            !frame[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
-        })
-    };
-    LAYERS.iter().find(|(_, paths)| paths.iter().any(|path| inside(path))).map(|(name, _)| *name)
+    let found = LAYERS.iter().flat_map(|(name, paths)| {
+        paths.iter().filter_map(|path| Some((position(frame, path)?, *name)))
+    });
+    found.min().map(|(_, name)| name)
+}
+
+/// Where a path begins in a frame.
+fn position(frame: &str, path: &str) -> Option<usize> {
+    let mut found = frame.match_indices(path).map(|(at, _)| at);
+    // `base64::engine::` belongs to another crate.
+    found.find(|at| !frame[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
 }
 
 #[cfg(test)]
@@ -298,9 +351,35 @@ tokio-rt  4711
             ("tokio::runtime::task::raw::poll<engine::workers::Workers>", Some("engine")),
             ("base64::engine::general_purpose::encode", None),
             ("my_store::save", None),
+            ("<engine::relay::Relay as store::Watch>::look", Some("engine")),
+            (
+                "<store::Store as engine::Reads>::read<adapters::rails::Rail>",
+                Some("store, encoding"),
+            ),
+            ("tokio::poll<http_api::answer<engine::workers::Workers>>", Some("HTTP")),
+            ("hyper::proto::h1::io::Buffered::poll_flush", None),
             ("domain::ledger::book", None),
         ] {
             assert_eq!(layer(frame), expected, "{frame}");
+        }
+    }
+
+    #[test]
+    fn outbound_requests_are_not_the_servers() {
+        let stack = |frames: &[&str]| {
+            let frames: Vec<String> = frames.iter().map(|frame| (*frame).to_owned()).collect();
+            layer_of(&frames)
+        };
+        let write = "hyper::proto::h1::io::Buffered::poll_flush";
+        for (frames, expected) in [
+            (&[write, "hyper_util::server::conn::auto::Connection::poll"][..], "HTTP"),
+            (&[write, "http_api::server::serve"], "HTTP"),
+            (&[write, "reqwest::async_impl::client::Pending", "adapters::rails::send"], "rails"),
+            (&[write, "hyper::client::conn::http1::Connection::poll"], "outbound HTTP"),
+            (&["hyper_util::client::legacy::pool::Pool::checkout"], "outbound HTTP"),
+            (&["epoll_wait", "tokio::runtime::park"], "runtime, kernel"),
+        ] {
+            assert_eq!(stack(frames), expected, "{frames:?}");
         }
     }
 }
