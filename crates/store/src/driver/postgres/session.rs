@@ -107,3 +107,61 @@ pub(super) fn settings(role: Role, statement_timeout: Span) -> Vec<Value> {
         on_off(role == Role::Auditor),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reads::list::STATEMENTS;
+    use crate::sql::Dialect;
+
+    /// 20,000 payments of one tenant and country.
+    const PAYMENTS: &str = "\
+        INSERT INTO payment (tenant, id, country, quote, amount, base_currency, base, coin, charge_amount, \
+          charge_premium, charge_cost, remainder, hold, accepted_at, state, state_at, version, review, \
+          screen_score, screen_list, screen_stale) \
+        SELECT '00000000-0000-0000-0000-000000000001', gen_random_uuid(), 'PAK', gen_random_uuid(), 1, 'AED', 1, \
+          'USDC', 0, 0, 0, 0, gen_random_uuid(), n, 'succeeded', n, 1, 'not_needed', 0, '', 0 \
+        FROM generate_series(1, 20000) n; ANALYZE payment";
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_reader_reads_deep_pages_in_the_order_of_the_lists_index() {
+        let cluster = testkit::postgres::for_tests("plans of lists").expect("PostgreSQL");
+        let Some(cluster) = cluster else { return };
+        let url = cluster.database("plans_of_lists").expect("a database");
+        let connected = tokio_postgres::connect(&url, tokio_postgres::NoTls).await;
+        let (client, connection) = connected.expect("connects");
+        let driver = tokio::spawn(connection);
+        client.batch_execute(&crate::migrate::schema(Dialect::Postgres)).await.expect("made");
+        client.batch_execute(PAYMENTS).await.expect("filled");
+        set_up(&client, Role::Reader, Span::secs(30)).await.expect("set up");
+        let between = "'00000000-0000-0000-0000-000000000001', 'PAK', 0, 9000000000000000000";
+        for (name, more) in [
+            ("list.newest", "20, 19000"),
+            ("list.oldest", "20, 19000"),
+            ("list.newest_in_states", "20, 19000, ',succeeded,failed,'"),
+            ("list.oldest_in_states", "20, 19000, ',succeeded,failed,'"),
+            ("list.after", "'00000000-0000-0000-0000-000000000000', 20"),
+        ] {
+            let stmt = STATEMENTS.iter().find(|stmt| stmt.name == name).expect(name);
+            for mode in ["force_custom_plan", "force_generic_plan"] {
+                let prepare = format!(
+                    "SET plan_cache_mode = {mode}; PREPARE page AS {}",
+                    stmt.sql(Dialect::Postgres)
+                );
+                client.batch_execute(&prepare).await.expect(name);
+                let explain = format!("EXPLAIN EXECUTE page({between}, {more})");
+                let lines = client.simple_query(&explain).await.expect(name);
+                let lines = lines.iter().filter_map(|line| match line {
+                    tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
+                    _ => None,
+                });
+                let plan = lines.collect::<Vec<_>>().join("\n");
+                assert!(plan.contains("payment_list"), "{name}, {mode}: {plan}");
+                assert!(!plan.contains("Sort"), "{name}, {mode}: {plan}");
+                client.batch_execute("DEALLOCATE page").await.expect("forgotten");
+            }
+        }
+        drop(client);
+        driver.abort();
+    }
+}
