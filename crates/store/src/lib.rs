@@ -55,6 +55,7 @@ pub use audit::{
     AuditReport, AuditSigner, AuditVerdict, Checkpoint, CheckpointFault,
 };
 pub use chain_view::{HEADER_EVERY, HEADERS_KEPT, HEADERS_REACH, HeldRole};
+pub use driver::postgres::client_certificate;
 pub use error::{ExecuteError, StoreError};
 pub use migrate::MigrationReport;
 pub use options::Options;

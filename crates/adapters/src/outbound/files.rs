@@ -57,6 +57,28 @@ pub fn authorities(path: &Path) -> Result<Vec<Certificate>, String> {
     }
 }
 
+/// The first and the last instant at which a certificate is valid.
+fn validity(der: &CertificateDer<'_>, path: &Path) -> Result<(Timestamp, Timestamp), String> {
+    let read = x509_cert::Certificate::from_der(der);
+    let read =
+        read.map_err(|error| format!("{}: is not a certificate: {error}", path.display()))?;
+    let validity = read.tbs_certificate.validity;
+    let at = |time: x509_cert::time::Time| {
+        let seconds = i64::try_from(time.to_unix_duration().as_secs()).unwrap_or(i64::MAX);
+        Timestamp(seconds.saturating_mul(1_000_000))
+    };
+    Ok((at(validity.not_before), at(validity.not_after)))
+}
+
+/// When the first certificate of a file expires.
+pub fn expires(path: &Path) -> Result<Timestamp, String> {
+    let pem = read(path)?;
+    let first = CertificateDer::pem_slice_iter(&pem).find_map(Result::ok);
+    let first =
+        first.ok_or_else(|| format!("{}: contains no certificate in PEM", path.display()))?;
+    validity(&first, path).map(|(_, expires)| expires)
+}
+
 /// The client certificate, checked: both files are readable, belong together, and are valid now.
 pub(super) fn identity(
     settings: &Settings,
@@ -72,15 +94,7 @@ pub(super) fn identity(
     let Some(leaf) = chain.first() else {
         return Err(of_certificate(format!("{name}: contains no certificate in PEM")));
     };
-    let read_leaf = x509_cert::Certificate::from_der(leaf);
-    let read_leaf = read_leaf
-        .map_err(|error| of_certificate(format!("{name}: is not a certificate: {error}")))?;
-    let validity = read_leaf.tbs_certificate.validity;
-    let at = |time: x509_cert::time::Time| {
-        let seconds = i64::try_from(time.to_unix_duration().as_secs()).unwrap_or(i64::MAX);
-        Timestamp(seconds.saturating_mul(1_000_000))
-    };
-    let (begins, expires) = (at(validity.not_before), at(validity.not_after));
+    let (begins, expires) = validity(leaf, certificate_file).map_err(of_certificate)?;
     let key_pem = read(key_file).map_err(of_key)?;
     let key = private_key(&key_pem, key_file).map_err(of_key)?;
     let provider = rustls::crypto::ring::default_provider();

@@ -26,7 +26,7 @@ pub(crate) mod tests;
 pub use address::is_on_this_machine;
 pub use client::{Answer, BodyFault, Client, Request};
 pub use fault::{Fault, causes};
-pub use files::authorities;
+pub use files::{authorities, expires};
 pub use guarded::GuardedClient;
 pub use servers::Servers;
 pub(crate) use settings::IDENTITY;

@@ -11,7 +11,7 @@ use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
 use domain::policy::Environment;
 use domain::ports::Answer;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use http_api::auth::Network;
 use store::Store;
 
@@ -51,6 +51,7 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     if let Some(store) = store {
         findings.extend(database(config, store).await);
     }
+    findings.extend(database_certificate(config.store.url.expose()));
     Loaded { findings, rates }
 }
 
@@ -384,6 +385,24 @@ async fn signing_keys(config: &Config, store: Option<&Store>) -> Vec<Finding> {
     findings
 }
 
+/// For how long the client certificate of a PostgreSQL address is valid; `None` if it has none.
+fn database_certificate(url: &str) -> Option<Finding> {
+    const NAME: &str = "database certificate";
+    let file = store::client_certificate(url)?;
+    // A file that cannot be read is a fault of the connection.
+    let expires = outbound::expires(&file).ok()?;
+    let (level, detail) = validity_left(expires, now());
+    Some(Finding::new(NAME, level, format!("sslcert: {}: {detail}", file.display())))
+}
+
+fn validity_left(expires: Timestamp, now: Timestamp) -> (Level, String) {
+    if expires < now {
+        return (Level::Wrong, format!("the client certificate expired on {expires}"));
+    }
+    let level = if expires - now < CERTIFICATE_MIN { Level::Warning } else { Level::Ok };
+    (level, format!("the client certificate is valid until {expires}"))
+}
+
 /// A finding if the database belongs to another environment, or holds what the keys do not open.
 async fn database(config: &Config, store: &Store) -> Option<Finding> {
     let checked = async {
@@ -463,6 +482,24 @@ mod tests {
         ) -> Answer<'a, Result<bool, String>> {
             Box::pin(async { Ok(true) })
         }
+    }
+
+    #[test]
+    fn a_client_certificate_of_the_database_that_expires_soon_is_a_warning() {
+        let at = now();
+        for (left, expected) in [
+            (Span::days(15), Level::Ok),
+            (Span::days(13), Level::Warning),
+            (Span::secs(0), Level::Warning),
+            (Span::secs(-1), Level::Wrong),
+        ] {
+            let (level, detail) = validity_left(at + left, at);
+            assert_eq!(level, expected, "{detail}");
+            assert!(detail.contains(&(at + left).to_string()), "{detail}");
+        }
+        let missing = "postgres://db/c?sslmode=require&sslcert=/missing.pem&sslkey=/missing.key";
+        assert!(database_certificate(missing).is_none(), "a fault of the connection");
+        assert!(database_certificate("sqlite:corridor.db").is_none());
     }
 
     #[tokio::test]

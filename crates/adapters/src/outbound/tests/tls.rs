@@ -147,6 +147,25 @@ async fn an_expired_certificate_is_named() {
     assert!(refused.rule.contains("the certificate expired on 20"), "{refused}");
 }
 
+#[test]
+fn a_files_first_certificate_says_when_it_expires() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let authority = Authority::new();
+    let issued = authority.client_for("corridor", Duration::from_hours(24 * 5));
+    let chain = format!("{}{}", issued.certificate, authority.pem);
+    let until = expires(&written(directory.path(), "chain.pem", &chain));
+    let left = until.expect("a certificate").0 / 1_000_000 - jiff::Timestamp::now().as_second();
+    assert!((24 * 5 - 1..=24 * 5).contains(&(left / 3_600)), "{left}");
+    for (text, why) in [
+        (issued.key.as_str(), "contains no certificate"),
+        ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "is not a certificate"),
+    ] {
+        let path = written(directory.path(), "wrong.pem", text);
+        let refused = expires(&path).expect_err(why);
+        assert!(refused.contains(why) && refused.contains("wrong.pem"), "{refused}");
+    }
+}
+
 #[tokio::test]
 async fn files_that_cannot_be_used_are_named_at_the_start() {
     let world = World::new().await;

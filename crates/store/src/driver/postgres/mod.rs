@@ -19,6 +19,8 @@ mod session;
 mod stuck;
 mod tls;
 
+pub use tls::client_certificate;
+
 pub(crate) use failure::meaning;
 
 use std::sync::Arc;

@@ -74,6 +74,14 @@ pub(super) fn split(url: &str) -> Result<Address, StoreError> {
     Ok(Address { url, tls: wants_tls.then_some(Files { roots, identity }) })
 }
 
+/// The file of the client certificate that an address names; `None` for an address that is invalid or
+/// not PostgreSQL's, too.
+pub fn client_certificate(url: &str) -> Option<PathBuf> {
+    let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
+    let files = is_postgres.then(|| split(url).ok())??.tls?;
+    files.identity.map(|(certificate, _)| certificate)
+}
+
 /// The percent-encoded path of a file.
 fn file(parameter: &str, value: &str) -> Result<PathBuf, StoreError> {
     match percent_decode_str(value).decode_utf8() {
@@ -303,6 +311,21 @@ mod tests {
         ] {
             let refused = split(&format!("postgres://a@b/c?{options}")).expect_err(options);
             assert!(refused.to_string().contains(why), "{options}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_address_names_its_client_certificate() {
+        for (url, file) in [
+            ("sqlite:c.db?sslmode=require&sslcert=/c.pem&sslkey=/k.pem", None),
+            ("postgres://db/c?sslmode=require", None),
+            ("postgres://db/c?sslmode=require&sslcert=/c.pem", None),
+            (
+                "postgresql://db/c?sslmode=require&sslcert=%2Fmy%20c.pem&sslkey=/k",
+                Some("/my c.pem"),
+            ),
+        ] {
+            assert_eq!(client_certificate(url), file.map(PathBuf::from), "{url}");
         }
     }
 
