@@ -297,7 +297,8 @@ impl ExchangeOrder {
 
     /// The unresolved payout for review, once the rail's answer window is over.
     pub fn doubt(&self) -> Option<Doubt> {
-        let open = self.state == ExchangeState::Paying && self.unclear_beyond_window;
+        let may_be_paid = self.state == ExchangeState::Paying || self.is_reported();
+        let open = may_be_paid && self.unclear_beyond_window;
         let (attempt, since) = self.attempt.zip(self.unclear_since).filter(|_| open)?;
         Some(Doubt { attempt, since })
     }
@@ -350,22 +351,28 @@ impl ExchangeOrder {
         self.is_withheld() || self.doubt().is_some()
     }
 
-    /// Whether a rail reported its payout before these books have its debit: it is not called off.
+    /// Whether a rail reported its payout before these books have its debit: it is not called off,
+    /// and its tokens stay reserved until users have established its outcome.
     pub const fn is_reported(&self) -> bool {
         matches!(self.state, ExchangeState::Pending | ExchangeState::Debiting)
             && self.attempt.is_some()
+            && self.failure.is_none()
     }
 
-    /// Whether an operator can re-credit its tokens, as far as the order itself decides.
+    /// Whether an operator can re-credit its tokens, as far as the order itself decides. The contract
+    /// returns what a debit that it has moved: not one that these books do not know.
     pub const fn awaits_recredit(&self) -> bool {
-        matches!(self.state, ExchangeState::Settled) && self.came_back && self.give_back.is_none()
+        matches!(self.state, ExchangeState::Settled)
+            && self.came_back
+            && self.give_back.is_none()
+            && self.debit.is_some()
     }
 
-    /// Whether its debit has to be executed unconditionally if a reorganisation undid it: its payout
-    /// may have left, and its tokens are not to return.
+    /// Whether its debit has to be executed unconditionally: its payout may have left, and its tokens
+    /// are not to return. A reorganisation undid it, or a rail reported the payout before it.
     pub const fn owes_debit(&self) -> bool {
-        matches!(self.state, ExchangeState::Paying | ExchangeState::Settled)
-            && self.give_back.is_none()
+        let may_be_paid = matches!(self.state, ExchangeState::Paying | ExchangeState::Settled);
+        (may_be_paid || self.is_reported()) && self.give_back.is_none()
     }
 
     /// Whether its tokens are on their way back to the wallet, and booked as such.

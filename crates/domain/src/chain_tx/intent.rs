@@ -142,6 +142,17 @@ impl Intent {
         effects
     }
 
+    /// It took effect in a transaction that these books do not have: an earlier life of the
+    /// installation executed it, before its database was restored.
+    pub fn done_before(&mut self, now: Timestamp) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        if let Move::To(state) = self.state.on(IntentTrigger::Restored) {
+            self.enter(state, now);
+            effects.jobs.push((self.id.0, JobChange::Done));
+        }
+        effects
+    }
+
     /// Its transaction ended without attempting it.
     pub fn not_tried(&mut self, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();

@@ -1,6 +1,7 @@
 //! Creation of an order, and its transitions before the payout: by the chain, the user, the
 //! wallet's state and time.
 
+use super::payout::HELD_WAIT;
 use super::price::{LOCK, Price};
 use super::states::{OrderStep, OrderTrigger};
 use super::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure, Recredit};
@@ -233,6 +234,10 @@ impl OrderCase {
                 JobKind::InquirePayout,
                 cx.now + crate::payment::report::inquiry_delay(0),
             ),
+            // It is listed for review.
+            ExchangeState::Debiting if self.order.is_reported() => {
+                JobChange::Set(JobKind::Exchange, cx.now + HELD_WAIT)
+            }
             // The debit and the return of the tokens have their own jobs.
             ExchangeState::Debiting | ExchangeState::Returning => JobChange::Done,
             ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => {
@@ -350,7 +355,9 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(OrderTrigger::DebitNotTried) {
             self.enter(state, &mut effects, cx);
-            if let Some(why) = self.order.failure {
+            if let Some(OrderFailure::PayoutFailed) = self.order.failure {
+                self.unpaid_before_debit(&mut effects, cx);
+            } else if let Some(why) = self.order.failure {
                 effects.merge(self.call_off(OrderTrigger::WalletFrozen, why, cx));
             }
             effects.merge(self.wallet_changed(cx));
@@ -378,11 +385,7 @@ impl OrderCase {
         };
         self.order.debit_tx = Some(tx);
         let is_reported = self.order.is_reported();
-        effects.transfers.push(self.order.end_hold(
-            TransferKind::PostPending,
-            "exchange.debit",
-            cx,
-        ));
+        self.post_hold(&mut effects, cx);
         self.order.debit_fee.get_or_insert(0);
         effects.merge(self.debit_fee_is(fee, cx));
         self.enter(state, &mut effects, cx);
@@ -469,6 +472,15 @@ impl OrderCase {
             | FailureReason::ComplianceRejected
             | FailureReason::Timeout => OrderFailure::OnChainRevert,
         };
+        if self.order.is_reported() {
+            let what = format!(
+                "the debit of an order that a bank reports failed: {}; its tokens stay reserved until its outcome is recorded",
+                reason.name()
+            );
+            self.alert(AlertKind::Transaction, what, &mut effects);
+            effects.merge(self.debit_not_tried(cx));
+            return effects;
+        }
         match self.order.state.on(OrderTrigger::DebitFailed) {
             OrderStep::To(state) if self.order.state == ExchangeState::Debited => {
                 effects.transfers.extend(self.order.give_coins_back(cx));
@@ -552,6 +564,47 @@ impl OrderCase {
         effects
     }
 
+    /// Its payout failed, as users established before these books had its debit: its tokens are free
+    /// again. A debit in a transaction is called off first.
+    pub(super) fn unpaid_before_debit(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        self.order.failure = Some(OrderFailure::PayoutFailed);
+        self.order.version += 1;
+        let debit = self.order.debit;
+        let is_sent = |it: &mut Intent| it.state == IntentState::Assigned;
+        if self.order.state == ExchangeState::Debiting && self.intent(debit).is_some_and(is_sent) {
+            effects.jobs.push((self.order.id.0, JobChange::Done));
+            return;
+        }
+        if let Some(intent) = self.intent(debit) {
+            effects.merge(intent.withdraw(cx.now).1);
+        }
+        if let Some(state) = self.next(OrderTrigger::DebitFailed) {
+            self.end_unpaid(state, OrderFailure::PayoutFailed, effects, cx);
+        }
+    }
+
+    /// Its payout was made, as users established before these books had its debit: an earlier life of
+    /// the installation debited it, which the chain does not do twice.
+    pub(super) fn debited_before(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        if let Some(state) = self.next(OrderTrigger::DebitTaken) {
+            self.enter(state, effects, cx);
+        }
+        let Some(state) = self.next(OrderTrigger::DebitDone) else { return };
+        let debit = self.order.debit;
+        if let Some(intent) = self.intent(debit) {
+            effects.merge(intent.done_before(cx.now));
+        }
+        self.post_hold(effects, cx);
+        self.enter(state, effects, cx);
+        self.await_outcome(effects, cx);
+    }
+
+    /// The controller has the tokens.
+    fn post_hold(&self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let posted = self.order.end_hold(TransferKind::PostPending, "exchange.debit", cx);
+        effects.transfers.push(posted);
+    }
+
     pub(super) fn end_unpaid(
         &mut self,
         state: ExchangeState,
@@ -629,14 +682,14 @@ impl OrderCase {
 
     /// Cancels a pending order whose lock or maximum age has ended; before that, sets its job.
     pub fn time_passed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
+        if self.order.is_reported() {
+            return self.look_later(cx);
+        }
         if self.order.state != ExchangeState::Pending {
             return match self.order.is_withheld() {
                 true => self.look_later(cx),
                 false => WalletEffects::default(),
             };
-        }
-        if self.order.is_reported() {
-            return self.look_later(cx);
         }
         if cx.now < self.order.times_out_at {
             let job = JobChange::Set(JobKind::Exchange, self.order.times_out_at);

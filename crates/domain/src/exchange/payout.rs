@@ -26,7 +26,7 @@ use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 /// Interval at which an order checks a debit that a reorganisation undid.
 const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 /// Interval at which a job finds an order still held before its payout.
-const HELD_WAIT: Span = Span::hours(1);
+pub(super) const HELD_WAIT: Span = Span::hours(1);
 
 impl OrderCase {
     /// Checks the rate and the wallet's state before the payout of a debited order; `None` means
@@ -111,7 +111,8 @@ impl OrderCase {
 
     /// A rail reported its payout, which these books have not sent: an earlier life of the
     /// installation did, before its database was restored. It is not sent again, and counts towards
-    /// the sender's limits, if any; users establish its outcome once its tokens are debited.
+    /// the sender's limits, if any; its tokens stay reserved, or debited, until users have established
+    /// its outcome.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid.
@@ -138,6 +139,10 @@ impl OrderCase {
         // Its payout began after its debit, whatever had happened to the wallet by then.
         self.order.failure = None;
         self.call_person(&mut effects);
+        if self.order.state == ExchangeState::Debiting {
+            // It is listed for review.
+            effects.merge(self.look_later(cx));
+        }
         self.await_outcome(&mut effects, cx);
         Ok((attempt, effects))
     }
@@ -152,6 +157,40 @@ impl OrderCase {
             self.order.priced_at.get_or_insert(cx.now);
             self.enter(state, effects, cx);
         }
+    }
+
+    /// Users established the outcome of a payout that a rail reported before these books had its
+    /// debit.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`] if it does not say whether it was paid.
+    pub(super) fn established(
+        &mut self,
+        attempt: &mut Attempt,
+        report: &RailReport,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, OrderRefusal> {
+        let mut effects = WalletEffects::default();
+        match attempt.hear(report, None) {
+            Heard::Moves(_, Trigger::Settled, _) => {
+                self.debited_before(&mut effects, cx);
+                effects.merge(self.heard(attempt, report, None, cx));
+            }
+            Heard::Moves(_, Trigger::Accepted | Trigger::RailUnknown, _) => {
+                return Err(OrderRefusal::Conflict(self.order.state));
+            }
+            Heard::Known(_) | Heard::Contradicts(_) => {
+                effects.merge(self.heard(attempt, report, None, cx));
+            }
+            Heard::Moves(state, _, charge) => {
+                attempt.note(state, report, None, cx.now);
+                self.order.clear_doubt(&mut effects);
+                self.unpaid_before_debit(&mut effects, cx);
+                let booked = charge.map(|charge| attempt.book_charges(charge, report, cx));
+                effects.transfers.extend(booked);
+            }
+        }
+        Ok(effects)
     }
 
     /// No rail can take it, or none did in time.

@@ -104,7 +104,8 @@ impl OrderCase {
     }
 
     /// Records the outcome of an unknown payout, or the return of a settled one, as established by
-    /// two users. A payout in progress is the rail's to report: it can still be paid.
+    /// two users. A payout in progress is the rail's to report: it can still be paid. Of one that a
+    /// rail reported before the debit, the debit follows: done if it was paid, else never.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`] if no outcome is to be recorded.
@@ -119,6 +120,9 @@ impl OrderCase {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
         let report = attempt.report_of(finding, evidence);
+        if self.order.is_reported() {
+            return self.established(attempt, &report, cx);
+        }
         Ok(self.heard(attempt, &report, None, cx))
     }
 }

@@ -203,6 +203,35 @@ impl World {
         self.does(|case, cx| case.debited(TX, 0, cx));
     }
 
+    fn debiting() -> World {
+        let mut world = World::pending();
+        world.taken();
+        world
+    }
+
+    /// Its wallet was blocked during the debit.
+    fn blocked() -> World {
+        let mut world = World::debiting();
+        block_wallet(&mut world.case.wallet);
+        world.does(|case, cx| case.wallet_changed(cx));
+        world
+    }
+
+    /// A rail reports its payout, which these books have not sent.
+    fn is_reported(&mut self) -> Result<(), OrderRefusal> {
+        let (over, last, mut held) = (self.rail.id.clone(), self.attempt.clone(), None);
+        let sender = Some(Sender::of_customer(TENANT, "C-1"));
+        self.tries(|case, cx| {
+            let (attempt, effects) =
+                case.reported_unsent(last.as_ref(), (&over, sender), "as paid", cx)?;
+            assert!(attempt.is_unrecorded() && attempt.sender == sender);
+            held = Some(attempt);
+            Ok(effects)
+        })?;
+        self.attempt = held;
+        Ok(())
+    }
+
     /// Starts the payout at the rate `mid` with an available rail. Returns whether an attempt
     /// began.
     fn pay_at(&mut self, mid: &str) -> bool {
@@ -476,31 +505,7 @@ fn a_barred_return_that_a_reorganisation_restored_is_booked_from_suspense() {
 /// An earlier life of the installation sent it, before its database was restored.
 #[test]
 fn a_payout_that_a_rail_reports_unsent_is_never_sent() {
-    let reported = |world: &mut World| {
-        let (over, last, mut held) = (world.rail.id.clone(), world.attempt.clone(), None);
-        let sender = Some(Sender::of_customer(TENANT, "C-1"));
-        world.tries(|case, cx| {
-            let (attempt, effects) =
-                case.reported_unsent(last.as_ref(), (&over, sender), "as paid", cx)?;
-            assert!(attempt.is_unrecorded() && attempt.sender == sender);
-            held = Some(attempt);
-            Ok(effects)
-        })?;
-        world.attempt = held;
-        Ok::<_, OrderRefusal>(())
-    };
-    let pending = World::pending;
-    let debiting = || {
-        let mut world = World::pending();
-        world.taken();
-        world
-    };
-    let blocked = || {
-        let mut world = debiting();
-        block_wallet(&mut world.case.wallet);
-        world.does(|case, cx| case.wallet_changed(cx));
-        world
-    };
+    let (pending, debiting, blocked) = (World::pending, World::debiting, World::blocked);
     let debited = || {
         let mut world = World::pending();
         world.debited();
@@ -515,11 +520,11 @@ fn a_payout_that_a_rail_reports_unsent_is_never_sent() {
     let worlds: [&dyn Fn() -> World; 5] = [&pending, &debiting, &blocked, &debited, &withheld];
     for (at, begun) in worlds.into_iter().enumerate() {
         let mut world = begun();
-        reported(&mut world).expect("it is not paid");
+        world.is_reported().expect("it is not paid");
         assert_eq!(world.alerts, 1, "{at}");
-        assert!(reported(&mut world).is_err(), "once");
+        assert!(world.is_reported().is_err(), "once");
         if world.state() != ExchangeState::Paying {
-            assert_eq!(world.case.order.doubt(), None, "its tokens first");
+            assert!(world.case.order.doubt().is_some(), "{at}");
             let refused = world.tries(|case, cx| case.cancel(cx));
             assert_eq!(refused, Err(OrderRefusal::Conflict(world.state())));
             if !world.case.wallet.state.is_frozen() {
@@ -550,11 +555,97 @@ fn a_payout_that_a_rail_reports_unsent_is_never_sent() {
         assert_eq!(world.state(), ExchangeState::Settled);
     }
     let mut unpaid = debited();
-    reported(&mut unpaid).expect("it is not paid");
+    unpaid.is_reported().expect("it is not paid");
     unpaid.resolves(RailStatus::Rejected, "statement 7").expect("it is unknown");
     assert_eq!(unpaid.state(), ExchangeState::Returning);
-    assert!(reported(&mut unpaid).is_err());
-    assert!(reported(&mut World::paying()).is_err());
+    assert!(unpaid.is_reported().is_err());
+    assert!(World::paying().is_reported().is_err());
+}
+
+/// The contract refuses a debit that an earlier life executed, and each of a frozen wallet.
+#[test]
+fn a_reported_order_keeps_its_tokens_whatever_happens_to_its_debit() {
+    for (at, begun) in [World::pending, World::debiting, World::blocked].into_iter().enumerate() {
+        for reason in [
+            FailureReason::OnChainRevert,
+            FailureReason::AddressBlacklisted,
+            FailureReason::TokenPaused,
+        ] {
+            for paid in [true, false] {
+                let mut world = begun();
+                world.is_reported().expect("it is not paid");
+                assert!(world.case.order.owes_debit(), "{at}");
+                world.does(|case, cx| case.debit_failed(reason, cx));
+                assert_eq!(world.state(), ExchangeState::Pending, "{at} {reason:?}");
+                assert_eq!(world.books.account(&code()).available().minor, FUNDS - MINOR);
+                let early = world.resolves(RailStatus::Accepted, "statement 7");
+                assert_eq!(early, Err(OrderRefusal::Conflict(ExchangeState::Pending)));
+                world.case.intent(world.case.order.debit).expect("a debit").state =
+                    IntentState::Waiting;
+                let (status, ends) = match paid {
+                    true => (RailStatus::Settled, ExchangeState::Settled),
+                    false => (RailStatus::Rejected, ExchangeState::Failed),
+                };
+                world.resolves(status, "statement 7").expect("it is unknown");
+                assert_eq!((world.state(), world.job), (ends, None), "{at} {reason:?}");
+                assert!(world.open.iter().all(|it| it.kind == AlertKind::Transaction));
+                let (left, debit) = match paid {
+                    true => (FUNDS - MINOR, IntentState::Done),
+                    false => (FUNDS, IntentState::Cancelled),
+                };
+                let account = world.books.account(&code());
+                assert_eq!((account.balance().minor, account.available().minor), (left, left));
+                let known = world.case.order.debit;
+                assert_eq!(world.case.intent(known).map(|it| it.state), Some(debit));
+                assert_eq!(world.case.order.doubt(), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_outcome_of_a_reported_order_is_recorded_while_its_debit_is_in_a_transaction() {
+    let reported = || {
+        let mut world = World::debiting();
+        world.is_reported().expect("it is not paid");
+        assert_eq!(world.job, Some(JobKind::Exchange), "it is listed for review");
+        world
+    };
+    let mut paid = reported();
+    paid.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
+    assert_eq!((paid.state(), paid.alerts), (ExchangeState::Settled, 0));
+    paid.does(|case, cx| case.debit_not_tried(cx));
+    paid.hears(RailStatus::Returned, None);
+    paid.recredits().expect("its payout came back");
+    assert_eq!(paid.books.account(&code()).balance().minor, FUNDS - MINOR);
+    paid.coins_come_back();
+    assert_eq!(paid.books.account(&code()).balance().minor, FUNDS);
+
+    let unpaid = || {
+        let mut world = reported();
+        world.resolves(RailStatus::Rejected, "statement 7").expect("it is unknown");
+        assert_eq!((world.state(), world.alerts), (ExchangeState::Debiting, 0));
+        assert!(!world.case.may_debit(world.now), "its transaction is called off");
+        world
+    };
+    let mut not_tried = unpaid();
+    not_tried.case.intent(not_tried.case.order.debit).expect("a debit").state =
+        IntentState::Waiting;
+    not_tried.does(|case, cx| case.debit_not_tried(cx));
+    let mut failed = unpaid();
+    failed.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+    let mut debited = unpaid();
+    let (debit, now) = (debited.case.order.debit, debited.now);
+    debited.case.intent(debit).expect("a debit").done(now);
+    debited.does(|case, cx| case.debited(TX, 0, cx));
+    assert_eq!(debited.state(), ExchangeState::Returning);
+    debited.coins_come_back();
+    for world in [not_tried, failed, debited] {
+        let order = &world.case.order;
+        let ended = (ExchangeState::Failed, Some(OrderFailure::PayoutFailed));
+        assert_eq!((order.state, order.failure), ended);
+        assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+    }
 }
 
 #[test]
