@@ -133,6 +133,11 @@ impl OrderCase {
         let mut attempt = attempt.map_err(|_| conflict)?;
         attempt.not_recorded(why, cx.now);
         let mut effects = WalletEffects::default();
+        // Who released it is not known here, but there is nothing left to decide before its payout.
+        effects.closed.extend(self.order.withheld_alert());
+        if self.order.fate == Fate::Withheld {
+            self.order.fate = Fate::Open;
+        }
         self.order.attempt = Some(attempt.id);
         self.order.unclear_since = Some(cx.now);
         self.order.version += 1;
@@ -152,7 +157,6 @@ impl OrderCase {
         if self.order.state != ExchangeState::Debited {
             return;
         }
-        effects.closed.extend(self.order.withheld_alert());
         if let Some(state) = self.next(OrderTrigger::PayoutBegun) {
             self.order.priced_at.get_or_insert(cx.now);
             self.enter(state, effects, cx);

@@ -603,6 +603,37 @@ fn a_reported_order_keeps_its_tokens_whatever_happens_to_its_debit() {
     }
 }
 
+/// A reviewer released it in an earlier life, under a debit that these books do not have.
+#[test]
+fn a_withheld_order_that_a_rail_reports_is_neither_reviewed_nor_debited() {
+    for paid in [true, false] {
+        let mut world = World::with(NewOrder { screened: screened(90), ..new_order() });
+        world.is_reported().expect("it is not paid");
+        assert_eq!((world.alerts, world.case.order.is_withheld()), (1, false));
+        assert_eq!(world.case.order.undecided_until(), None);
+        assert!(world.case.order.is_in_review(), "its outcome is unknown");
+        for approve in [true, false] {
+            assert_eq!(world.reviews(approve), Err(OrderRefusal::NotWithheld));
+        }
+        world.now = world.now + TIMEOUT;
+        world.does(|case, cx| case.time_passed(cx));
+        assert_eq!((world.state(), world.case.order.debit), (ExchangeState::Pending, None));
+        if !paid {
+            world.resolves(RailStatus::Rejected, "statement 7").expect("it is unknown");
+            assert_eq!((world.state(), world.alerts), (ExchangeState::Failed, 0));
+            assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+            continue;
+        }
+        world.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
+        assert_eq!((world.state(), world.alerts), (ExchangeState::Settled, 0));
+        assert_eq!((world.case.order.debit, world.case.intents.len()), (None, 0));
+        assert_eq!(world.books.account(&code()).balance().minor, FUNDS - MINOR);
+        world.hears(RailStatus::Returned, None);
+        let unknown = Err(OrderRefusal::Conflict(ExchangeState::Settled));
+        assert_eq!(world.recredits(), unknown, "the contract returns a known debit only");
+    }
+}
+
 #[test]
 fn the_outcome_of_a_reported_order_is_recorded_while_its_debit_is_in_a_transaction() {
     let reported = || {

@@ -95,7 +95,8 @@ Starts as `pending`. **409** is CONFLICT with the current status.
   order: it has an `indeterminate` attempt (`NOT_RECORDED`), is never paid out, and cannot be called off. Once it is debited it is
   `paying`. Its debit is retried without end, as it may have been executed before; if it fails, the tokens stay reserved. Two users
   record the outcome, also before the debit: a paid order is `settled` and its debit done; one that was not paid is `failed` and its
-  tokens are free, once a debit that is in a transaction was called off.
+  tokens are free, once a debit that is in a transaction was called off. An order that screening withholds leaves the review: it is
+  neither released, rejected nor timed out, and is not debited again.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
   and its tokens are booked back to the wallet. The debit of a `paying` or `settled` order is retried until it succeeds, as its
   payout may have left: every five attempts raise an alert. In `returning` an alert is raised.
