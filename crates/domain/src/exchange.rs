@@ -26,6 +26,7 @@ mod review;
 pub mod states;
 
 pub use order::{NewOrder, OrderCase, OrderRefusal, create, sandbox_fate};
+pub use payout::ReportedAmount;
 pub use price::{Price, RateQuote};
 
 names! {

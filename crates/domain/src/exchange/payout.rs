@@ -10,6 +10,7 @@ use crate::decimal::Decimal;
 use crate::decision::{Cx, JobChange};
 use crate::ids::PaymentId;
 use crate::job::JobKind;
+use crate::money::Money;
 use crate::payment::Trigger;
 use crate::payment::report::inquiry_delay;
 use crate::policy::RailConfig;
@@ -27,6 +28,15 @@ use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 /// Interval at which a job finds an order still held before its payout.
 pub(super) const HELD_WAIT: Span = Span::hours(1);
+
+/// Amount of a payout that a rail reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportedAmount {
+    /// The amount, as reported.
+    pub amount: Money,
+    /// Whether charges that the report names may be part of it.
+    pub may_have_charges: bool,
+}
 
 impl OrderCase {
     /// Checks the rate and the wallet's state before the payout of a debited order; `None` means
@@ -112,7 +122,7 @@ impl OrderCase {
     /// A rail reported its payout, which these books have not sent: an earlier life of the
     /// installation did, before its database was restored. It is not sent again, and counts towards
     /// the sender's limits, if any; its tokens stay reserved, or debited, until users have established
-    /// its outcome.
+    /// its outcome. `why` is the report, and `paid` its amount.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid.
@@ -120,7 +130,7 @@ impl OrderCase {
         &mut self,
         last: Option<&Attempt>,
         over: (&RailId, Option<Sender>),
-        why: &str,
+        (why, paid): (&str, Option<ReportedAmount>),
         cx: &mut Cx<'_>,
     ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
         let conflict = OrderRefusal::Conflict(self.order.state);
@@ -133,6 +143,10 @@ impl OrderCase {
         let mut attempt = attempt.map_err(|_| conflict)?;
         attempt.not_recorded(why, cx.now);
         let mut effects = WalletEffects::default();
+        if let Some(paid) = paid {
+            self.paid_at_another_rate(paid, &mut effects);
+            attempt.amount = self.order.payout;
+        }
         // Who released it is not known here, but there is nothing left to decide before its payout.
         effects.closed.extend(self.order.withheld_alert());
         if self.order.fate == Fate::Withheld {
@@ -150,6 +164,25 @@ impl OrderCase {
         }
         self.await_outcome(&mut effects, cx);
         Ok((attempt, effects))
+    }
+
+    /// A rail reported what it paid: an order without a rate lock was paid at the rate of a time that
+    /// these books do not have. Another amount than that permits is compared by users.
+    fn paid_at_another_rate(&mut self, paid: ReportedAmount, effects: &mut WalletEffects) {
+        let (amount, known, quoted) = (paid.amount, self.order.payout, self.order.quoted());
+        if amount == known {
+            return;
+        }
+        let may_move = self.order.locked_until.is_none() && !paid.may_have_charges;
+        let rate = quoted.rate_of(self.order.minor, amount);
+        if let Some(rate) = rate.filter(|rate| may_move && !quoted.has_moved_to(*rate)) {
+            (self.order.rate, self.order.payout) = (rate, amount);
+            return;
+        }
+        let what = format!(
+            "a bank reports {amount} for a payout of {known} that these books have not sent"
+        );
+        self.alert(AlertKind::Payout, what, effects);
     }
 
     /// A payout that a rail reported is neither sent nor priced: its outcome is awaited.

@@ -53,6 +53,21 @@ impl Price {
         Money::exact(paid, self.to).filter(|paid| paid.minor > 0)
     }
 
+    /// The lowest rate of six decimals at which `minor` units of a token pay out `payout`; `None` if
+    /// that is of another currency, or out of range.
+    pub fn rate_of(&self, minor: i64, payout: Money) -> Option<Decimal> {
+        if payout.currency != self.to {
+            return None;
+        }
+        let kept = Decimal::ONE.checked_sub(self.spread)?;
+        let amount = Decimal::new(minor.into(), 6).checked_mul(kept)?;
+        let paid = Decimal::new(payout.minor.into(), payout.currency.minor_units());
+        let below = paid.checked_div(amount, 6, Rounding::Floor)?;
+        let at = Price { rate: below, ..*self };
+        let is_enough = at.payout(minor).is_some_and(|it: Money| it.minor >= payout.minor);
+        if is_enough { Some(below) } else { below.checked_add(Decimal::new(1, 6)) }
+    }
+
     /// Smallest amount of a token that pays out at least `payout`; `None` beyond what a request can
     /// state.
     pub fn amount_for(&self, payout: Money) -> Option<i64> {

@@ -219,11 +219,15 @@ impl World {
 
     /// A rail reports its payout, which these books have not sent.
     fn is_reported(&mut self) -> Result<(), OrderRefusal> {
+        self.is_reported_over(None)
+    }
+
+    fn is_reported_over(&mut self, paid: Option<ReportedAmount>) -> Result<(), OrderRefusal> {
         let (over, last, mut held) = (self.rail.id.clone(), self.attempt.clone(), None);
         let sender = Some(Sender::of_customer(TENANT, "C-1"));
         self.tries(|case, cx| {
             let (attempt, effects) =
-                case.reported_unsent(last.as_ref(), (&over, sender), "as paid", cx)?;
+                case.reported_unsent(last.as_ref(), (&over, sender), ("as paid", paid), cx)?;
             assert!(attempt.is_unrecorded() && attempt.sender == sender);
             held = Some(attempt);
             Ok(effects)
@@ -631,6 +635,39 @@ fn a_withheld_order_that_a_rail_reports_is_neither_reviewed_nor_debited() {
         world.hears(RailStatus::Returned, None);
         let unknown = Err(OrderRefusal::Conflict(ExchangeState::Settled));
         assert_eq!(world.recredits(), unknown, "the contract returns a known debit only");
+    }
+}
+
+/// It was paid at the rate of a time that these books do not have.
+#[test]
+fn a_reported_order_without_a_lock_takes_the_amount_that_was_paid_within_the_band() {
+    let quoted = pkr(2_771_075);
+    for (paid, lock, may_have_charges, takes) in [
+        (quoted, false, false, true),
+        (pkr(2_780_000), false, false, true),
+        (pkr(2_745_000), false, false, true),
+        (pkr(2_798_785), false, false, true),
+        (pkr(2_798_787), false, false, false),
+        (pkr(2_740_000), false, false, false),
+        (pkr(2_780_000), true, false, false),
+        (pkr(2_780_000), false, true, false),
+        (Money::new(2_771_075, Currency::Usd), false, false, false),
+    ] {
+        let what = format!("{paid} {lock} {may_have_charges}");
+        let mut world = World::with(NewOrder { lock, ..new_order() });
+        let reported = ReportedAmount { amount: paid, may_have_charges };
+        world.is_reported_over(Some(reported)).expect("it is not paid");
+        let (order, attempt) = (&world.case.order, world.attempt.as_ref().expect("held"));
+        let expected = if takes { paid } else { quoted };
+        assert_eq!((order.payout, attempt.amount), (expected, expected), "{what}");
+        let applied = Price { rate: order.rate, ..order.quoted() };
+        assert_eq!(applied.payout(MINOR), Some(expected), "{what}");
+        let both = format!("a bank reports {paid} for a payout of {quoted}");
+        let compares = world.open.iter().any(|it| it.what.starts_with(&both));
+        assert_eq!(compares, !takes, "{what}");
+        world.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
+        let nostro = AccountCode::Nostro(world.rail.id.clone(), Currency::Pkr);
+        assert_eq!(world.books.account(&nostro).balance().minor.abs(), expected.minor, "{what}");
     }
 }
 

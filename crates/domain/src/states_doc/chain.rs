@@ -96,7 +96,8 @@ Starts as `pending`. **409** is CONFLICT with the current status.
   `paying`. Its debit is retried without end, as it may have been executed before; if it fails, the tokens stay reserved. Two users
   record the outcome, also before the debit: a paid order is `settled` and its debit done; one that was not paid is `failed` and its
   tokens are free, once a debit that is in a transaction was called off. An order that screening withholds leaves the review: it is
-  neither released, rejected nor timed out, and is not debited again.
+  neither released, rejected nor timed out, and is not debited again. Without a rate lock the payout is the amount that the bank
+  reports, if it is within the permitted band of 1 %; an alert names an amount beyond it.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
   and its tokens are booked back to the wallet. The debit of a `paying` or `settled` order is retried until it succeeds, as its
   payout may have left: every five attempts raise an alert. In `returning` an alert is raised.

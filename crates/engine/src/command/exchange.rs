@@ -5,7 +5,7 @@ use domain::audit::Deed;
 use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
-use domain::exchange::{ExchangeOrder, NewOrder};
+use domain::exchange::{ExchangeOrder, NewOrder, ReportedAmount};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport, Submission};
@@ -120,6 +120,8 @@ pub enum ExchangeAction {
         rail: RailId,
         /// The report, for users.
         why: String,
+        /// The amount that it names.
+        paid: Option<ReportedAmount>,
     },
     /// A reviewer decides about an order that screening withholds.
     Review {

@@ -168,11 +168,13 @@ impl Acting<'_> {
                 let attempt = self.attempt(ws, report.attempt)?;
                 Ok(self.heard(attempt, report, cx))
             }
-            ExchangeAction::ReportedUnsent { rail, why } => {
+            ExchangeAction::ReportedUnsent { rail, why, paid } => {
                 let sender = Sender::of_customer(tenant, &self.case.wallet.customer_id);
                 let over = (rail, counted(self.rules, rail, sender));
                 let last = self.last(ws);
-                let (attempt, effects) = self.case.reported_unsent(last.as_ref(), over, why, cx)?;
+                let told = (why.as_str(), *paid);
+                let (attempt, effects) =
+                    self.case.reported_unsent(last.as_ref(), over, told, cx)?;
                 self.attempt = Some(attempt);
                 Ok(effects)
             }

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::Attempt;
 use domain::bank_statement::BankStatement;
-use domain::exchange::ExchangeOrder;
+use domain::currency::Currency;
+use domain::exchange::{ExchangeOrder, ReportedAmount};
 use domain::ids::{PaymentId, TenantId};
+use domain::money::Money;
 use domain::payment::{Payment, PaymentState};
 use domain::ports::Rail;
-use domain::rail::{BankReport, RailId};
+use domain::rail::{About, BankReport, RailId, Said};
 use domain::rail_ids::{self, ReportIds, Unmatched};
 use domain::sender_limit::Sender;
 use store::{StoreError, StrayReport};
@@ -49,6 +51,19 @@ fn unsent(what: &str, state: &str, is_held: bool, is_sent: bool) -> String {
     }
 }
 
+/// The amount that a report names of one payout in this currency; of several, it may be a sum.
+fn amount_of(report: &BankReport, currency: Currency) -> Option<ReportedAmount> {
+    let Said { amount, other_amounts, charges, .. } = &report.said;
+    let is_one = matches!(report.about, About::One(_));
+    let named = || amount.iter().chain(other_amounts).copied();
+    let amount = named().find(|it| it.currency == currency).or(*amount).filter(|_| is_one)?;
+    Some(ReportedAmount { amount, may_have_charges: has(*charges) })
+}
+
+fn has(charges: Option<Money>) -> bool {
+    charges.is_some_and(|it| it.minor != 0)
+}
+
 /// What a payout is for.
 #[derive(Clone, Copy, Debug)]
 enum Owed<'a> {
@@ -61,6 +76,14 @@ impl Owed<'_> {
         match self {
             Owed::Payment(payment) => payment.tenant,
             Owed::Order(order) => order.tenant,
+        }
+    }
+
+    /// Currency of the payout.
+    const fn currency(self) -> Currency {
+        match self {
+            Owed::Payment(payment) => payment.amount.currency,
+            Owed::Order(order) => order.payout.currency,
         }
     }
 
@@ -132,7 +155,8 @@ impl Workers {
             for (owed, ids) in about.iter().filter_map(|(id, ids)| Some((*by_id.get(id)?, *ids))) {
                 is_known = true;
                 let what = reported(report);
-                let Some(is_held) = self.hold_unsent(rail, owed, (ids, &what)).await else {
+                let told = (ids, what.as_str(), amount_of(report, owed.currency()));
+                let Some(is_held) = self.hold_unsent(rail, owed, told).await else {
                     return false;
                 };
                 held.extend(is_held.then_some(owed.payment()));
@@ -164,7 +188,10 @@ impl Workers {
             for it in named(&entry.ids).iter().filter_map(|id| owed.get(id)) {
                 let (source, number, amount) = (&page.source, entry.number, entry.amount);
                 let what = format!("{source} books {amount} as entry {number}");
-                match self.hold_unsent(rail, *it, (&entry.ids, &what)).await {
+                let may_have_charges = has(entry.charges);
+                let paid = ReportedAmount { amount, may_have_charges };
+                let paid = Some(paid).filter(|_| entry.batch.is_none());
+                match self.hold_unsent(rail, *it, (&entry.ids, &what, paid)).await {
                     Some(true) => strays.push(it.stray(&what, true)),
                     // Reconciliation reports an entry that matches no attempt.
                     Some(false) => {}
@@ -180,7 +207,7 @@ impl Workers {
         &self,
         rail: &dyn Rail,
         owed: Owed<'_>,
-        (ids, why): (&ReportIds, &str),
+        (ids, why, paid): (&ReportIds, &str, Option<ReportedAmount>),
     ) -> Option<bool> {
         if !owed.is_unsent() {
             return Some(false);
@@ -201,7 +228,7 @@ impl Workers {
                 Action::Payment(payment.id, PaymentAction::ReportedUnsent { rail, sender, why })
             }
             Owed::Order(order) => {
-                let action = ExchangeAction::ReportedUnsent { rail, why };
+                let action = ExchangeAction::ReportedUnsent { rail, why, paid };
                 Action::Exchange(OrderKey::of(order), action)
             }
         };
@@ -231,9 +258,7 @@ impl Workers {
 #[cfg(test)]
 mod tests {
     use domain::attempt::{AttemptState, NOT_SENT};
-    use domain::currency::Currency;
-    use domain::ids::{AttemptId, TenantId};
-    use domain::money::Money;
+    use domain::ids::AttemptId;
     use domain::time::Timestamp;
     use uuid::Uuid;
 

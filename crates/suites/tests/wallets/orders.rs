@@ -317,6 +317,8 @@ fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
         world.fund(&wallet, 100 * COIN).await;
         let [order, other] = [made(&world, &wallet, COIN).await, made(&world, &wallet, COIN).await];
         let id = PaymentId(order.id.0);
+        // The rate moved by then, within the band.
+        let paid = Money::new(order.payout.minor * 1_005 / 1_000, order.payout.currency);
         let said = Said {
             status: RailStatus::Settled,
             reasons: Vec::new(),
@@ -324,7 +326,7 @@ fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
             bank_reference: Some("BANK-7".to_owned()),
             return_id: None,
             account: None,
-            amount: Some(order.payout),
+            amount: Some(paid),
             other_amounts: Vec::new(),
             charges: None,
             source: "camt.054 B-1".to_owned(),
@@ -339,6 +341,7 @@ fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
             assert!(held.is_unrecorded() && held.rail == rail.0, "{round}");
             let order = now(&world, &order).await;
             assert_eq!((order.attempt, order.is_reported()), (Some(held.id), true), "{round}");
+            assert_eq!((order.payout, held.amount), (paid, paid), "{round}");
             let refused = world.wallets.cancel_order(&world.caller(), order.id, None).await;
             assert!(refused.is_err(), "the bank has paid it: {refused:?}");
         }
@@ -346,5 +349,17 @@ fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
         let what = format!("have not sent exchange order {}: it is held", order.id);
         assert!(strays.iter().any(|stray| stray.report.what.contains(&what)), "{strays:?}");
         assert_eq!(now(&world, &other).await, other, "it was not reported");
+        let held = now(&world, &order).await;
+        let in_review = world.store.orders_in_review(TENANT, None, 9).await.expect("readable");
+        assert_eq!(in_review.rows, std::slice::from_ref(&held));
+        let (seen, why) = (held.doubt().expect("in doubt"), "statement 7".to_owned());
+        let caller = world.caller();
+        let finding = RailStatus::Settled;
+        let resolved = world.wallets.resolve_order(&caller, held.id, seen, finding, why, "test");
+        resolved.await.expect("its outcome is unknown");
+        let settled = now(&world, &order).await;
+        assert_eq!((settled.state, settled.doubt()), (ExchangeState::Settled, None));
+        let alerts = world.store.alerts(TENANT, 9).await.expect("readable");
+        assert!(alerts.iter().all(|(_, it)| !it.what.contains("is unknown")), "{alerts:?}");
     });
 }
