@@ -226,7 +226,8 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
         forms.push(verdicts(visit, order)?.field(Field::hidden(SEEN, order.version)));
     }
     let open = order.open_to(&RailStatus::Returned.into());
-    let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();
+    let is_sent = order.state == ExchangeState::Paying && order.attempt.is_some();
+    let is_paying = is_sent || order.is_reported();
     if (is_paying || open.is_some()) && may("resolve") {
         let title = match is_paying {
             true => "Record the outcome of the payout",

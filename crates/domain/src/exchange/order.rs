@@ -114,6 +114,9 @@ pub enum OrderRefusal {
     /// The tokens of an order whose payout came back were returned already, or are on their way.
     #[error("its tokens were returned to the wallet already, or are on their way")]
     Recredited,
+    /// A bank reports its payout: users establish its outcome.
+    #[error("the bank reports the order's payout: its outcome is being established")]
+    Reported(ExchangeState),
     /// The order's state does not permit it.
     #[error("the order {}", state_phrase(.0.name()))]
     Conflict(ExchangeState),
@@ -656,13 +659,13 @@ impl OrderCase {
     /// The user cancels it.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`]
+    /// [`OrderRefusal::Conflict`], [`OrderRefusal::Reported`]
     pub fn cancel(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
         if self.order.state.on(OrderTrigger::Cancel) == OrderStep::Conflict {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
         if self.order.is_reported() {
-            return Err(OrderRefusal::Conflict(self.order.state));
+            return Err(OrderRefusal::Reported(self.order.state));
         }
         Ok(self.call_off(OrderTrigger::Cancel, OrderFailure::CancelledByUser, cx))
     }

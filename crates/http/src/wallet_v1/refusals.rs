@@ -232,6 +232,10 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::Recredited => {
             WalletProblem::conflict("The order's tokens were returned already")
         }
+        OrderRefusal::Reported(state) => {
+            let message = "The order cannot be cancelled: its bank reports a payout";
+            WalletProblem::conflict(message).with("current_status", state.status().name())
+        }
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
             let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();
@@ -323,6 +327,11 @@ mod tests {
                 OrderRefusal::Frozen(WalletState::Blacklisted).into(),
                 422,
                 json!({"error": "VALIDATION_FAILED", "details": {"wallet_status": "BLACKLISTED"}}),
+            ),
+            (
+                OrderRefusal::Reported(ExchangeState::Pending).into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "PENDING"}}),
             ),
             (
                 OrderRefusal::InsufficientBalance {

@@ -119,7 +119,10 @@ impl Programs {
         match self.insist("a cancellation", cancel).await {
             Some(
                 Ok(_)
-                | Err(Denied::Refused(Refused::Exchange(OrderRefusal::Conflict(_)) | Refused::Moved)),
+                | Err(Denied::Refused(
+                    Refused::Exchange(OrderRefusal::Conflict(_) | OrderRefusal::Reported(_))
+                    | Refused::Moved,
+                )),
             )
             | None => {}
             Some(Err(denied)) => {
