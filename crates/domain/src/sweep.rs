@@ -300,8 +300,11 @@ impl Sweep {
         ]
     }
 
-    /// Books what the token's contract deducted, as the chain has it now, in place of what is booked.
-    pub fn fee_is(&mut self, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+    /// It took effect in `tx`, as the chain has it now. Books what the token's contract deducted, in
+    /// place of what is booked.
+    pub fn fee_is(&mut self, (tx, fee): (TxHash, i64), cx: &mut Cx<'_>) -> WalletEffects {
+        self.version += i64::from(self.tx.is_some_and(|known| known != tx));
+        self.tx = Some(tx);
         WalletEffects { transfers: self.change_fee(fee, cx), ..WalletEffects::default() }
     }
 
@@ -322,18 +325,16 @@ impl Sweep {
         let mut effects = WalletEffects::default();
         match self.state.on(SweepTrigger::Done) {
             Move::To(state) => {
-                self.tx = Some(tx);
                 effects.transfers.push(self.end(state, cx));
                 self.token_fee.get_or_insert(0);
-                effects.merge(self.fee_is(fee, cx));
+                effects.merge(self.fee_is((tx, fee), cx));
             }
             Move::Alarming(state) if available >= self.minor => {
-                self.tx = Some(tx);
                 let posted =
                     Transfer { kind: TransferKind::Posted, pending: None, ..self.end(state, cx) };
                 effects.transfers.push(posted);
                 self.token_fee.get_or_insert(0);
-                effects.merge(self.fee_is(fee, cx));
+                effects.merge(self.fee_is((tx, fee), cx));
                 let what =
                     format!("the sweep {} took effect after it had failed, and is booked", self.id);
                 effects.alerts.push(self.alert(AlertKind::DeepReorg, what));
@@ -347,11 +348,7 @@ impl Sweep {
                 );
                 effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
             }
-            Move::Stays => {
-                self.version += i64::from(self.tx != Some(tx));
-                self.tx = Some(tx);
-                effects.merge(self.fee_is(fee, cx));
-            }
+            Move::Stays => effects.merge(self.fee_is((tx, fee), cx)),
             Move::Refused | Move::Person => {}
         }
         effects

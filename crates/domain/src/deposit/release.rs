@@ -194,7 +194,8 @@ impl Case {
             if self.deposit.state == DepositState::Completed {
                 // A reorganisation undid it, and it was executed again.
                 effects.transfers.extend(self.deposit.other_fee(fee, booked.unwrap_or(fee), cx));
-                self.deposit.version += i64::from(booked != Some(fee));
+                let known = self.deposit.release_tx.replace(tx);
+                self.deposit.version += i64::from(booked != Some(fee) || known != Some(tx));
             } else {
                 self.deposit.release_fee = booked;
                 let state = state_phrase(self.deposit.state.name());

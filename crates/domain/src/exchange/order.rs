@@ -383,7 +383,7 @@ impl OrderCase {
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
             }
             // A reorganisation undid it, and it was executed again.
-            effects.merge(self.debit_fee_is(fee, cx));
+            effects.merge(self.debited_in(tx, fee, cx));
             return effects;
         };
         self.order.debit_tx = Some(tx);
@@ -399,6 +399,16 @@ impl OrderCase {
             self.await_outcome(&mut effects, cx);
         }
         effects
+    }
+
+    /// Its debit, which the books have, took effect in `tx` after a reorganisation: the `fee` may be
+    /// another one.
+    pub fn debited_in(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
+        if self.order.debit_tx.is_some_and(|known| known != tx) {
+            self.order.debit_tx = Some(tx);
+            self.order.version += 1;
+        }
+        self.debit_fee_is(fee, cx)
     }
 
     /// Books what the token's contract deducted from the debit, as the chain has it now, in place of
@@ -477,7 +487,8 @@ impl OrderCase {
         };
         if self.order.is_reported() {
             let what = format!(
-                "the debit of an order that a bank reports failed: {}; its tokens stay reserved until its outcome is recorded",
+                "the debit of an order that a bank reports failed: {}; its tokens stay reserved until \
+                 its outcome is recorded",
                 reason.name()
             );
             self.alert(AlertKind::Transaction, what, &mut effects);

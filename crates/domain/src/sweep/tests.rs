@@ -148,8 +148,13 @@ fn another_token_fee_of_a_sweep_replaces_the_first() {
         world.does(|sweep, cx| sweep.done((TxHash([9; 32]), fee), available, cx));
         assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (has, has), "{fee}");
         assert_eq!((world.pools().owed(), world.pools().sweepable()), (0, 0), "{fee}");
-        world.does(|sweep, cx| sweep.fee_is(fee, cx));
+        let again = TxHash([10; 32]);
+        world.does(|sweep, cx| sweep.fee_is((again, fee), cx));
         assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (has, has), "once");
+        world.does(|sweep, _| {
+            assert_eq!(sweep.tx, Some(again), "its transaction of now");
+            WalletEffects::default()
+        });
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn after_all(
     match (&key.subject, intent.state) {
         (_, IntentState::Done) => {
             intent.restored(id, cx.now);
-            fee_is(ws, key, &intent, (tx, fee), cx)?;
+            fee_is(ws, key, &intent, (tx, fee), rules, cx)?;
             ws.intents.put((tenant, intent.id), intent);
             Ok(true)
         }

@@ -318,7 +318,8 @@ fn end(
         let is_done = intent.state == IntentState::Done && intent.tx == Some(tx_id);
         let is_news = ended.iter().any(|(id, _)| *id == intent.id);
         if let Some(hash) = tx.mined_hash().filter(|_| is_done && !is_news) {
-            super::outcome::fee_is(ws, known, &intent, (hash, fee_of(intent.id)), cx)?;
+            let now = (hash, fee_of(intent.id));
+            super::outcome::fee_is(ws, known, &intent, now, rules, cx)?;
         }
     }
     for (id, ended) in ended {

@@ -426,22 +426,24 @@ pub(super) fn fee_is(
     key: &IntentKey,
     intent: &Intent,
     (tx, fee): (TxHash, i64),
+    rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
     let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
-    let mut effects = WalletEffects::default();
+    let alerts = fee_alert(intent, fee, rules.wallet).into_iter().collect();
+    let mut effects = WalletEffects { alerts, ..WalletEffects::default() };
     match &key.subject {
         Subject::Deposit(of) if kind == IntentKind::Release => {
             on_deposit(ws, tenant, of, &mut effects, |case| case.release_fee_is(id, tx, fee, cx));
         }
         Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| match kind {
-            IntentKind::Debit if case.order.debit == Some(id) => case.debit_fee_is(fee, cx),
+            IntentKind::Debit if case.order.debit == Some(id) => case.debited_in(tx, fee, cx),
             IntentKind::ReturnDebit if case.order.give_back == Some(id) => {
                 case.return_fee_is(fee, cx)
             }
             _ => WalletEffects::default(),
         }),
-        Subject::Sweep(of, ..) => effects.merge(sweep::fee_is(ws, tenant, *of, fee, cx)),
+        Subject::Sweep(of, ..) => effects.merge(sweep::fee_is(ws, tenant, *of, (tx, fee), cx)),
         _ => {}
     }
     effects::write(ws, tenant, effects)

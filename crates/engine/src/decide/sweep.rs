@@ -90,15 +90,15 @@ fn change(
     effects
 }
 
-/// Its transaction is on the chain again, and the token's contract kept this `fee`.
+/// It is on the chain again, in `tx`, and the token's contract kept this `fee`.
 pub(super) fn fee_is(
     ws: &mut WorkingSet,
     tenant: TenantId,
     id: SweepId,
-    fee: i64,
+    (tx, fee): (TxHash, i64),
     cx: &mut Cx<'_>,
 ) -> WalletEffects {
-    change(ws, tenant, id, |sweep| sweep.fee_is(fee, cx))
+    change(ws, tenant, id, |sweep| sweep.fee_is((tx, fee), cx))
 }
 
 /// The sweep took effect in `tx`; the token's contract kept a `fee` of the amount.

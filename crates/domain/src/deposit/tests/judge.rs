@@ -342,6 +342,10 @@ fn the_wallet_is_credited_with_the_arrived_amount() {
     assert_eq!(outside, fee - MINOR, "the fee has left the books");
     world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
     assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 0), "once");
+    let again = TxHash([9; 32]);
+    world.does(|case, _, cx| case.released(again, fee, cx));
+    assert_eq!(world.case.deposit.release_tx, Some(again), "a reorganisation moved it");
+    assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 0), "once");
 }
 
 /// Until it counts, the time of its block is one node's word.

@@ -10,6 +10,7 @@ use domain::deposit::{Deposit, DepositState, Pot, Watched};
 use domain::ids::{ChainTxId, DepositId, IntentId};
 use domain::ledger::{Account, AccountCode};
 use domain::payment_request::SenderDetails;
+use domain::wallet_effects::AlertKind;
 
 use super::*;
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
@@ -416,6 +417,7 @@ fn what_is_mined_again_is_booked_with_its_new_fee() {
             let order = ExchangeOrder {
                 state: if is_debit { ExchangeState::Paying } else { ExchangeState::Failed },
                 debit: is_debit.then_some(OLD),
+                debit_tx: is_debit.then_some(TxHash([7; 32])),
                 give_back: (!is_debit).then_some(OLD),
                 debit_fee: Some(known),
                 return_fee: Some(known),
@@ -460,6 +462,10 @@ fn what_is_mined_again_is_booked_with_its_new_fee() {
             let order = ws.exchanges.get(&(TENANT, order.id)).expect("loaded");
             let booked = if is_debit { order.debit_fee } else { order.return_fee };
             assert_eq!(booked, Some(fee));
+            let tx = ws.chain_txs.get(&(TENANT, TX)).and_then(ChainTx::mined_hash);
+            assert!(!is_debit || order.debit_tx == tx, "{:?}", order.debit_tx);
+            let told = ws.raised().filter(|it| it.kind == AlertKind::TokenChanged).count();
+            assert_eq!(told, usize::from(fee > 0), "{kind:?} {last:?} {known} {fee}");
         }
     }
 }
