@@ -400,6 +400,7 @@ pub fn mentions_possession(text: &str) -> bool {
         || repetition::may_be_known(text)
         || says_it_exists(&latin)
         || says_it_is_paid(&latin)
+        || is_certain(&latin)
         || POSSESSION_WORDS.iter().any(|word| latin.contains(word))
 }
 
@@ -411,11 +412,14 @@ fn confirms_possession(text: &str) -> bool {
     if text.contains(char::REPLACEMENT_CHARACTER) || is_elsewhere && mentions_possession(text) {
         return true;
     }
-    let is_repetition = names_duplicate(text) || repetition::is_described(text);
-    let text = in_latin_letters(text);
+    names_duplicate(text) || repetition::is_described(text) || is_certain(&in_latin_letters(text))
+}
+
+/// Whether a text in Latin letters states a repetition, a payment that was made or an open one in words
+/// about the payment itself.
+fn is_certain(text: &str) -> bool {
     let words: Vec<&str> = text.split(' ').collect();
-    is_repetition
-        || begins_a_word(&text, &CERTAIN_PHRASES)
+    begins_a_word(text, &CERTAIN_PHRASES)
         || (0..words.len()).any(|at| names_deed(&words, at) || names_open_payment(&words, at))
 }
 
@@ -679,6 +683,17 @@ mod tests {
             "ya existe la operación",
             "Cuenta ya abonada",
             "Sin respuesta del banco",
+            "Sans réponse",
+            "Paiement réalisé",
+            "Virement exécuté",
+            "Pago realizado",
+            "Pagamento realizado",
+            "Keine Antwort",
+            "Unknown outcome",
+            "Tidak ada respon",
+            "Đã thanh toán",
+            "Lệnh đã xử lý",
+            "Đã ghi có",
             "Pagamento já processado",
             "já foi pago",
             "Transação já existe",
@@ -767,6 +782,13 @@ mod tests {
             };
             let wrong = (read(&confirm, true), read(&ordinary, false));
             assert_eq!(wrong, (Vec::new(), Vec::new()), "{codes:?}");
+        }
+        // What counts beside a definite code counts without one.
+        for codes in [&["NARR"][..], &["E001"], &["MS03"], &["FF01"], &[]] {
+            let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
+            let proves = |text| proves_possession(codes.iter(), Some(text), Some(&config));
+            let wrong: Vec<&str> = confirm.into_iter().filter(|text| !proves(text)).collect();
+            assert_eq!(wrong, Vec::<&str>::new(), "{codes:?}");
         }
         // Where no definite code stands, broad words count as well.
         for codes in [&["NARR"][..], &["E001"], &["MS03"], &["E001", "NARR"]] {
