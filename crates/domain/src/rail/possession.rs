@@ -51,7 +51,7 @@ const DUPLICATE_WORDS: [&str; 5] = ["DUPLI", "DOUBLON", "TRUNG LAP", "MUKERRER",
 /// Words of a text, in Latin letters, that may mean that the bank has the instruction, or that it
 /// does not know: English, French, German, Spanish, Turkish, Vietnamese, Arabic, Hindi and Urdu,
 /// Nepali, Bengali, Sinhala, Filipino.
-const POSSESSION_WORDS: [&str; 40] = [
+const POSSESSION_WORDS: [&str; 47] = [
     "ALREADY",
     "ALRDY",
     "EARLIER",
@@ -83,7 +83,14 @@ const POSSESSION_WORDS: [&str; 40] = [
     "DEJA",
     "BEREITS",
     "YA EXISTE",
-    "TRUNG",
+    "GIAO DICH TRUNG",
+    "THAM CHIEU TRUNG",
+    "THANH TOAN TRUNG",
+    "LENH TRUNG",
+    "TRUNG GIAO DICH",
+    "TRUNG LENH",
+    "TRUNG MA GIAO DICH",
+    "TRUNG SO THAM CHIEU",
     "ZATEN",
     "DA TON TAI",
     "SBQ",
@@ -382,11 +389,13 @@ fn names_duplicate(text: &str) -> bool {
         || repetition::is_named(text)
 }
 
-/// A text in capital Latin letters, its words separated by single spaces.
+/// A text in capital Latin letters, its words separated by single spaces. "Not a duplicate" and "does
+/// not match" are the same in Vietnamese, and name none.
 fn in_latin_letters(text: &str) -> String {
     let text = any_ascii::any_ascii(text).to_ascii_uppercase();
     let words = text.split(|sign: char| !sign.is_ascii_alphanumeric());
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    let text = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    text.replace("KHONG TRUNG", "KHONG").replace("KHONG BI TRUNG", "KHONG")
 }
 
 /// Whether a bank's free text may mean that it already has what was sent, or has paid it. One that is

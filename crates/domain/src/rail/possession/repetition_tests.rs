@@ -57,7 +57,12 @@ const DUPLICATES: [&str; 45] = [
 ];
 
 /// Descriptions of a repetition: beside a code that leaves the reason to the text.
-const REPETITIONS: [&str; 174] = [
+const REPETITIONS: [&str; 179] = [
+    "Giao dịch trùng",
+    "Trùng mã giao dịch",
+    "Trùng lệnh chuyển tiền",
+    "Tham chiếu trùng với lệnh trước",
+    "Thanh toán trùng",
     "File has been received before",
     "File received before on 2026-11-20",
     "This message was sent before",
@@ -329,7 +334,13 @@ const ELSEWHERE: [&str; 90] = [
 ];
 
 /// Ordinary refusals, with a code that leaves the reason to the text.
-const REFUSALS: [&str; 259] = [
+const REFUSALS: [&str; 265] = [
+    "Tên người thụ hưởng không trùng khớp",
+    "Tên TK không trùng",
+    "Tên và số tài khoản không trùng lặp",
+    "Số tham chiếu không bị trùng, sai tài khoản",
+    "Nguyen Van Trung: account closed",
+    "Chi nhánh miền Trung đã đóng",
     "Account closed",
     "Insufficient funds",
     "Cover not received",
