@@ -1,6 +1,7 @@
 //! Reasons of a refusal that prove that the bank has the instruction: the refusal concerns its
 //! repetition, and the first one may have been paid. In doubt, a reason proves it: a person decides.
 
+mod outcome;
 mod repetition;
 mod words;
 
@@ -407,6 +408,7 @@ pub fn mentions_possession(text: &str) -> bool {
         || names_duplicate(text)
         || repetition::is_described(text)
         || repetition::may_be_known(text)
+        || outcome::is_left_open(text)
         || says_it_exists(&latin)
         || says_it_is_paid(&latin)
         || is_certain(&latin)

@@ -67,11 +67,9 @@ pub(super) fn may_be_known(text: &str) -> bool {
             && !words.iter().any(turns)
     };
     let clauses = clauses(text);
-    let has = |word: &str| contains_any(text, &[word]);
     clauses.iter().any(exists)
         || clauses.iter().any(|clause| begins_a_word(clause, &words::KNOWN))
         || contains_any(text, &words::KNOWN_ELSEWHERE)
-        || words::HAPPENED.iter().any(|(of, perfect)| has(of) && has(perfect))
         || words::HAPPENED_IN_LATIN.iter().any(|(of, perfect)| {
             clauses.iter().any(|clause| begins_a_word(clause, &[of]) && clause.contains(perfect))
         })
@@ -88,9 +86,14 @@ pub(super) fn is_unread(text: &str) -> bool {
 const SIGNS: [char; 17] =
     [':', ';', ',', '.', '(', ')', '[', ']', '!', '?', '|', '،', '؛', '۔', '।', '。', '\n'];
 
+/// The clauses of a text.
+pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(" - ")
+        .flat_map(|part| part.split(|sign| SIGNS.contains(&sign) || matches!(sign, '–' | '—')))
+}
+
 /// The clauses of a text, each in capital Latin letters.
-fn clauses(text: &str) -> Vec<String> {
-    let text = text.replace(" - ", ";").replace(['–', '—'], ";");
+pub(super) fn clauses(text: &str) -> Vec<String> {
     let latin = |clause: &str| {
         let clause = format!(" {}", in_latin_letters(clause));
         let joined = words::PREFIXES.iter().fold(clause, |clause, (apart, joined)| {
@@ -98,12 +101,12 @@ fn clauses(text: &str) -> Vec<String> {
         });
         joined.trim().to_owned()
     };
-    text.split(SIGNS).map(latin).filter(|clause| !clause.is_empty()).collect()
+    parts(text).map(latin).filter(|clause| !clause.is_empty()).collect()
 }
 
 /// Whether a text contains one of the words, in whatever form their letters are encoded. One that
 /// starts with a space starts a word.
-fn contains_any(text: &str, words: &[&str]) -> bool {
+pub(super) fn contains_any(text: &str, words: &[&str]) -> bool {
     if text.is_ascii() {
         return false;
     }

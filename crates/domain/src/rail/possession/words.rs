@@ -744,20 +744,6 @@ pub(super) const PREFIXES: [(&str, &str); 4] = [
     ("RE USE", "REUSE"),
     ("RE TRANSMI", "RETRANSMI"),
 ];
-/// Words that make a text one about what has happened already: "before" or a noun for the payment, and
-/// the perfect tense, in Urdu, Hindi, Nepali, Bengali.
-pub(super) const HAPPENED: [(&str, &str); 10] = [
-    ("پہلے", "چک"),
-    ("ادائیگی", "چک"),
-    ("لین دین", "چک"),
-    ("पहले", "चुक"),
-    ("भुगतान", "चुक"),
-    ("लेनदेन", "चुक"),
-    ("पहिले", "सक"),
-    ("भुक्तानी", "इसक"),
-    ("कारोबार", "इसक"),
-    ("আগে", "হয়েছে"),
-];
-/// The same in romanised Urdu and Hindi.
+/// "Before" and the perfect tense in one clause, in romanised Urdu and Hindi.
 pub(super) const HAPPENED_IN_LATIN: [(&str, &str); 3] =
     [("PEHLE", "CHUK"), ("PEHLAY", "CHUK"), ("PAHLE", "CHUK")];
