@@ -1,5 +1,7 @@
-//! What a bank says of a payment's outcome in other scripts than Latin: that it was made, that it is
+//! What a bank says of a payment's outcome: that it was made, that it is
 //! open, that the other bank did not answer. Words count together in one clause. Pure functions.
+
+mod latin;
 
 use super::repetition;
 
@@ -249,9 +251,9 @@ const SHORT_WORDS: usize = 3;
 
 /// Whether a clause says that the payment was made, that it is open, or that no answer came.
 pub(super) fn is_left_open(text: &str) -> bool {
-    !text.is_ascii()
-        && repetition::parts(text)
-            .any(|clause| LANGUAGES.iter().any(|language| language.leaves_open(clause)))
+    let is_elsewhere = |clause: &str| LANGUAGES.iter().any(|language| language.leaves_open(clause));
+    repetition::clauses(text).iter().any(|clause| latin::is_left_open(clause))
+        || !text.is_ascii() && repetition::parts(text).any(is_elsewhere)
 }
 
 #[cfg(test)]

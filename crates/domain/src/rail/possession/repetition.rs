@@ -130,18 +130,18 @@ fn folded(text: &str) -> String {
     ["已经", "已經", "已被"].iter().fold(text, |text, already| text.replace(already, "已"))
 }
 
-fn turns(word: &&str) -> bool {
+pub(super) fn turns(word: &&str) -> bool {
     NEGATIONS.contains(word) || FAILURES.contains(word) || words::MORE_FAILURES.contains(word)
 }
 
 /// Whether a word begins with one of these.
-fn is_of(word: &str, stems: &[&str]) -> bool {
+pub(super) fn is_of(word: &str, stems: &[&str]) -> bool {
     let whole = format!("{word} ");
     stems.iter().any(|stem| whole.starts_with(stem))
 }
 
 /// Whether it is a noun for the payment, its message or its reference; parties are none.
-fn is_payment(word: &&str) -> bool {
+pub(super) fn is_payment(word: &&str) -> bool {
     let is_excluded = |word: &str| words::PARTIES.contains(&word) || words::NEUTRAL.contains(&word);
     let is_noun = |word: &str| PAYMENT_NOUNS.contains(&word) && !is_excluded(word);
     is_noun(word)
@@ -150,7 +150,7 @@ fn is_payment(word: &&str) -> bool {
         || is_of(word, &words::COMPOUNDS)
 }
 
-fn is_other(word: &&str) -> bool {
+pub(super) fn is_other(word: &&str) -> bool {
     OTHER_NOUNS.contains(word) || words::PARTIES.contains(word)
 }
 
