@@ -126,6 +126,9 @@ fn reasons_without_a_status_are_never_passed_over() {
         &pain002(&group("<StsRsnInf><AddtlInf>refused</AddtlInf></StsRsnInf>")),
         "text \"refused\"",
     );
+    for code in ["TA01", "TS02", "TS04", "DS0B", "TD03"] {
+        silent(&hac(&block("FILE_UPLOAD", &reason(code))), "PmtInfId FILE_UPLOAD");
+    }
     silent(&hac(&block("ORDER_HAC_FINAL_NEG", &reason("DS0H"))), "PmtInfId ORDER_HAC_FINAL_NEG");
     let interbank = format!("<FIToFIPmtStsRpt>{}</FIToFIPmtStsRpt>", group(&reason("AC01")));
     silent(&document("pacs.002.001.10", &interbank), "reasons \"AC01\"");
@@ -134,7 +137,10 @@ fn reasons_without_a_status_are_never_passed_over() {
         "<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>ACSP</TxSts></TxInfAndSts>"
     );
     for text in [
-        hac(&(block("FILE_UPLOAD", &reason("TS02")) + &block("ES_VERIFICATION", &reason("DS01")))),
+        hac(&(block("FILE_UPLOAD", &reason("TS01")) + &block("ES_VERIFICATION", &reason("DS01")))),
+        hac(&(block("FILE_DOWNLOAD", &reason("TD01")) + &block("VEU_FORWARDING", &reason("DS06")))),
+        hac(&(block("ADDITIONAL", &reason("DS05"))
+            + &block("ORDER_HAC_FINAL_POS", &reason("DS07")))),
         pain002(&(group(&reason("NARR")) + &block(MESSAGE, &tx))),
         pain002(&(group(&reason("NARR")) + &block(MESSAGE, "<PmtInfSts>ACSP</PmtInfSts>"))),
         pain002(&group(&format!("<GrpSts>RCVD</GrpSts>{}", reason("NARR")))),

@@ -14,8 +14,9 @@ use super::xml_read::Element;
 /// Overall statuses that neither promise nor reject anything.
 const QUIET: [&str; 3] = ["RCVD", "PDNG", "PATC"];
 /// Reasons in a protocol of the transmission (EBICS HAC) that say that a step went well: signatures
-/// are correct, the order is forwarded or executed, its transmission succeeded.
-const WENT_WELL: [&str; 5] = ["DS01", "DS05", "DS06", "DS07", "TS02"];
+/// are correct, the order is forwarded, handed over for further signatures or executed, its transmission
+/// succeeded, or there was nothing to fetch.
+const WENT_WELL: [&str; 6] = ["DS01", "DS05", "DS06", "DS07", "TS01", "TD01"];
 /// Some of the transactions are rejected: the list names them.
 const PARTLY: &str = "PART";
 /// The bank never received what it was asked about, which proves as little as its not being found.

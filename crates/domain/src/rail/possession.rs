@@ -19,7 +19,7 @@ const NARRATIVE_REASONS: [&str; 5] = [NARRATIVE, "MS02", "MS03", "FF01", "FF02"]
 pub const NARRATIVE: &str = "NARR";
 /// Numbered codes of ISO 20022's external code set `ExternalStatusReason1Code` (as of 2026-11) that
 /// state why a transfer is refused: letters, and the numbers behind them. Those of orders that went
-/// well or are known already (`DS07`, `DS15`), and of tracking (`G000`, `S000`), are left out.
+/// well or are known already (`DS07`, `TS01`, `DS15`), and of tracking (`G000`, `S000`), are left out.
 const STATED_REASONS: [(&str, &[RangeInclusive<u8>]); 19] = [
     ("AB", &[1..=11]),
     ("AC", &[1..=16]),
@@ -39,7 +39,7 @@ const STATED_REASONS: [(&str, &[RangeInclusive<u8>]); 19] = [
     ("TA", &[1..=1]),
     ("TD", &[1..=3]),
     ("TM", &[1..=1]),
-    ("TS", &[1..=4]),
+    ("TS", &[2..=4]),
 ];
 /// The same without a number.
 const STATED_WORDS: [&str; 21] = [
@@ -564,13 +564,13 @@ mod tests {
     fn a_code_of_four_characters_is_not_yet_one_of_isos() {
         let stated = [
             "AC01", "AC16", "ac04 ", "AM04", "AM25", "BE01", "BE23", "RR04", "AG01", "AB08",
-            "TM01", "DT01", "ED05", "FF05", "RC10", "CNOR", "CURR", "CUST", "DS0H", "SL02", "TS01",
+            "TM01", "DT01", "ED05", "FF05", "RC10", "CNOR", "CURR", "CUST", "DS0H", "SL02", "TS04",
             "MD07", "LEGL",
         ];
         let open = [
             "NARR", "narr", "MS02", "MS03", "FF01", "E001", "0094", "1234", "9999", "DUP1", "T123",
             "XX99", "AC00", "AC17", "AC99", "AC1", "AC+1", "AC 1", "ACO1", "AM08", "BE02", "U05",
-            "R13", "M1", "S001", "G000", "DS07", "DS15", "ABCD", "", "ISO1", "AC01/1",
+            "R13", "M1", "S001", "G000", "DS07", "DS15", "TS01", "ABCD", "", "ISO1", "AC01/1",
         ];
         let wrong = |codes: &[&'static str], is_narrative: bool| -> Vec<&'static str> {
             codes.iter().filter(|code| super::is_narrative(code) != is_narrative).copied().collect()
