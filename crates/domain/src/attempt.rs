@@ -529,7 +529,8 @@ impl Attempt {
         now: Timestamp,
     ) {
         // A bank that recognises a repetition pays once: what it says later is about that one.
-        let recognised = report.status == RailStatus::Rejected && report.names_duplicate(rail);
+        let recognised =
+            report.status == RailStatus::Rejected && report.names_repeated_message(rail);
         self.sent_again &= !recognised;
         self.note_booking(report);
         self.state = state;

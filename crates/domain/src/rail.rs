@@ -249,12 +249,15 @@ pub struct RailReport {
 }
 
 impl RailReport {
-    /// Whether a reason or the text names the instruction a duplicate, and does not merely leave it
-    /// open.
-    pub fn names_duplicate(&self, rail: Option<&RailConfig>) -> bool {
+    /// Whether a reason or the text says in plain words that the bank had this message before, and does not
+    /// merely leave it open.
+    pub fn names_repeated_message(&self, rail: Option<&RailConfig>) -> bool {
         let mut codes = self.reason.iter().chain(&self.further_reasons);
-        codes.any(|code| is_duplicate(code, rail))
-            || self.info.as_deref().is_some_and(|text| is_duplicate(text, None))
+        codes.any(|code| possession::names_repeated_message(code, rail))
+            || self
+                .info
+                .as_deref()
+                .is_some_and(|text| possession::names_repeated_message(text, None))
     }
 
     /// Whether any of its reasons proves that the bank has the instruction: then it is not a

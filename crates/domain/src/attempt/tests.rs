@@ -435,7 +435,16 @@ fn a_refusal_of_a_repetition_is_none_of_the_first_message() {
         let heard = case.attempt.hear(&refusal("AC01"), Some(&case.rail));
         assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None), "{code}");
     }
-    // What leaves it open recognises nothing.
+    // What only resembles a duplicate, or leaves it open, recognises nothing.
+    for text in ["Reference reused", "Second payment", "Already processed"] {
+        let mut loose = case();
+        loose.hear(&RailReport { info: Some(text.to_owned()), ..refusal("NARR") });
+        assert_eq!(
+            (loose.attempt.state, loose.attempt.sent_again),
+            (Indeterminate, true),
+            "{text}"
+        );
+    }
     let mut open = case();
     let timeout = Some("Timeout, outcome unknown".to_owned());
     open.hear(&RailReport { info: timeout, ..refusal("MS03") });

@@ -138,9 +138,6 @@ const SUCCESS_WORDS: [&str; 26] = [
 const NEGATIONS: [&str; 10] =
     ["NO", "NOT", "NON", "NE", "N", "PAS", "NAO", "T", "DOESNT", "CANNOT"];
 
-/// The same in German and Malay, also behind it.
-const NEGATIONS_BEHIND: [&str; 4] = ["NICHT", "KEIN", "KEINE", "TIDAK"];
-
 /// Words that turn a word of success around, further ones than [`NEGATIONS`].
 const FAILURES: [&str; 25] = [
     "CANT", "COULDNT", "ISNT", "WASNT", "NEVER", "UNABLE", "WITHOUT", "MUST", "UNTIL", "UNLESS",
@@ -383,6 +380,16 @@ pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
     names_duplicate(&code) || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
 }
 
+/// Whether a code or a text says that the bank had this message before, so that it pays once: one of
+/// ISO's codes or of the profile's, or plain words for a duplicate message. Words that only resemble
+/// them do not.
+pub fn names_repeated_message(text: &str, rail: Option<&RailConfig>) -> bool {
+    let code = text.trim().to_ascii_uppercase();
+    in_latin_letters(text).split(' ').any(|word| DUPLICATE_REASONS.contains(&word))
+        || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
+        || repetition::is_of_message(text)
+}
+
 fn names_duplicate(text: &str) -> bool {
     let latin = in_latin_letters(text);
     DUPLICATE_WORDS.iter().any(|word| latin.contains(word))
@@ -409,7 +416,6 @@ pub fn mentions_possession(text: &str) -> bool {
         || repetition::is_described(text)
         || repetition::may_be_known(text)
         || outcome::is_left_open(text)
-        || says_it_exists(&latin)
         || says_it_is_paid(&latin)
         || is_certain(&latin)
         || POSSESSION_WORDS.iter().any(|word| latin.contains(word))
@@ -479,13 +485,6 @@ fn names_open_payment(words: &[&str], at: usize) -> bool {
         rest.iter().skip_while(|word| FILLERS.contains(word)).take(2).copied().collect();
     let state = state.join(" ");
     PAYMENT_NOUNS.contains(noun) && OPEN_PHRASES.iter().any(|open| state.starts_with(open))
-}
-
-/// "Record exists", but not "account does not exist".
-fn says_it_exists(text: &str) -> bool {
-    let mut words = text.split(' ');
-    words.clone().any(|word| word.starts_with("EXIST"))
-        && !words.any(|word| NEGATIONS.contains(&word) || NEGATIONS_BEHIND.contains(&word))
 }
 
 /// "Credit posted" and "credited, do not resend", but not "could not be credited".
@@ -579,6 +578,38 @@ mod tests {
     }
 
     #[test]
+    fn only_plain_words_say_that_the_bank_had_the_message() {
+        let strict = [
+            "AM05",
+            "DU03",
+            "am05 - duplication",
+            "DUPLICATE_FILE",
+            "Duplicate",
+            "Duplicate message",
+            "Transaction is a duplicate",
+            "Opération en doublon: pago duplicado",
+        ];
+        let loose = [
+            "Not a duplicate transaction",
+            "No duplicate found",
+            "Doppelname",
+            "DUP",
+            "Second payment",
+            "Duplicate beneficiary name",
+            "Duplicate account number",
+            "Reference reused",
+            "AC04",
+            "Dohri adayegi",
+            "Duplex Street 4",
+        ];
+        let wrong = |texts: &[&'static str], expected: bool| -> Vec<&'static str> {
+            let names = |text: &&str| names_repeated_message(text, None) != expected;
+            texts.iter().copied().filter(names).collect()
+        };
+        assert_eq!((wrong(&strict, true), wrong(&loose, false)), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
     fn a_text_that_leaves_the_outcome_open_is_known_in_any_form() {
         let open = [
             "Time-out at beneficiary",
@@ -602,6 +633,9 @@ mod tests {
             "Transaction successful",
             "Validation failed: transaction reference exists",
             "Unable to process, record exists",
+            "Unable to process record exists",
+            "Failed because the reference exists",
+            "Account does not match, reference exists",
             "Beneficiary credited, do not resend",
             "Paid manually, no further action",
             "Credited before cut-off",
@@ -621,6 +655,13 @@ mod tests {
         let definite = [
             "Account does not exist",
             "Account doesn't exist",
+            "Account doesnt exist",
+            "Account doesnot exist",
+            "Such accounts dont exist",
+            "Account didn't exist",
+            "Account never existed",
+            "Unable to find existing account",
+            "Konto existiert nicht",
             "Le compte n'existe pas",
             "No such account exists",
             "Beneficiary name mismatch",

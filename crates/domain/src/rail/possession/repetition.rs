@@ -8,8 +8,8 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::words;
 use super::{
-    ALREADY_WORDS, CREDIT_STEMS, DEED_STEMS, FAILURES, NEAR, NEGATIONS, OTHER_NOUNS, PAYMENT_NOUNS,
-    SUCCESS_WORDS, begins_a_word, in_latin_letters,
+    ALREADY_WORDS, CREDIT_STEMS, DEED_STEMS, DUPLICATE_WORDS, FAILURES, NEAR, NEGATIONS,
+    OTHER_NOUNS, PAYMENT_NOUNS, SUCCESS_WORDS, begins_a_word, in_latin_letters,
 };
 
 /// Scripts of the languages whose words are known here.
@@ -24,6 +24,9 @@ const SCRIPTS: [Script; 9] = [
     Script::Common,
     Script::Inherited,
 ];
+/// How many words "unable" may stand before "existing": "unable to find existing account", but not
+/// "unable to process record exists".
+const UNABLE_WITHIN: usize = 3;
 /// How many words ahead an identity names its payment: "same reference number".
 const AHEAD: usize = 2;
 
@@ -61,19 +64,38 @@ pub(super) fn is_described(text: &str) -> bool {
 /// Whether a text without a code that states the reason may mean that the bank knows the payment:
 /// words for "already", "twice" and "in process" that other texts may contain.
 pub(super) fn may_be_known(text: &str) -> bool {
-    let exists = |clause: &String| {
-        let words: Vec<&str> = clause.split(' ').collect();
-        words.iter().any(|word| word.starts_with("EXIST") || word.starts_with("ESISTE"))
-            && !words.iter().any(turns)
-    };
     let clauses = clauses(text);
-    clauses.iter().any(exists)
+    clauses.iter().any(|clause| says_it_exists(clause))
         || clauses.iter().any(|clause| begins_a_word(clause, &words::KNOWN))
         || contains_any(text, &words::KNOWN_ELSEWHERE)
         || words::HAPPENED_IN_LATIN.iter().any(|(of, perfect)| {
             clauses.iter().any(|clause| begins_a_word(clause, &[of]) && clause.contains(perfect))
         })
         || text.split(SIGNS).any(|clause| folded(clause).ends_with(words::BEFORE_IN_ARABIC))
+}
+
+/// "Record exists" and "failed because the reference exists", but not "account does not exist" and
+/// "unable to find existing account".
+fn says_it_exists(clause: &str) -> bool {
+    let words: Vec<&str> = clause.split(' ').collect();
+    let is_negative = |word: &&str| NEGATIONS.contains(word) || words::DENIALS.contains(word);
+    let is_unable = |at: usize| words[at.saturating_sub(UNABLE_WITHIN)..at].contains(&"UNABLE");
+    !words.iter().any(is_negative)
+        && words.iter().enumerate().any(|(at, word)| {
+            (word.starts_with("EXIST") || word.starts_with("ESISTE")) && !is_unable(at)
+        })
+}
+
+/// Whether a text says that the bank had the message, and not only something like it: "duplicate" alone,
+/// or with a noun for the message or the payment, in one clause without a negation.
+pub(super) fn is_of_message(text: &str) -> bool {
+    clauses(text).iter().any(|clause| {
+        let words: Vec<&str> = clause.split(' ').collect();
+        let is_alone = words.len() == 1;
+        DUPLICATE_WORDS.iter().any(|word| clause.contains(word))
+            && (is_alone || words.iter().any(is_payment))
+            && !words.iter().any(|word| turns(word) || is_other(word))
+    })
 }
 
 /// Whether a text has letters of a script in which no word is known: it may mean anything.

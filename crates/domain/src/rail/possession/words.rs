@@ -533,6 +533,14 @@ pub(super) const NEGATIVE_ENDINGS: [&str; 6] =
 pub(super) const MORE_FAILURES: [&str; 9] =
     ["DEGIL", "YOK", "BUKAN", "BELUM", "SENZA", "KEINE", "KEINEN", "NI", "NEITHER"];
 
+/// Words that turn "exists" around, also behind it, further ones than those of other texts: English
+/// contractions, Spanish, Portuguese, French, Italian, German, Malay.
+pub(super) const DENIALS: [&str; 25] = [
+    "DONT", "DOESNOT", "DOESN", "DIDNT", "DIDNOT", "DONOT", "ISNT", "WASNT", "CANT", "COULDNT",
+    "NEVER", "NEITHER", "NOR", "WITHOUT", "SIN", "SEM", "SANS", "SENZA", "NICHT", "KEIN", "KEINE",
+    "KEINEN", "TIDAK", "BUKAN", "BELUM",
+];
+
 /// Beginnings of words for "identical".
 pub(super) const IDENTICAL: [&str; 8] = [
     "IDENTICAL ",
