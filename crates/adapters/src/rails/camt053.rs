@@ -261,26 +261,35 @@ fn first_instant(stmt: &Element, places: &[&[&str]]) -> Result<Option<Timestamp>
 }
 
 /// The end of the period, exclusive: a date covers its whole day. Without one, the creation time of
-/// the statement or of its message, else the date of the closing balance.
+/// the statement, else the day of the closing balance, or the creation time of the message if it is
+/// earlier: Friday's statement may be created on Monday.
 fn end(stmt: &Element, around: &Around<'_>) -> Result<Option<Timestamp>, String> {
-    let closes = |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some("CLBD");
-    let last = stmt.all("Bal").filter(closes).last().or_else(|| stmt.all("Bal").last());
     let period: [&[&str]; 2] = [&["FrToDt", "ToDtTm"], &["FrToDt", "ToDt"]];
+    let created: [&[&str]; 1] = [&["CreDtTm"]];
     let date: [&[&str]; 2] = [&["Dt", "DtTm"], &["Dt", "Dt"]];
-    let places: [(Option<&Element>, &[&[&str]]); 4] = [
-        (Some(stmt), &period),
-        (Some(stmt), &[&["CreDtTm"]]),
-        (around.header, &[&["CreDtTm"]]),
-        (last, &date),
-    ];
-    for (element, places) in places {
-        let Some(element) = element else { continue };
-        let Some(end) = first_instant(element, places)? else { continue };
-        let text = places.iter().find_map(|place| element.text_at(place));
-        let is_day = text.is_some_and(iso::is_date);
-        return Ok(Some(if is_day { end + Span::days(1) } else { end }));
+    for places in [&period[..], &created] {
+        if let Some(end) = end_of(stmt, places)? {
+            return Ok(Some(end));
+        }
     }
-    Ok(None)
+    let of = |element: Option<&Element>, places: &[&[&str]]| {
+        element.map_or(Ok(None), |element| end_of(element, places))
+    };
+    let closes = |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some("CLBD");
+    let closing = of(stmt.all("Bal").filter(closes).last(), &date)?;
+    match (closing, of(around.header, &created)?) {
+        (None, None) => of(stmt.all("Bal").last(), &date),
+        (Some(closing), Some(created)) => Ok(Some(closing.min(created))),
+        (closing, created) => Ok(closing.or(created)),
+    }
+}
+
+/// The end of the instant or day at the first of several places.
+fn end_of(element: &Element, places: &[&[&str]]) -> Result<Option<Timestamp>, String> {
+    let Some(end) = first_instant(element, places)? else { return Ok(None) };
+    let text = places.iter().find_map(|place| element.text_at(place));
+    let is_day = text.is_some_and(iso::is_date);
+    Ok(Some(if is_day { end + Span::days(1) } else { end }))
 }
 
 /// A digest of the page's content, independent of the message that carried it.

@@ -425,15 +425,22 @@ fn the_end_of_a_statement_is_found_elsewhere() {
         )
     };
     let header = "<CreDtTm>2026-11-23T00:00:09Z</CreDtTm>";
+    let monday = "<CreDtTm>2026-11-23T09:00:00Z</CreDtTm>";
+    let evening = "<CreDtTm>2026-11-22T17:00:00Z</CreDtTm>";
     let created = "<CreDtTm>2026-11-23T00:00:05Z</CreDtTm>";
     let period = "<FrToDt><ToDt>2026-11-21</ToDt></FrToDt>";
     let start = "<FrToDt><FrDt>2026-11-21</FrDt></FrToDt>";
     let balances = balance("OPBD", "1.00", "CRDT") + &balance("CLBD", "1.00", "CRDT");
+    let friday = balances.replace("2026-11-22", "2026-11-20");
     let timed = balances.replace("<Dt>2026-11-22</Dt>", "<DtTm>2026-11-22T18:00:00Z</DtTm>");
     for (text, expected) in [
         (text(header, period, created, &balances), "2026-11-22T00:00:00.000Z"),
         (text(header, "", created, &balances), "2026-11-23T00:00:05.000Z"),
-        (text(header, "", "", &balances), "2026-11-23T00:00:09.000Z"),
+        (text(header, "", "", &balances), "2026-11-23T00:00:00.000Z"),
+        // Friday's statement, created on Monday; one of the evening; one whose closing states no day.
+        (text(monday, "", "", &friday), "2026-11-21T00:00:00.000Z"),
+        (text(evening, "", "", &balances), "2026-11-22T17:00:00.000Z"),
+        (text(header, "", "", &balance("ITBD", "1.00", "CRDT")), "2026-11-23T00:00:09.000Z"),
         (text(header, start, "", ""), "2026-11-23T00:00:09.000Z"),
         (text("", "", "", &balances), "2026-11-23T00:00:00.000Z"),
         (text("", start, "", &balances), "2026-11-23T00:00:00.000Z"),
