@@ -95,6 +95,32 @@ fn headers_and_envelopes_are_no_messages() {
     }
 }
 
+/// The message's identifier may name a first version, or an element around the message's own.
+#[test]
+fn an_element_named_by_the_identifier_is_not_passed_over() {
+    let inner = good();
+    let body = inner.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</Document>"));
+    let body = body.expect("a document").0;
+    let name = "pain.002.001.03";
+    for wrapped in [
+        format!("<{name}>{body}</{name}>"),
+        format!("<Any><{name}><Any>{body}</Any></{name}></Any>"),
+        format!("<{name}><{name}>{body}</{name}></{name}>"),
+    ] {
+        for text in
+            [document(name, &wrapped), format!("<Env xmlns=\"{ISO}{name}\">{wrapped}</Env>")]
+        {
+            let report = sole(&text);
+            assert_eq!(report.ids().next().and_then(|ids| ids.end_to_end.as_deref()), Some(SIMPLE));
+        }
+    }
+    // A message without a header and content.
+    for body in ["<CstmrPmtStsRpt/>", "<pain.002.001.02><Other/></pain.002.001.02>"] {
+        let found = complaints(&document("pain.002.001.02", body));
+        assert_eq!(found, ["pain.002 without MsgId: it has no header and no entries"], "{body}");
+    }
+}
+
 #[test]
 fn reasons_without_a_status_are_never_passed_over() {
     let reason = |code: &str| {

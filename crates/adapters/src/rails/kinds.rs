@@ -54,11 +54,20 @@ impl Kind {
 
     /// Whether it is the name of a first version.
     pub(super) fn is_first_version(self, name: &str) -> bool {
-        let is_number = |text: &str| text.len() == 2 && text.bytes().all(|it| it.is_ascii_digit());
         let numbered = name.strip_prefix(self.element()).and_then(|rest| rest.strip_prefix('V'));
-        let own = name.strip_prefix(self.name()).and_then(|rest| rest.strip_prefix(".001."));
-        numbered.or(own).is_some_and(is_number)
+        numbered.is_some_and(is_number) || self.is_identifier(name)
     }
+
+    /// Whether it is the message's identifier: the name of a first version, or of a wrapper.
+    pub(super) fn is_identifier(self, name: &str) -> bool {
+        let own = name.strip_prefix(self.name()).and_then(|rest| rest.strip_prefix(".001."));
+        own.is_some_and(is_number)
+    }
+}
+
+/// Whether it is the number of a version.
+fn is_number(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// The kind of a message according to its namespace and first element.

@@ -101,15 +101,18 @@ impl Statement {
         // need entries.
         let may_be_empty =
             matches!(kind, Kind::Pain002 | Kind::Pacs002 | Kind::Camt029 | Kind::Camt052);
-        if before == taken(self) && !may_be_empty {
-            self.complain(format!("{}: it has no entries", self.source));
+        if before == taken(self) && (!may_be_empty || header.is_none()) {
+            let what = if header.is_none() { "header and no " } else { "" };
+            self.complain(format!("{}: it has no {what}entries", self.source));
         }
     }
 }
 
-/// The outermost elements of a message's kind, also below others of its namespace.
+/// The outermost elements of a message's kind, also below others of its namespace. One that is named by
+/// the message's identifier is only a wrapper if the message's element lies below it.
 fn collect_bodies<'a>(element: &'a Element, kind: Kind, bodies: &mut Vec<&'a Element>) {
-    if kind.is_body(&element.name) {
+    let is_wrapper = kind.is_identifier(&element.name) && element.contains(kind.element());
+    if kind.is_body(&element.name) && !is_wrapper {
         return bodies.push(element);
     }
     for child in &element.children {

@@ -95,6 +95,11 @@ impl Element {
         path.iter().try_fold(self, |element, name| element.child(name))
     }
 
+    /// Whether an element with this name lies below it.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.children.iter().any(|child| child.name == name || child.contains(name))
+    }
+
     /// The first text at the end of a path below any element.
     pub(super) fn find(&self, path: &[&str]) -> Option<&str> {
         self.text_at(path).or_else(|| self.children.iter().find_map(|child| child.find(path)))
