@@ -95,6 +95,41 @@ fn headers_and_envelopes_are_no_messages() {
     }
 }
 
+/// An element that only has the namespace of a message may contain messages of other kinds.
+#[test]
+fn a_document_in_a_wrapper_is_a_message_of_its_own() {
+    let inner = good();
+    let id = |report: &BankReport| report.ids().next().and_then(|ids| ids.end_to_end.clone());
+    let notice = document(
+        "camt.054.001.08",
+        "<BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>N-1</MsgId></GrpHdr></BkToCstmrDbtCdtNtfctn>",
+    );
+    let pain001 = "http://bank/ws/pain.001.001.03";
+    for text in [
+        format!("<submitResponse xmlns=\"{pain001}\">{inner}</submitResponse>"),
+        format!(
+            "<submitResponse xmlns=\"{pain001}\"><r xmlns=\"urn:x\">{inner}</r></submitResponse>"
+        ),
+        format!("<Env xmlns=\"{ISO}camt.054.001.08\"><Body>{inner}</Body></Env>"),
+    ] {
+        assert_eq!(id(&sole(&text)).as_deref(), Some(SIMPLE), "{text}");
+    }
+    let both = format!("<Env xmlns=\"{ISO}pain.002.001.10\">{inner}{notice}{inner}</Env>");
+    let found = read(both.as_bytes()).expect("readable");
+    assert_eq!(found.kinds, [Kind::Pain002, Kind::Camt054, Kind::Pain002]);
+    assert_eq!((found.entries.len(), found.complaints.len()), (2, 1), "{found:?}");
+    // One within a message, or a rejection, is quoted.
+    let quoting =
+        document("pain.001.001.09", &format!("<CstmrCdtTrfInitn>{inner}</CstmrCdtTrfInitn>"));
+    let reject = format!("<MsgRjct xmlns=\"{ISO}admi.002.001.01\"><D>{inner}</D></MsgRjct>");
+    for text in [quoting, reject] {
+        assert!(matches!(read(text.as_bytes()), Err(Unreadable::Kind(_))), "{text}");
+    }
+    let extension = format!("<SplmtryData><Envlp>{notice}</Envlp></SplmtryData>");
+    let extended = inner.replace("</CstmrPmtStsRpt>", &format!("{extension}</CstmrPmtStsRpt>"));
+    assert_eq!(id(&sole(&extended)).as_deref(), Some(SIMPLE));
+}
+
 /// The message's identifier may name a first version, or an element around the message's own.
 #[test]
 fn an_element_named_by_the_identifier_is_not_passed_over() {

@@ -110,7 +110,7 @@ impl Statement {
 
 /// The outermost elements of a message's kind, also below others of its namespace. One that is named by
 /// the message's identifier is only a wrapper if the message's element lies below it.
-fn collect_bodies<'a>(element: &'a Element, kind: Kind, bodies: &mut Vec<&'a Element>) {
+pub(super) fn collect_bodies<'a>(element: &'a Element, kind: Kind, bodies: &mut Vec<&'a Element>) {
     let is_wrapper = kind.is_identifier(&element.name) && element.contains(kind.element());
     if kind.is_body(&element.name) && !is_wrapper {
         return bodies.push(element);

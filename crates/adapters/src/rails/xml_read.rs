@@ -14,7 +14,8 @@ use quick_xml::name::ResolveResult;
 use quick_xml::{NsReader, XmlVersion};
 
 use super::MAX_MESSAGE_BYTES;
-use super::kinds::MessageName;
+use super::kinds::{Kind, MessageName};
+use super::reports;
 
 /// Maximum nesting; the deepest path of the supported messages has 12 elements, envelopes some
 /// more.
@@ -23,6 +24,10 @@ pub(super) const MAX_DEPTH_ELEMENTS: usize = 32;
 const MAX_ELEMENTS: usize = 800_000;
 /// Maximum number of attributes of one element; an envelope may declare all its namespaces in one.
 const MAX_ATTRIBUTES: usize = 64;
+/// The root element of messages.
+const DOCUMENT: &str = "Document";
+/// The business area of administrative messages, which quote the messages that they reject.
+const REJECTIONS: &str = "admi.";
 /// Maximum length of an XML declaration.
 const MAX_DECLARATION_BYTES: usize = 256;
 
@@ -226,6 +231,8 @@ struct Builder {
     elements: usize,
     /// The message that is being read.
     open: Option<Open>,
+    /// The elements around it that seem to be messages by their namespace.
+    around: Vec<Open>,
     /// The text of the current element outside messages.
     outside: String,
     /// Whether it reads the text of an envelope.
@@ -239,6 +246,35 @@ struct Open {
     namespace: String,
     /// Its open elements. `None`: of a foreign namespace, like everything below it.
     stack: Vec<Option<Element>>,
+    /// Whether it contained a message of its own, and may only be a wrapper.
+    wraps: bool,
+}
+
+impl Open {
+    fn new(name: MessageName, namespace: &str, root: Element) -> Open {
+        Open { name, namespace: namespace.to_owned(), stack: vec![Some(root)], wraps: false }
+    }
+
+    /// Whether a `Document` in it may be a message of its own: it is neither within another `Document` nor
+    /// within a message's element, and not in a rejection of a message.
+    fn may_wrap(&self) -> bool {
+        let is_body = |name: &str| match self.name {
+            MessageName::Known(kind) => kind.is_body(name),
+            MessageName::Other(_) => false,
+        };
+        let is_within = |it: &Element| it.name == DOCUMENT || is_body(&it.name);
+        !self.namespace.contains(REJECTIONS) && !self.stack.iter().flatten().any(is_within)
+    }
+
+    /// Whether it contained a message and has no content of its own.
+    fn is_wrapper(&self, root: &Element) -> bool {
+        let has_body = |kind: &Kind| {
+            let mut bodies = Vec::new();
+            reports::collect_bodies(root, *kind, &mut bodies);
+            !bodies.is_empty()
+        };
+        self.wraps && !matches!(&self.name, MessageName::Known(kind) if has_body(kind))
+    }
 }
 
 impl Builder {
@@ -268,6 +304,17 @@ impl Builder {
             namespace.clone_into(&mut self.found.outermost);
         }
         let element = Element { name, currency, ..Element::default() };
+        if let Some(mut wrapper) = self.open.take_if(|open| open.may_wrap()) {
+            match MessageName::of(namespace, &element.name) {
+                Some(known @ MessageName::Known(_)) if element.name == DOCUMENT => {
+                    wrapper.wraps = true;
+                    self.around.push(wrapper);
+                    self.open = Some(Open::new(known, namespace, element));
+                    return Ok(());
+                }
+                _ => self.open = Some(wrapper),
+            }
+        }
         match &mut self.open {
             Some(open) => {
                 // Some banks' software writes the namespace of the message's root alone.
@@ -277,8 +324,7 @@ impl Builder {
             }
             None => {
                 if let Some(message) = MessageName::of(namespace, &element.name) {
-                    let (namespace, stack) = (namespace.to_owned(), vec![Some(element)]);
-                    self.open = Some(Open { name: message, namespace, stack });
+                    self.open = Some(Open::new(message, namespace, element));
                 }
             }
         }
@@ -306,7 +352,10 @@ impl Builder {
         match (closed, open.stack.last_mut()) {
             (Some(element), Some(Some(parent))) => parent.children.push(element),
             (Some(root), None) => {
-                self.found.all.push(Document { name: open.name, root });
+                if !open.is_wrapper(&root) {
+                    self.found.all.push(Document { name: open.name, root });
+                }
+                self.open = self.around.pop();
                 return Ok(());
             }
             _ => {}
