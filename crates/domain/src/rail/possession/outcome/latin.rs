@@ -6,7 +6,7 @@ use super::super::{FILLERS, NEAR, NEGATIONS, PAYMENT_NOUNS, begins_a_word, words
 
 /// Nouns for what another bank answers: English, French, Spanish, Portuguese, Italian, German, Turkish,
 /// Indonesian, Filipino.
-const ANSWERS: [&str; 28] = [
+const ANSWERS: [&str; 27] = [
     "RESPONSE",
     "REPLY",
     "ANSWER",
@@ -16,7 +16,6 @@ const ANSWERS: [&str; 28] = [
     "ACK",
     "FEEDBACK",
     "REPONSE",
-    "RETOUR",
     "RESPUESTA",
     "CONFIRMACION",
     "RESPOSTA",
@@ -108,9 +107,14 @@ const UNKNOWN: [&str; 17] = [
     "BILINM",
 ];
 
+/// Words for "known", behind "not".
+const DETERMINED: [&str; 6] =
+    ["KNOWN", "CONFIRMED", "CLEAR", "AVAILABLE", "DETERMINED", "ESTABLISHED"];
+
 /// Beginnings of words for what was done, at the end of their clause: English, German, Romance
 /// languages, Turkish, Indonesian.
-const DONE: [&str; 34] = [
+const DONE: [&str; 35] = [
+    "COMPLETE ",
     "DONE ",
     "MADE ",
     "SENT ",
@@ -216,9 +220,13 @@ const ARTICLES: [&str; 6] = ["THE", "YOUR", "THIS", "A", "YR", "CREDIT"];
 const PROGRESS: [&str; 4] = ["STILL", "UNDER", "CURRENTLY", "NOW"];
 
 /// Phrases, from the beginning of a word, for a payment that was made, is open, or was not answered:
-/// English; Vietnamese; Filipino.
-const PHRASES: [&str; 50] = [
+/// English; French; Vietnamese; Filipino.
+const PHRASES: [&str; 54] = [
     "REPLAY ",
+    "WENT THROUGH ",
+    "AUCUN RETOUR ",
+    "PAS DE RETOUR ",
+    "SANS RETOUR ",
     "DANG XU LY",
     "DANG DUOC XU LY",
     "DANG CHO XU LY",
@@ -307,7 +315,7 @@ pub(super) fn is_left_open(clause: &str) -> bool {
 }
 
 fn is_noun(word: &&str) -> bool {
-    PAYMENT_NOUNS.contains(word) || is_payment(word)
+    PAYMENT_NOUNS.contains(word) || is_payment(word) || *word == "MONEY"
 }
 
 /// Whether it is a noun for what is not the payment.
@@ -344,8 +352,9 @@ fn is_unknown(words: &[&str], at: usize) -> bool {
     }
     let (before, after) = around(words, at);
     let far = after.len().min(NEAR);
-    let is_not_known = after[..far].windows(2).any(|two| {
-        matches!(two, ["NOT", "KNOWN" | "CONFIRMED" | "CLEAR" | "AVAILABLE" | "DETERMINED"])
+    let is_not_known = after[..far].iter().enumerate().any(|(at, word)| {
+        let next = after[at + 1..].iter().find(|word| **word != "BE");
+        *word == "NOT" && next.is_some_and(|next| DETERMINED.contains(next))
     });
     let mut near = before.iter().rev().take(1).chain(&after[..far]);
     (is_not_known || near.any(|word| is_of(word, &UNKNOWN))) && !words.iter().any(is_others)
