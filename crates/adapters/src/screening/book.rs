@@ -150,7 +150,9 @@ pub enum RefreshError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The document is another list than the one in force or stored, whose names it would clear.
-    #[error("{list}: was {before} before; to accept it, configure it {remedy}")]
+    #[error(
+        "{list}: has other entries than {before}, which was read here before; to accept it, configure it {remedy}"
+    )]
     OtherList {
         /// Name and locations of the list read now.
         list: String,
@@ -642,13 +644,40 @@ fn refuse_replaced(source: &ListSource, before: &List, now: &List) -> Result<(),
         false => "under another file name",
     };
     let list = source.named(now);
-    if before.name != now.name {
+    if is_other(before, now) {
         return Err(RefreshError::OtherList { list, before: before.name.clone(), remedy });
     }
     match shrunk(before, now, source.is_remote()) {
         Some((what, before, now)) => Err(RefreshError::Shrunk { list, what, before, now, remedy }),
         None => Ok(()),
     }
+}
+
+/// Whether a list is another than the one before. The name of a publisher's list tells; an own list may be
+/// renamed with each edition, and all of OpenSanctions have one name: these keep at least half of their
+/// entries, each with its id and one of its names.
+fn is_other(before: &List, now: &List) -> bool {
+    const OPEN: &str = "OPENSANCTIONS";
+    const PUBLISHED: [&str; 5] = ["EU-FSF", "OFAC-CONS", "OFAC-SDN", "UK", "UN-SC"];
+    let is_own = |list: &List| list.name != OPEN && !PUBLISHED.contains(&list.name.as_str());
+    let is_renamed = before.name != now.name;
+    if is_renamed && !(is_own(before) && is_own(now)) {
+        return true;
+    }
+    if !is_renamed && now.name != OPEN {
+        return false;
+    }
+    fn named(list: &List) -> impl Iterator<Item = (usize, &str, &str)> {
+        let entries = list.entries.iter().enumerate();
+        entries.flat_map(|(at, entry)| {
+            let names = entry.names.iter().map(|name| name.text.as_str());
+            names.map(move |name| (at, entry.uid.as_str(), name))
+        })
+    }
+    let known: HashSet<(&str, &str)> = named(now).map(|(_, uid, name)| (uid, name)).collect();
+    let kept = named(before).filter(|(_, uid, name)| known.contains(&(*uid, *name)));
+    let kept: HashSet<usize> = kept.map(|(at, ..)| at).collect();
+    kept.len() * 2 < before.entries.len()
 }
 
 /// What a list lost too many of, with their numbers before and now.

@@ -363,7 +363,7 @@ async fn another_list_at_the_same_place_is_not_taken() {
                     refreshed.outcomes.iter().zip(["under another address", "another file name"])
                 {
                     let error = outcome.as_ref().expect_err(name).to_string();
-                    let is_said = [name, "was OFAC-SDN before", remedy];
+                    let is_said = [name, "other entries than OFAC-SDN", remedy];
                     assert!(is_said.iter().all(|it| error.contains(it)), "{error}");
                 }
                 assert_ne!(verdict(book, "Zorblax Quibbleton", now), Verdict::Clean, "{name}");
@@ -374,6 +374,50 @@ async fn another_list_at_the_same_place_is_not_taken() {
         let moved = vec![at(format!("{url}/list?checked"))];
         let moved = ListBook::load(moved, kept(&copies), &client(), NOW).await.expect("loads");
         assert!(moved.current().version().starts_with(name), "{}", moved.current().version());
+    }
+}
+
+/// An own list may bear the year in its name; all of OpenSanctions have one name.
+#[tokio::test]
+async fn an_own_list_with_another_name_is_taken_as_long_as_it_keeps_its_entries() {
+    let own = |name: &str, rows: &[(u32, &str)]| {
+        let rows = rows.iter().map(|(uid, person)| format!("{uid},person,{person},,,,,\n"));
+        format!(
+            "#corridor-sanctions name={name} published=2026-11-21\nuid,kind,name,aliases,weak_aliases,\
+             birthdates,countries,addresses\n{}",
+            rows.collect::<String>()
+        )
+    };
+    let open = |rows: &[(u32, &str)]| {
+        let rows = rows
+            .iter()
+            .map(|(uid, person)| format!("\"NK-{uid}\",\"Person\",\"{person}\",\"\",\"\",\"\"\n"));
+        let head = "\"id\",\"schema\",\"name\",\"aliases\",\"birth_date\",\"countries\"\n";
+        format!("{head}{}", rows.collect::<String>())
+    };
+    let first = [(1, "Zorblax Quibbleton"), (2, "Rajnonsense Fictionapur")];
+    let half = [(1, "Zorblax Quibbleton"), (3, "Testina Fakename")];
+    let others = [(1, "Testina Fakename"), (2, "Marlobin Fakename")];
+    for (before, now, is_taken) in [
+        (own("BANK-2026", &first), own("BANK-2027", &first), true),
+        (own("BANK-2026", &first), own("BANK-2027", &half), true),
+        (own("BANK-2026", &first), own("OTHER", &others), false),
+        (own("BANK-2026", &first), own("BANK-2026", &others), true),
+        (own("BANK-2026", &first), own("OFAC-SDN", &first), false),
+        (open(&first), open(&half), true),
+        (open(&first), open(&others), false),
+        (open(&first), own("BANK-2026", &first), false),
+    ] {
+        let dir = tempfile::tempdir().expect("dir");
+        let file = dir.path().join("list");
+        std::fs::write(&file, &before).expect("write");
+        let source = ListSource { locations: vec![Location::File(file.clone())] };
+        let copies = Arc::new(Copies::default());
+        let book =
+            ListBook::load(vec![source], kept(&copies), &client(), NOW).await.expect("loads");
+        std::fs::write(&file, &now).expect("write");
+        let refreshed = book.refresh(&client(), NOW + Span::hours(1)).await;
+        assert_eq!(refreshed.is_complete(), is_taken, "{before}{now}");
     }
 }
 
