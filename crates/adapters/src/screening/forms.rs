@@ -11,8 +11,8 @@ use super::compounds;
 use super::initials;
 use super::letters;
 use super::normal::{
-    ARTICLE, Article, Class, MAX_NAME_WORDS, Word, article, canonical, classed, is_in, promoted,
-    sound, split_servant, without_article,
+    ARTICLE, Article, Class, MAX_NAME_WORDS, Word, article, canonical, classed, is_in,
+    is_mahmud_too, promoted, sound, split_servant, without_article,
 };
 use super::people;
 use super::romanise;
@@ -543,6 +543,7 @@ pub(super) fn hear(written: &str) -> Vec<Heard> {
             letters::other_v(word),
             letters::other_g(word),
             in_full(word).map(str::to_owned),
+            is_mahmud_too(&plain).then(|| "mahmud".to_owned()),
         ];
         let english = letters::as_english(word);
         let sounds = letters::other_sounds(word, &english);

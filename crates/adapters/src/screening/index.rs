@@ -19,12 +19,13 @@ use super::entry::{Kind, List, ListEntry};
 use super::forms::{self, Form, Heard};
 use super::glued::Glued;
 use super::initials;
-use super::joined::{Joined, JoinedNames};
+use super::joined::{Joined, JoinedNames, SPACED_FLOOR};
 use super::letters;
 use super::listed;
 use super::normal::{self, Class, Ends, Normalised, Titles, Word};
 use super::people;
 use super::score::{self, Likeness, Listed};
+use super::similarity::jaro_winkler;
 use super::syllables;
 use super::ties;
 use super::trades;
@@ -248,7 +249,7 @@ impl SanctionLists {
         };
         for (name, score, near) in self.by_text(party.name) {
             let cap = u32::from(HIT_FROM) - 1;
-            let likeness = Likeness { score, cap, common_only: false, near };
+            let likeness = Likeness { score, cap, cap_born_same: cap, near };
             keep(self.finish(likeness, name, party), name);
         }
         let mut search = Search::default();
@@ -475,8 +476,9 @@ impl SanctionLists {
             |(at, class): (usize, &Class)| *class == Class::Common && ends.given >> at & 1 == 1;
         let is_common_in_short =
             short && (fewest_in_short == u32::MAX || classes.iter().enumerate().any(is_common));
-        if within > 0 && (common_only || is_common_in_short || of_one_word()) {
-            // Very common names beside others prove nothing, and a single word is compared as one.
+        // Very common names beside others prove nothing, and a single word is compared as one.
+        let is_another = || significant <= 2 && has_own(screened, &words().collect::<Vec<_>>());
+        if within > 0 && (common_only && is_another() || is_common_in_short || of_one_word()) {
             return 0;
         }
         // A hit is the whole name and nothing else.
@@ -485,7 +487,9 @@ impl SanctionLists {
         let is_part =
             common_only || short || within > 0 || score::have_other_trades(screened, &listed);
         let cap = if is_part { u32::from(HIT_FROM) - 1 } else { 100 };
-        self.finish(Likeness { score, cap, common_only, near: true }, name, party)
+        let cap_born_same = if common_only { 100 } else { cap };
+        let near = !common_only || within == 0 || significant > 2;
+        self.finish(Likeness { score, cap, cap_born_same, near }, name, party)
     }
 
     fn words_of(&self, name: u32) -> &[u32] {
@@ -500,7 +504,11 @@ impl SanctionLists {
         let hit = u32::from(HIT_FROM);
         let likeness = match name.part {
             Part::Whole => likeness,
-            Part::InShort => Likeness { cap: likeness.cap.min(hit - 1), ..likeness },
+            Part::InShort => Likeness {
+                cap: likeness.cap.min(hit - 1),
+                cap_born_same: likeness.cap_born_same.min(hit - 1),
+                ..likeness
+            },
             Part::Untitled => {
                 let score = likeness.score.min(u32::from(REVIEW_FROM) + 1);
                 Likeness { score, near: false, ..likeness }
@@ -508,6 +516,18 @@ impl SanctionLists {
         };
         ties::settle(likeness, weak, entry, party)
     }
+}
+
+/// Whether a name has a word that is not very common, and no part of the letters of a listed one.
+fn has_own(screened: &[Heard], listed: &[&Word]) -> bool {
+    let letters: Vec<char> = listed.iter().flat_map(|word| word.letters.iter().copied()).collect();
+    // From any of its words on.
+    let twice = letters.repeat(2);
+    let is_part = |word: &[char]| {
+        twice.windows(word.len().max(1)).any(|part| part == word)
+            || jaro_winkler(word, &letters) >= SPACED_FLOOR
+    };
+    screened.iter().any(|it| it.class() == Class::Plain && !is_part(it.letters()))
 }
 
 /// Weight of a given name and the lightest rare family name.
@@ -572,6 +592,9 @@ impl Draft {
             }
             if let Some(in_full) = listed::in_full(&listed.text) {
                 self.add_written(place, &in_full);
+            }
+            if let Some(other) = listed::with_mahmud(&listed.text) {
+                self.add_written(place, &other);
             }
             if let Some(in_full) =
                 trades::in_full(&listed.text).filter(|_| entry.kind == Kind::Organisation)

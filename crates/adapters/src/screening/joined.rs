@@ -20,7 +20,7 @@ const SAME_KEY: u32 = 90;
 /// Score of letters of consecutive words within a longer name, or of a longer listed name in short.
 const SAME_WITHIN: u32 = 88;
 /// Minimum similarity, per mille, at which spaced letters match a name.
-const SPACED_FLOOR: u32 = 930;
+pub(super) const SPACED_FLOOR: u32 = 930;
 /// Minimum length of a name that is compared without its gaps.
 const MIN_LETTERS: usize = 8;
 /// Minimum number of letters beside a name within one word.

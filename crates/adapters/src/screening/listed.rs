@@ -104,6 +104,23 @@ pub(super) fn in_full(written: &str) -> Option<String> {
     changed.then_some(read)
 }
 
+/// A listed name with `Mahmud` for the words that are read as `Muhammad`, but may be either; `None` if
+/// it has none.
+pub(super) fn with_mahmud(written: &str) -> Option<String> {
+    let mut changed = false;
+    let words = written.split(' ').map(|word| {
+        let is_either = normal::is_mahmud_too(&plain(word));
+        changed |= is_either;
+        match is_either {
+            true if word.ends_with(',') => "Mahmud,",
+            true => "Mahmud",
+            false => word,
+        }
+    });
+    let read = words.collect::<Vec<_>>().join(" ");
+    changed.then_some(read)
+}
+
 /// The name as written, but with joined articles split off.
 pub(super) fn respelled(written: &str) -> String {
     let (mut out, mut word) = (String::new(), String::new());

@@ -342,41 +342,64 @@ const FURTHER: &[&str] = &[
     "zeeshan",
 ];
 
-/// Whether a screened word is well known, and not the listed one in another spelling: of two well-known
+/// Whether a screened word `x` is well known, and not the listed one in another spelling: of two well-known
 /// names neither is the other, and one is no typing error of a word with other consonants.
-pub(super) fn is_other(screened: &[char], listed: &[char]) -> bool {
-    let (x, y): (String, String) = (screened.iter().collect(), listed.iter().collect());
+pub(super) fn is_other(x: &[char], y: &[char]) -> bool {
+    let is_of_one_sound = sound(x) == sound(y);
+    let (a, b): (String, String) = (x.iter().collect(), y.iter().collect());
     let is_named = |word: &str| is_known(word) || is_in(FURTHER, word);
     // `Saiful` of `Saiful Islam`.
     let is_name = |word: &str| is_named(word) || word.strip_suffix("ul").is_some_and(is_named);
-    x != y
-        && is_name(&x)
-        && (is_name(&y) && (sound(screened) != sound(listed) || is_distinct(&x, &y))
-            || sound(screened) != sound(listed)
-                && consonants(screened) != consonants(listed)
-                && !is_derived(&y, &x))
+    a != b
+        && match (is_name(&a), is_name(&b)) {
+            (true, true) => !is_one(&a, &b, is_of_one_sound),
+            (true, false) => {
+                !is_of_one_sound && consonants(&a) != consonants(&b) && !is_derived(&b, &a)
+            }
+            (false, _) => false,
+        }
 }
 
-/// Whether two well-known names of one sound are two: `Hamad` and `Hamid`.
+/// Whether two well-known names are one in two spellings (`Fazal` and `Fazil`, `Murtaza` and `Murtada`).
+fn is_one(x: &str, y: &str, is_of_one_sound: bool) -> bool {
+    (is_of_one_sound || consonants(x) == consonants(y)) && !is_distinct(x, y)
+}
+
+/// Whether two well-known names of the same consonants are two: `Hamad` and `Hamid`.
 fn is_distinct(x: &str, y: &str) -> bool {
     OTHER_VOWELS.iter().any(|names| names.contains(&x) && names.contains(&y))
 }
 
-/// The consonants of a word, of doubled ones one; `h` is often silent.
-fn consonants(word: &[char]) -> Vec<char> {
-    let is_consonant =
-        |letter: &char| !matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'h' | 'w');
-    let mut consonants: Vec<char> = word.iter().copied().filter(is_consonant).collect();
-    consonants.dedup();
+/// The consonants of a word, of doubled ones one, and whether it begins with a vowel. Cyrillic writes `h`
+/// as `kh`, and `g` between vowels; `d` and `z` are one Arabic letter in many names.
+fn consonants(word: &str) -> String {
+    let is_vowel = |letter: &char| matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+    let letters: Vec<char> = word.replace("kh", "h").chars().collect();
+    let is_vowel_at = |at: usize| letters.get(at).is_some_and(is_vowel);
+    let mut consonants = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let folded = match letter {
+            'w' => continue,
+            vowel if is_vowel(vowel) && at == 0 => 'a',
+            vowel if is_vowel(vowel) => continue,
+            'g' if at > 0 && is_vowel_at(at - 1) && is_vowel_at(at + 1) => 'h',
+            'z' => 'd',
+            other => *other,
+        };
+        if !consonants.ends_with(folded) {
+            consonants.push(folded);
+        }
+    }
     consonants
 }
 
 /// Whether two words of other letters are both well known, so that neither is the other mistyped.
 pub(super) fn are_two(x: &[char], y: &[char]) -> bool {
+    let is_of_one_sound = sound(x) == sound(y);
     let (x, y): (String, String) = (x.iter().collect(), y.iter().collect());
     let is_name = |word: &str| is_known(word) || is_in(FURTHER, word);
     match (is_name(&x), is_name(&y)) {
-        (true, true) => true,
+        (true, true) => !is_one(&x, &y, is_of_one_sound),
         (true, false) => is_derived(&y, &x),
         (false, true) => is_derived(&x, &y),
         (false, false) => false,

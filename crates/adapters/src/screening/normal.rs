@@ -339,6 +339,15 @@ fn is_muhammad(word: &str) -> bool {
         && (has_vowel || matches!(vowels, "a" | "e" | "aa"))
 }
 
+/// Whether a word that is read as `Muhammad` may be `Mahmud`, too (`Mahamoud`, `Mohamud`).
+pub(super) fn is_mahmud_too(word: &str) -> bool {
+    let ends = word.trim_end_matches(['d', 't']);
+    ends.len() < word.len()
+        && ends.ends_with(['u', 'o'])
+        && kept(word).is_none()
+        && is_muhammad(word)
+}
+
 /// The spelling that [`VARIANTS`] keeps of a word; `None` for another word.
 fn kept(word: &str) -> Option<&'static str> {
     static KEPT: OnceLock<HashMap<&str, &str>> = OnceLock::new();

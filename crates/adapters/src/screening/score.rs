@@ -87,8 +87,8 @@ const HEAVIER_TENTHS: u32 = 3;
 pub(super) struct Likeness {
     pub(super) score: u32,
     pub(super) cap: u32,
-    /// Whether the cap exists only because all words are very common: an equal birth date lifts it.
-    pub(super) common_only: bool,
+    /// The cap beside an equal birth date, which lifts that of very common words.
+    pub(super) cap_born_same: u32,
     /// Whether the names are near-identical: manual review regardless of other differences.
     pub(super) near: bool,
 }
@@ -237,6 +237,23 @@ fn is_other_name(a: &Heard, listed: &Word, likeness: u32) -> bool {
         && namesakes::is_other(a.letters(), &listed.letters)
 }
 
+/// Whether two names are equal besides a pair of words, and a word that is not very common is in both.
+fn is_rest_equal(
+    likenesses: &[Vec<u32>],
+    screened: &[Heard],
+    listed: &[&Listed],
+    (i, j): (usize, usize),
+) -> bool {
+    let is_equal = |a: usize, b: usize| a != i && b != j && likenesses[a][b] == 1000;
+    let class_of = |at: usize| listed[at].spoken.word.class;
+    let here = (0..screened.len()).filter(|at| *at != i && screened[*at].class().is_significant());
+    let there: Vec<usize> =
+        (0..listed.len()).filter(|at| *at != j && class_of(*at).is_significant()).collect();
+    there.iter().any(|at| class_of(*at) == Class::Plain)
+        && there.iter().all(|at| (0..screened.len()).any(|other| is_equal(other, *at)))
+        && here.into_iter().all(|at| (0..listed.len()).any(|other| is_equal(at, other)))
+}
+
 fn spelling_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     match (a.word.class, b.word.class) {
@@ -262,11 +279,18 @@ pub(super) fn scale_tenths(weight_a: u32, weight_b: u32) -> u32 {
 /// Compares a screened name with a listed one.
 pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Likeness {
     let mut pairs = Vec::with_capacity(screened.len() * 2);
+    let likenesses: Vec<Vec<u32>> =
+        screened.iter().map(|a| listed.iter().map(|b| pair_likeness(a, b)).collect()).collect();
     for (i, a) in screened.iter().enumerate() {
         for (j, b) in listed.iter().enumerate() {
-            let likeness = match pair_likeness(a, b) {
+            let likeness = match likenesses[i][j] {
                 1000 => 1000,
-                other if is_other_name(a, &b.spoken.word, other) => 0,
+                other
+                    if is_other_name(a, &b.spoken.word, other)
+                        && !is_rest_equal(&likenesses, screened, listed, (i, j)) =>
+                {
+                    0
+                }
                 likeness => likeness,
             };
             let is_form = likeness < OTHER_FORM && ends.family >> j & 1 == 0 && is_other_form(a, b);
@@ -283,20 +307,22 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
         });
         tally = Tally::of(&mut pairs, screened, listed);
     }
-    let (here, there): (Vec<Class>, Vec<Class>) = (
+    let (mut here, mut there): (Vec<Class>, Vec<Class>) = (
         screened.iter().map(Heard::class).collect(),
         listed.iter().map(|it| it.spoken.word.class).collect(),
     );
     let (a, b) = (weight(here.iter().copied()), weight(there.iter().copied()));
+    tally.level(&mut here, &mut there);
     // Paired weights are doubled (their mean is used), the scale is in tenths, the result in per
     // cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
-    let (cap, common_only) = tally.cap(screened, listed);
+    let (cap, cap_born_same) = tally.cap(screened, listed, &here);
     let near = tally.is_near(&here, &there, ends)
+        || tally.is_common_in_full(screened, listed)
         || tally.is_near_business(screened, listed, ends)
         || tally.is_short(&here, &there, ends)
         || score >= u32::from(REVIEW_FROM) && tally.is_whole(screened, listed);
-    Likeness { score: score.min(100), cap, common_only, near }
+    Likeness { score: score.min(100), cap, cap_born_same, near }
 }
 
 /// Two words that may be paired.
@@ -458,9 +484,42 @@ impl Tally {
             (0, _) => both,
             (_, 1) => both || long,
             _ if is_other => false,
-            (1, _) => there && (self.is_firm(listed) || !self.has_own(screened)),
+            (1, _) => {
+                there
+                    && (self.is_firm(listed)
+                        || !self.has_own(screened)
+                        || self.has_both(ends) && self.own(screened) <= FURTHER_WORDS)
+            }
             _ => here || there,
         }
+    }
+
+    /// Gives the two words of a pair of one sound the class of the less common one.
+    fn level(&self, here: &mut [Class], there: &mut [Class]) {
+        for (at, class) in here.iter_mut().enumerate() {
+            let place = self.order.get(at).map_or(0, |place| usize::from(*place));
+            let is_exact = self.used_screened >> at & 1 == 1 && self.exact_listed >> place & 1 == 1;
+            let Some(other) = there.get_mut(place).filter(|_| is_exact) else { continue };
+            if matches!(
+                (*class, *other),
+                (Class::Plain, Class::Common) | (Class::Common, Class::Plain)
+            ) {
+                (*class, *other) = (Class::Plain, Class::Plain);
+            }
+        }
+    }
+
+    /// Whether both the given and the family name of the listed name are paired closely.
+    fn has_both(&self, ends: Ends) -> bool {
+        self.near_listed & ends.given != 0 && self.near_listed & ends.family != 0
+    }
+
+    /// How many words the screened name has that the listed one has not.
+    fn own(&self, screened: &[Class]) -> usize {
+        let is_own = |(at, class): &(usize, &Class)| {
+            **class != Class::Particle && self.used_screened >> at & 1 == 0
+        };
+        screened.iter().enumerate().filter(is_own).count()
     }
 
     /// Whether a word that is not very common is the same in both names.
@@ -471,8 +530,7 @@ impl Tally {
 
     /// Whether the screened name has a word that the listed one has not.
     fn has_own(&self, screened: &[Class]) -> bool {
-        let mut places = screened.iter().enumerate();
-        places.any(|(at, class)| *class != Class::Particle && self.used_screened >> at & 1 == 0)
+        self.own(screened) > 0
     }
 
     /// Whether a business is the listed one in short, or within a longer name: a word besides its trade
@@ -566,7 +624,8 @@ impl Tally {
             && all(&|at, class| class == Class::Particle || is_used(at));
         let further = count(&|at, class| class != Class::Particle && !is_used(at));
         let is_rare = |at: usize, class: Class| {
-            let sure = if given_is_common { self.firm_listed } else { self.sure_listed };
+            let is_firm = given_is_common && further > FURTHER_WORDS;
+            let sure = if is_firm { self.firm_listed } else { self.sure_listed };
             class == Class::Plain && (sure & self.near_listed & ends.family) >> at & 1 == 1
         };
         let most = match given_is_common && has(self.long_listed, ends.family) {
@@ -591,8 +650,10 @@ impl Tally {
         places.iter().zip(next).filter(|(place, next)| place > next).count() <= 1
     }
 
-    fn cap(&self, screened: &[Heard], listed: &[&Listed]) -> (u32, bool) {
+    /// The highest score of the names, and that beside an equal birth date.
+    fn cap(&self, screened: &[Heard], listed: &[&Listed], classes: &[Class]) -> (u32, u32) {
         let review = u32::from(HIT_FROM) - 1;
+        let paid = u32::from(REVIEW_FROM) - 1;
         let unpaired = |used: u64, (at, class): (usize, Class)| {
             class != Class::Particle && used >> at & 1 == 0
         };
@@ -607,25 +668,22 @@ impl Tally {
         let significant =
             |words: &[(Class, usize)]| words.iter().filter(|it| it.0.is_significant()).count();
         let weakest = self.weakest.unwrap_or(0);
-        if self.is_one_of_many(screened, listed) {
-            return (u32::from(REVIEW_FROM) - 1, false);
-        }
-        if self.is_common_of_many(screened) {
-            return (u32::from(REVIEW_FROM) - 1, true);
-        }
-        if self.is_family_alone(&here, &there) {
-            return (u32::from(REVIEW_FROM) - 1, false);
+        if self.is_one_of_many(screened, listed)
+            || self.is_common_of_many(screened, listed, classes)
+            || self.is_family_alone(&here, &there)
+        {
+            return (paid, review);
         }
         if significant(&here).min(significant(&there)) <= 1 {
             if self.initial && self.has_equal_rare(listed) {
-                return (review, false);
+                return (review, review);
             }
             let shortest = longest_word(&here).min(longest_word(&there));
             if weakest < 1000 && shortest <= SHORT_WORD_LETTERS {
-                return (u32::from(REVIEW_FROM) - 1, false);
+                return (paid, paid);
             }
             if weakest < 1000 || shortest <= SHORT_NAME_LETTERS {
-                return (review, false);
+                return (review, review);
             }
         }
         let is_other = left_out
@@ -634,14 +692,14 @@ impl Tally {
             || self.inexact
             || have_other_trades(screened, listed);
         if is_other || weakest < HIT_PAIR || !self.is_in_order(listed) {
-            return (review, false);
+            return (review, review);
         }
         let is_common =
             |it: &&Heard| it.class() != Class::Plain || normal::is_frequent(it.letters());
         let is_rare = screened.iter().any(|it| !is_common(&it));
         let common = !is_rare && here.iter().any(|it| it.0 == Class::Common)
             || here.iter().all(|it| it.0 != Class::Plain);
-        if common { (review, true) } else { (100, false) }
+        if common { (review, 100) } else { (100, 100) }
     }
 }
 
@@ -666,18 +724,38 @@ impl Tally {
             && self.longest_equal < LONG_WORD_LETTERS
     }
 
-    /// Whether a name shares nothing but very common words with the listed one, and has others.
-    fn is_common_of_many(&self, screened: &[Heard]) -> bool {
+    /// Whether a name shares nothing but very common words with the listed one, and is another: a word of
+    /// the listed one is missing, or it has two at most and the name has a further one that is not very
+    /// common.
+    fn is_common_of_many(&self, screened: &[Heard], listed: &[&Listed], classes: &[Class]) -> bool {
         let is_used = |at: usize| self.used_screened >> at & 1 == 1;
-        let all_common = screened
-            .iter()
-            .enumerate()
-            .all(|(at, it)| !is_used(at) || matches!(it.class(), Class::Common | Class::Particle));
-        let has_own = screened
-            .iter()
-            .enumerate()
-            .any(|(at, it)| it.class() != Class::Particle && !is_used(at));
-        all_common && has_own
+        let all_common = (classes.iter().enumerate())
+            .all(|(at, class)| !is_used(at) || matches!(class, Class::Common | Class::Particle));
+        let own = || screened.iter().enumerate().filter(|(at, it)| !is_used(*at) && is_own(it));
+        let is_plain = |(_, it): (usize, &Heard)| it.class() == Class::Plain;
+        let is_short = significant(listed) <= FEW_WORDS;
+        all_common
+            && own().next().is_some()
+            && (!self.is_in_full(listed) || is_short && own().any(is_plain))
+    }
+
+    /// Whether every word of the listed name is paired closely.
+    fn is_in_full(&self, listed: &[&Listed]) -> bool {
+        let is_near = |at: usize| self.near_listed >> at & 1 == 1;
+        let mut words = listed.iter().enumerate();
+        words.all(|(at, it)| !it.spoken.word.class.is_significant() || is_near(at))
+    }
+
+    /// Whether a listed name of two or more very common words is in full in the other one: three words
+    /// or more beside any, two beside very common ones and initials.
+    fn is_common_in_full(&self, screened: &[Heard], listed: &[&Listed]) -> bool {
+        let is_used = |at: usize| self.used_screened >> at & 1 == 1;
+        let is_plain = |it: &Heard| it.class() == Class::Plain;
+        let has_plain = screened.iter().enumerate().any(|(at, it)| !is_used(at) && is_plain(it));
+        let words = significant(listed);
+        listed.iter().all(|it| it.spoken.word.class != Class::Plain)
+            && self.is_in_full(listed)
+            && (words > FEW_WORDS || words == FEW_WORDS && !has_plain)
     }
 
     /// Whether a word that is not very common has equal letters in both names.
@@ -686,6 +764,16 @@ impl Tally {
             it.spoken.word.class == Class::Plain && self.equal_listed >> at & 1 == 1
         })
     }
+}
+
+fn significant(listed: &[&Listed]) -> usize {
+    listed.iter().filter(|it| it.spoken.word.class.is_significant()).count()
+}
+
+/// Whether a further word makes a name another one: initials, particles and `Muhammad` do not.
+pub(super) fn is_own(heard: &Heard) -> bool {
+    let is_prefix = || heard.letters().iter().copied().eq("muhammad".chars());
+    heard.class().is_significant() && !is_prefix()
 }
 
 /// Whether a word of a business is neither short nor ordinary nor a place.

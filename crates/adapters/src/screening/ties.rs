@@ -25,13 +25,14 @@ pub(super) fn settle(likeness: Likeness, weak: bool, entry: &ListEntry, party: &
         score += if birth == Tie::Same { SAME_BIRTHDATE_POINTS } else { 0 };
         score += if country == Tie::Same { COUNTRY_POINTS } else { 0 };
     }
-    let lifted = likeness.common_only && birth == Tie::Same;
-    let cap = if lifted { 100 } else { likeness.cap };
+    let cap = if birth == Tie::Same { likeness.cap_born_same } else { likeness.cap };
     let cap = if weak { cap.min(u32::from(HIT_FROM) - 1) } else { cap };
     score = score.min(cap).min(100);
     score = score.saturating_sub(if birth == Tie::Other { OTHER_BIRTHDATE_POINTS } else { 0 });
     score = score.saturating_sub(if country == Tie::Other { COUNTRY_POINTS } else { 0 });
-    if likeness.near { score.max(u32::from(REVIEW_FROM).min(cap)) } else { score }
+    // Of the same day, what very common words alone would clear.
+    let is_born_same = birth == Tie::Same && likeness.cap < cap && likeness.score >= ADD_FROM;
+    if likeness.near || is_born_same { score.max(u32::from(REVIEW_FROM).min(cap)) } else { score }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -482,15 +482,17 @@ pub(super) const FREQUENT: &[&str] = &[
     "zahrani",
 ];
 
-/// Well-known names of one sound that are two.
+/// Well-known names of the same consonants that are two.
 pub(super) const OTHER_VOWELS: &[[&str; 2]] = &[
+    ["bashar", "bashir"],
     ["hamad", "hamid"],
+    ["hasan", "husayn"],
     ["jamal", "jamil"],
     ["kamal", "kamil"],
     ["karam", "karim"],
+    ["mahmud", "muhammad"],
     ["rashad", "rashid"],
     ["sad", "said"],
-    ["salah", "saleh"],
     ["salam", "salim"],
 ];
 
