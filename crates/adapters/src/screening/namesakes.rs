@@ -350,11 +350,13 @@ pub(super) fn is_other(x: &[char], y: &[char]) -> bool {
     let is_named = |word: &str| is_known(word) || is_in(FURTHER, word);
     // `Saiful` of `Saiful Islam`.
     let is_name = |word: &str| is_named(word) || word.strip_suffix("ul").is_some_and(is_named);
+    // `h` is often silent.
+    let bare = |word: &str| consonants(word).replace(['h', 'a'], "");
     a != b
         && match (is_name(&a), is_name(&b)) {
             (true, true) => !is_one(&a, &b, is_of_one_sound),
             (true, false) => {
-                !is_of_one_sound && consonants(&a) != consonants(&b) && !is_derived(&b, &a)
+                !is_of_one_sound && bare(&a) != bare(&b) && !is_derived(&b, &a)
             }
             (false, _) => false,
         }
