@@ -355,9 +355,7 @@ pub(super) fn is_other(x: &[char], y: &[char]) -> bool {
     a != b
         && match (is_name(&a), is_name(&b)) {
             (true, true) => !is_one(&a, &b, is_of_one_sound),
-            (true, false) => {
-                !is_of_one_sound && bare(&a) != bare(&b) && !is_derived(&b, &a)
-            }
+            (true, false) => !is_of_one_sound && bare(&a) != bare(&b) && !is_derived(&b, &a),
             (false, _) => false,
         }
 }
