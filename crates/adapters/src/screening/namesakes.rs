@@ -343,7 +343,7 @@ const FURTHER: &[&str] = &[
 ];
 
 /// Whether a screened word `x` is well known, and not the listed one in another spelling: of two well-known
-/// names neither is the other, and one is no typing error of a word with other consonants.
+/// names neither is the other, and a well-known one is not a mistyped word with other consonants.
 pub(super) fn is_other(x: &[char], y: &[char]) -> bool {
     let is_of_one_sound = sound(x) == sound(y);
     let (a, b): (String, String) = (x.iter().collect(), y.iter().collect());
