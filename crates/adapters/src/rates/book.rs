@@ -32,8 +32,11 @@ pub const DEFAULT_MAX_DEPEG_BPS: u32 = 50;
 /// Two sources whose rates of a pair differ by more than this disagree, in basis points.
 pub const DEFAULT_MAX_DIFFERENCE_BPS: u32 = 100;
 /// A first rate is held back if it is this many times the embedded level of its pair, or this fraction
-/// of it: a currency moves less in years, a scale or a direction read wrongly moves it further.
+/// of it: a currency moves less in years, a scale or a direction read wrongly moves it further. Levels
+/// near 1 are compared with their inverse, see [`is_other_way_round`].
 pub const MAX_FIRST_FACTOR: i64 = 5;
+/// The same in words.
+const FAR: &str = "further from the usual level than a factor of 5, or the other way round";
 /// A source that failed is read again after this, if not earlier.
 const RETRY_AFTER: Span = Span::mins(1);
 
@@ -52,8 +55,8 @@ pub struct RateLimits {
 pub struct HeldBack {
     /// The pair with the new rate.
     pub new: DirectRate,
-    /// The last known rate; `None` = none is known, and the new one is more than
-    /// [`MAX_FIRST_FACTOR`] times the usual level, or less than that fraction of it.
+    /// The last known rate; `None` = the new one is off its usual level, or near the last one in a
+    /// document with an inverted rate.
     pub last: Option<Mid>,
 }
 
@@ -67,7 +70,7 @@ impl fmt::Display for HeldBack {
             }
             None => write!(
                 out,
-                "the first rate is further from the usual level than a factor of {MAX_FIRST_FACTOR}, and no other source states about the same"
+                "it or another rate of the document is {FAR}, and no other source states about the same"
             ),
         }
     }
@@ -260,7 +263,7 @@ impl LiveRates {
             }
             if !first.is_empty() {
                 all.insert(format!(
-                    "rate source {title}: the first rate of {first} is further from the usual level than a factor of {MAX_FIRST_FACTOR}, it is not used before another source states about the same"
+                    "rate source {title}: {first} is not used before another source states about the same: it or another rate of the document is {FAR}"
                 ));
             }
             if !state.missing.is_empty() {
@@ -302,8 +305,13 @@ impl LiveRates {
         let known = state.table.snapshot().into_iter().map(|rate| rate.pair());
         state.missing = known.filter(|pair| !pairs.contains(pair)).collect();
         state.held_back.retain(|held| pairs.contains(&held.new.pair()));
+        let jumped = |rate: &DirectRate| {
+            let last = self.own_mid(in_force, at, rate.base, rate.quote);
+            last.is_none_or(|last| self.has_jumped(last, rate))
+        };
+        let is_doubtful = sheet.rates.iter().any(|rate| is_inverted(rate) && jumped(rate));
         for rate in sheet.rates {
-            self.take_rate(in_force, at, rate, refreshed);
+            self.take_rate(in_force, at, rate, is_doubtful, refreshed);
         }
         self.release_confirmed(in_force, refreshed);
     }
@@ -328,6 +336,7 @@ impl LiveRates {
         in_force: &mut InForce,
         at: usize,
         rate: DirectRate,
+        is_doubtful: bool,
         refreshed: &mut RateRefresh,
     ) {
         let (base, quote) = rate.pair();
@@ -342,15 +351,18 @@ impl LiveRates {
         }
         // The price of a stablecoin takes effect at once: the limit on its distance from 1 USD
         // guards it, and an old price in force would hide that it has lost its peg.
-        let last = own
-            .map(|own| own.mid)
-            .or_else(|| self.kept_mid(in_force, at, base, quote))
+        let last = self
+            .own_mid(in_force, at, base, quote)
             .or_else(|| self.shown_mid(in_force, base, quote));
-        let jumped = match last {
-            Some(last) => moved_beyond(last.rate, rate.mid.rate, self.limits.max_move_bps),
-            None => is_off_level(&rate),
+        let is_off = match (last, is_doubtful) {
+            (Some(last), false) => self.has_jumped(last, &rate),
+            (Some(last), true) => {
+                moved_beyond(last.rate, rate.mid.rate, self.limits.max_difference_bps)
+            }
+            (None, _) => is_doubtful || is_off_level(&rate),
         };
-        let held = (!is_peg(rate) && jumped && !self.confirmed(in_force, at, &rate))
+        let last = last.filter(|last| self.has_jumped(*last, &rate));
+        let held = (!is_peg(rate) && is_off && !self.confirmed(in_force, at, &rate))
             .then_some(HeldBack { new: rate, last });
         let state = &mut in_force.states[at];
         match held {
@@ -363,6 +375,22 @@ impl LiveRates {
                 refreshed.updated += 1;
             }
         }
+    }
+
+    /// What a source states of a pair so far, or stated before the start.
+    fn own_mid(
+        &self,
+        in_force: &InForce,
+        at: usize,
+        base: Currency,
+        quote: Currency,
+    ) -> Option<Mid> {
+        let own = in_force.states[at].table.direct(base, quote);
+        own.map(|own| own.mid).or_else(|| self.kept_mid(in_force, at, base, quote))
+    }
+
+    fn has_jumped(&self, last: Mid, rate: &DirectRate) -> bool {
+        moved_beyond(last.rate, rate.mid.rate, self.limits.max_move_bps)
     }
 
     /// What a source stated or implied before the start, unless that is too long ago.
@@ -580,13 +608,38 @@ fn coins_of(base: Currency, quote: Currency) -> impl Iterator<Item = Currency> {
     coins.filter(move |coin| [base, quote].contains(coin))
 }
 
-/// Whether a rate has another magnitude than its pair usually has.
+/// Whether a rate has another magnitude or direction than its pair usually has.
 fn is_off_level(rate: &DirectRate) -> bool {
     let Some(level) = LEVELS.mid(rate.base, rate.quote) else { return false };
+    is_far(rate.mid.rate, level.rate)
+        || is_other_way_round(rate.mid.rate, level.rate).unwrap_or(false)
+}
+
+/// Whether a rate is off its usual level, and its inverse is not.
+fn is_inverted(rate: &DirectRate) -> bool {
+    let inverse = || Decimal::ONE.checked_div(rate.mid.rate, DERIVED_DECIMALS, Rounding::HalfEven);
+    let level = || LEVELS.mid(rate.base, rate.quote);
+    is_off_level(rate)
+        && inverse().zip(level()).is_some_and(|(inverse, level)| !is_far(inverse, level.rate))
+}
+
+/// Whether one is more than [`MAX_FIRST_FACTOR`] times the other.
+fn is_far(one: Decimal, other: Decimal) -> bool {
     let factor = Decimal::from_int(MAX_FIRST_FACTOR);
     let exceeds =
         |one: Decimal, other: Decimal| other.checked_mul(factor).is_some_and(|most| one > most);
-    exceeds(rate.mid.rate, level.rate) || exceeds(level.rate, rate.mid.rate)
+    exceeds(one, other) || exceeds(other, one)
+}
+
+/// Whether a rate is beyond 1, seen from its usual level, and nearer to the inverse of that than to 1:
+/// 1.16 of a pair at 0.86, which is no factor of 5. A level within a tenth of 1 says nothing. `None` if
+/// a product exceeds 128 bits.
+fn is_other_way_round(rate: Decimal, level: Decimal) -> Option<bool> {
+    const ABOVE: Decimal = Decimal::new(11, 1);
+    const BELOW: Decimal = Decimal::new(9, 1);
+    let inverse = Decimal::ONE.checked_div(rate, DERIVED_DECIMALS, Rounding::HalfEven)?;
+    let scaled = rate.checked_mul(level)?;
+    Some((level > ABOVE && scaled < inverse) || (level < BELOW && scaled > inverse))
 }
 
 /// Whether a pair is the price of a stablecoin in USD.

@@ -285,9 +285,10 @@ impl Walk<'_, '_> {
         }
         self.form = form;
         self.has_fraction |= texts.any(|text| text.contains(['.', 'e', 'E']));
-        let as_of = scope
-            .as_of
-            .ok_or_else(|| SheetError::Missing(format!("the time of {}", pair(base, quote))))?;
+        let as_of = scope.as_of.ok_or_else(|| match self.unread_time(self.root) {
+            Some(text) => SheetError::Time(shown(text)),
+            None => SheetError::Missing(format!("the time of {}", pair(base, quote))),
+        })?;
         self.read.add(base, quote, price, as_of)
     }
 
@@ -340,14 +341,24 @@ impl Walk<'_, '_> {
     fn times(&self, node: &Node) -> Vec<(bool, Timestamp, bool)> {
         let Node::Object(members) = node else { return Vec::new() };
         let times = members.iter().filter_map(|(name, value)| {
-            let name = name.to_ascii_lowercase();
-            let has = |part: &&str| name.contains(*part);
-            let is_theirs = TIMES.iter().any(&has) && !OTHER_TIMES.iter().any(&has);
-            let text = plain(value).filter(|_| is_theirs)?;
+            let text = time_text(name, value)?;
             let (time, is_precise) = self.read.published.time(text, self.read.now)?;
-            Some((!is_precise, time, DAYS.contains(&name.as_str())))
+            Some((!is_precise, time, DAYS.contains(&name.to_ascii_lowercase().as_str())))
         });
         times.collect()
+    }
+
+    /// The first text at the place of a time that is none.
+    fn unread_time<'n>(&self, node: &'n Node) -> Option<&'n str> {
+        match node {
+            Node::List(items) => items.iter().find_map(|item| self.unread_time(item)),
+            Node::Object(members) => members.iter().find_map(|(name, value)| {
+                let is_unread =
+                    |text: &&str| self.read.published.time(text, self.read.now).is_none();
+                time_text(name, value).filter(is_unread).or_else(|| self.unread_time(value))
+            }),
+            _ => None,
+        }
     }
 
     /// The time of the root, else of a part of the document that has no rates, such as `meta`. An
@@ -367,6 +378,14 @@ impl Walk<'_, '_> {
         let day = parts().filter_map(|(_, node)| day_of(&self.times(node))).min();
         Some(day.filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
     }
+}
+
+/// The text of a member that is named as the time of the rates is.
+fn time_text<'n>(name: &str, value: &'n Node) -> Option<&'n str> {
+    let name = name.to_ascii_lowercase();
+    let has = |part: &&str| name.contains(*part);
+    let is_theirs = TIMES.iter().any(has) && !OTHER_TIMES.iter().any(has);
+    plain(value).filter(|_| is_theirs)
 }
 
 /// The earliest day of the rates among an object's times.
@@ -583,10 +602,21 @@ fn at<'n>(root: &'n Node, pointer: &str) -> Result<&'n Node, SheetError> {
     let missing = || SheetError::Missing(pointer.to_owned());
     pointer.split('/').skip(1).try_fold(root, |node, step| {
         let step = step.replace("~1", "/").replace("~0", "~");
-        let Node::Object(members) = node else { return Err(missing()) };
-        let member = members.iter().find(|(name, _)| *name == step);
-        member.map(|(_, value)| value).ok_or_else(missing)
+        match node {
+            Node::Object(members) => {
+                members.iter().find(|(name, _)| *name == step).map(|(_, value)| value)
+            }
+            Node::List(items) => place(&step).and_then(|place| items.get(place)),
+            _ => None,
+        }
+        .ok_or_else(missing)
     })
+}
+
+/// The place in a list that a step of a pointer names: digits without a leading zero.
+fn place(step: &str) -> Option<usize> {
+    let is_place = step == "0" || !step.starts_with(['0', '+']);
+    is_place.then(|| step.parse().ok())?
 }
 
 fn text_at(root: &Node, pointer: &str) -> Result<String, SheetError> {

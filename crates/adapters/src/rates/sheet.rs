@@ -126,11 +126,13 @@ pub enum SheetError {
         pair: String,
     },
     /// A time that cannot be read.
-    #[error("{0:?} is neither RFC 3339, a date, nor seconds since 1970")]
+    #[error(
+        "{0:?} is neither RFC 3339, a date that names its month or begins with the year, nor seconds since 1970"
+    )]
     Time(String),
 }
 
-/// The locations of values in a JSON document (RFC 6901 pointers through objects only). What is not
+/// The locations of values in a JSON document (RFC 6901 pointers). What is not
 /// given is found by the document's structure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonShape {
@@ -174,6 +176,11 @@ pub fn read(
     let sheet = match text.bytes().next() {
         None => return Err(SheetError::Form("the document is empty".to_owned())),
         Some(b'{' | b'[') if !is_toml(text) => json::read(text, shape, read)?,
+        Some(b'<') if is_page(text) => {
+            return Err(SheetError::Form(
+                "is a web page, as of a sign-in, an error or the publisher's site".to_owned(),
+            ));
+        }
         Some(b'<') => Sheet { form: Form::Ecb, rates: ecb::read(text, read)? },
         Some(_) if is_toml(text) => Sheet { form: Form::Sheet, rates: toml(text, read)? },
         Some(_) => Sheet { form: Form::Sheet, rates: csv(text, read)? },
@@ -226,6 +233,13 @@ fn is_toml(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     first.is_some_and(|line| line.starts_with("[rates") || line.starts_with("as_of"))
+}
+
+/// Whether a text is HTML.
+fn is_page(text: &str) -> bool {
+    ["<!doctype html", "<html"].iter().any(|start| {
+        text.get(..start.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(start))
+    })
 }
 
 /// What a reader has found so far, and how times are read.

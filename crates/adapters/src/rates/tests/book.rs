@@ -419,6 +419,11 @@ async fn a_first_rate_of_another_magnitude_is_not_used() {
         ("USD,PKR,27.875", "USD/PKR"),
         // Rupees for a dollar, as dollars for a rupee.
         ("PKR,USD,278.75", "PKR/USD"),
+        // Levels near 1, the other way round.
+        ("USD,EUR,1.163", "USD/EUR"),
+        ("EUR,USD,0.862", "EUR/USD"),
+        ("USD,SGD,0.775", "USD/SGD"),
+        ("SGD,EUR,1.51", "SGD/EUR"),
     ] {
         let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
         files.write("a", &[row], NOW);
@@ -427,7 +432,7 @@ async fn a_first_rate_of_another_magnitude_is_not_used() {
         assert!(matches!(held[..], [HeldBack { last: None, .. }]), "{held:?}");
         assert_eq!(used(&rates, NOW), None, "{row}");
         let condition = format!(
-            "rate source a: the first rate of {pair} is further from the usual level than a factor of 5, it is not used before another source states about the same"
+            "rate source a: {pair} is not used before another source states about the same: it or another rate of the document is further from the usual level than a factor of 5, or the other way round"
         );
         assert!(rates.conditions(NOW).contains(&condition), "{:?}", rates.conditions(NOW));
         assert!(rates.kept() == KeptRates::default());
@@ -435,10 +440,41 @@ async fn a_first_rate_of_another_magnitude_is_not_used() {
         let next = NOW + Span::mins(1);
         assert_eq!(rates.refresh(&client(), next).await.held_back, [], "confirmed");
     }
-    // Years of devaluations are not that far.
-    files.write("a", &["USD,PKR,1300"], NOW);
+    // Years of devaluations are not that far, nor is parity.
+    for row in ["USD,PKR,1300", "USD,EUR,1.05", "EUR,USD,0.95", "USD,SGD,1.01", "OMR,BHD,1.05"] {
+        files.write("a", &[row], NOW);
+        let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+        assert_eq!(rates.refresh(&client(), NOW).await.held_back, [], "{row}");
+    }
+}
+
+/// What one rate of a document shows holds for those whose magnitude says nothing.
+#[tokio::test]
+async fn no_rate_of_a_document_the_other_way_round_is_used() {
+    let files = Files::new();
+    files.write("a", &["USD,EUR,1.02", "USD,PKR,0.003589", "OMR,BHD,1.02"], NOW);
+    files.write("b", &["USD,EUR,0.86", "USD,PKR,278.6", "OMR,BHD,0.98"], NOW);
+    let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+    let held = rates.refresh(&client(), NOW).await.held_back;
+    assert_eq!(held.len(), 3, "{held:?}");
+    assert_eq!(used(&rates, NOW).as_deref(), Some("278.6"));
+    let stated = rates.stated();
+    let of_a = stated.first().map(|(_, state)| state.table.snapshot());
+    assert_eq!(of_a, Some(Vec::new()));
+    // A source that turns its direction.
+    let later = NOW + Span::mins(1);
     let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    files.write("a", &["USD,EUR,0.98", "USD,PKR,278.6", "OMR,BHD,0.98"], NOW);
     assert_eq!(rates.refresh(&client(), NOW).await.held_back, []);
+    files.write("a", &["USD,EUR,1.02", "USD,PKR,0.003589", "OMR,BHD,1.02"], later);
+    assert_eq!(rates.refresh(&client(), later).await.held_back.len(), 3);
+    // One that has come there slowly is believed.
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    for (rate, at) in [("1.02", 0), ("1.06", 1), ("1.1", 2), ("1.14", 3)] {
+        let at = NOW + Span::days(at);
+        files.write("a", &[&format!("USD,EUR,{rate}"), "OMR,BHD,0.98"], at);
+        assert_eq!(rates.refresh(&client(), at).await.held_back, [], "{rate}");
+    }
 }
 
 #[test]

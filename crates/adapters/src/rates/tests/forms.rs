@@ -173,11 +173,10 @@ fn the_ecbs_xml_is_read_with_its_newest_day_and_its_hour() {
         assert_read((case, Form::Ecb, rates, "2026-11-20T15:00:00Z"), &JsonShape::default());
     }
     for (text, rule) in [
-        ("<!DOCTYPE html><html><body>Maintenance</body></html>", "XML: has a DOCTYPE"),
-        (
-            "<html><body>Maintenance</body></html>",
-            "an XML document <html> without the rates of a day",
-        ),
+        ("<!DOCTYPE html><html><body>Maintenance</body></html>", "is a web page"),
+        ("<html><body>Maintenance</body></html>", "is a web page"),
+        ("<!DOCTYPE Envelope><Envelope/>", "XML: has a DOCTYPE"),
+        ("<page/>", "an XML document <page> without the rates of a day"),
         ("<Envelope><Cube><Cube time='2026-11-20'/></Cube></Envelope>", "states no rate"),
         (
             "<Envelope><Cube><Cube time='20.11.2026'/></Cube></Envelope>",
@@ -241,6 +240,19 @@ fn pointers_name_what_the_structure_leaves_open() {
     let json =
         r#"{"meta":{"updated":1795244268},"old":{"PKR":1},"data":{"usd/rates":{"PKR":278.75}}}"#;
     assert_read((json, Form::Rates, &["USD/PKR 278.75"], "2026-11-21T06:57:48Z"), &shape);
+    let shape_of_list = JsonShape {
+        base: Some("/1/base".to_owned()),
+        as_of: Some("/0".to_owned()),
+        rates: Some("/1/rows/0".to_owned()),
+        ..JsonShape::default()
+    };
+    let list = r#"[1795244268,{"base":"USD","rows":[{"PKR":278.75},{"PKR":1}]}]"#;
+    assert_read((list, Form::Rates, &["USD/PKR 278.75"], "2026-11-21T06:57:48Z"), &shape_of_list);
+    for place in ["/1/rows/2", "/1/rows/-", "/1/rows/00", "/1/rows/+0", "/1/rows/", "/1/rows/a"] {
+        let shape = JsonShape { rates: Some(place.to_owned()), ..shape_of_list.clone() };
+        let error = read_as(list, None, &shape).expect_err(place);
+        assert_eq!(error, SheetError::Missing(place.to_owned()));
+    }
     for (shape, rule) in [
         (JsonShape { as_of: Some("/time".to_owned()), ..JsonShape::default() }, "/time is missing"),
         (JsonShape { rates: Some("/a/b".to_owned()), ..JsonShape::default() }, "/a/b is missing"),
@@ -295,6 +307,16 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
         (r#"{"base":"USD","rates":{"PKR":1}}"#.to_owned(), "the time of USD/PKR is missing"),
         (
             r#"{"base":"USD","as_of":"soon","rates":{"PKR":1}}"#.to_owned(),
+            "\"soon\" is neither RFC 3339, a date that",
+        ),
+        (
+            r#"{"base":"USD","data":[{"rate_date":"11/10/2026","PKR":1}]}"#.to_owned(),
+            "\"11/10/2026\" is neither RFC 3339, a date that",
+        ),
+        ("<!DOCTYPE html><html><title>Sign in</title></html>".to_owned(), "is a web page"),
+        ("\n<HTML>".to_owned(), "is a web page"),
+        (
+            r#"{"base":"USD","next_update":"soon","rates":{"PKR":1}}"#.to_owned(),
             "the time of USD/PKR is missing",
         ),
         (
