@@ -112,9 +112,17 @@ impl EvmChain {
 
     /// Whether another block has replaced one that was already processed: as many nodes as money
     /// needs say so. They outvote one that still has it, and not the other way round. If fewer
-    /// answer, it is in doubt, and remains for now.
+    /// answer, it is in doubt, and remains for now. A node with another block has to name the chain
+    /// again: on another one, every block is another.
     pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
-        let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
+        let ask = async |node: &Endpoint| {
+            let found = block(node, BlockAt::Number(known.number)).await?;
+            if found.is_some_and(|found| found.hash != known.hash) {
+                node.confirm_chain().await?;
+            }
+            Ok(found)
+        };
+        let said = self.every(|node| Box::pin(ask(node))).await;
         let found: Vec<(&Endpoint, BlockHash)> = said
             .answers
             .into_iter()

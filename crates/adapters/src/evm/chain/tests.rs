@@ -1047,6 +1047,37 @@ async fn a_node_that_was_away_names_its_chain_again() {
     assert!(is_unreachable(chain.head().await).contains("it is on chain 1, not 31337"));
 }
 
+/// As behind a load balancer that leads to another network from now on.
+#[tokio::test]
+async fn a_node_that_answers_for_another_chain_all_at_once_replaces_no_block() {
+    let hands = Arc::new(Hands::default());
+    let clock: Arc<dyn Clock> = hands.clone();
+    let moved =
+        || node().on("eth_getBlockByNumber", header(7, 7)).on("eth_blockNumber", json!("0x7"));
+    let known =
+        Block { number: 7, hash: BlockHash([9; 32]), parent: BlockHash([6; 32]), at: Timestamp(0) };
+    let node = moved();
+    let chain = chain_with([node.clone()], &clock);
+    assert_eq!(chain.is_gone(&known).await, Ok(true), "another block of the same chain");
+    *node.chain_id.lock().expect("chain") = Some("0x1".to_owned());
+    assert_eq!(chain.head().await, Ok(7), "it has named its chain a moment ago");
+    for _ in 0..2 {
+        let text = is_unreachable(chain.is_gone(&known).await);
+        assert_eq!(text, "first node: it is on chain 1, not 31337");
+    }
+    *node.chain_id.lock().expect("chain") = None;
+    assert_eq!(chain.is_gone(&known).await, Ok(true));
+    // Without a contradiction it is asked again after a while.
+    *node.chain_id.lock().expect("chain") = Some("0x1".to_owned());
+    hands.forward(Span::secs(61));
+    assert!(is_unreachable(chain.head().await).contains("it is on chain 1, not 31337"));
+    // One of three leaves it to the others.
+    let away = moved();
+    *away.chain_id.lock().expect("chain") = Some("0x1".to_owned());
+    let chain = chain_with([away, moved(), moved()], &clock);
+    assert_eq!(chain.is_gone(&known).await, Ok(true));
+}
+
 #[tokio::test]
 async fn two_nodes_of_three_are_enough_and_one_is_not() {
     let word = |number: u128| json!(format!("0x{number:064x}"));

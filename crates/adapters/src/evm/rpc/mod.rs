@@ -9,7 +9,7 @@ mod health;
 mod http;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use domain::ports::{Answer, Clock};
@@ -20,10 +20,16 @@ use serde_json::value::RawValue;
 
 use super::hex::{self, Hex};
 use domain::chain::ON_CHAIN;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 pub(super) use faults::{NodeError, RpcFault, clean};
 use health::Health;
 pub use http::{HttpSettings, HttpTransport};
+
+/// How long a node that named its chain is not asked for it again: once a minute is a twentieth of what
+/// the heads of a chain with blocks of 12 s take.
+const CONFIRMED_FOR: Span = Span::mins(1);
+/// The time of a confirmation that it has not given, in microseconds.
+const NEVER: i64 = i64::MIN;
 
 /// Transports one JSON-RPC message to a node and returns the answer: over HTTP, or to a chain in
 /// this process.
@@ -88,8 +94,8 @@ pub(super) struct Endpoint {
     chain_id: u64,
     clock: Arc<dyn Clock>,
     health: Health,
-    /// Whether it has confirmed the chain id.
-    is_known: AtomicBool,
+    /// When it last confirmed the chain id, in microseconds since 1970.
+    confirmed_at: AtomicI64,
     /// Whether it has rejected an array of requests: from then on requests are sent one by one.
     takes_no_batches: AtomicBool,
 }
@@ -111,7 +117,7 @@ impl Endpoint {
             chain_id,
             clock,
             health: Health::default(),
-            is_known: AtomicBool::new(false),
+            confirmed_at: AtomicI64::new(NEVER),
             takes_no_batches: AtomicBool::new(false),
         }
     }
@@ -264,16 +270,22 @@ impl Endpoint {
         self.health.note(begun, self.clock.now(), answered.as_ref().err());
         // Whatever answers at its address next may be on another chain.
         if matches!(answered, Err(RpcFault::Transport(TransportFault::Failed(_)))) {
-            self.is_known.store(false, Ordering::Relaxed);
+            self.confirmed_at.store(NEVER, Ordering::Relaxed);
         }
         answered
     }
 
-    /// Trusts a node only after it has named the chain: an address is valid on every chain.
+    /// Trusts a node only after it has named the chain, and names it again from time to time: an
+    /// address is valid on every chain, and a load balancer can lead to another one at any time.
     async fn check_chain(&self) -> Result<(), RpcFault> {
-        if self.is_known.load(Ordering::Relaxed) {
-            return Ok(());
-        }
+        let (now, confirmed) = (self.clock.now(), self.confirmed_at.load(Ordering::Relaxed));
+        let is_known = confirmed != NEVER && now - Timestamp(confirmed) < CONFIRMED_FOR;
+        if is_known { Ok(()) } else { self.confirm_chain().await }
+    }
+
+    /// Asks it for its chain, whatever it confirmed before.
+    pub(super) async fn confirm_chain(&self) -> Result<(), RpcFault> {
+        self.confirmed_at.store(NEVER, Ordering::Relaxed);
         let Hex(chain_id) =
             self.ask_unchecked::<Hex<u64>>("eth_chainId", Value::Array(Vec::new())).await?;
         if chain_id != self.chain_id {
@@ -282,7 +294,7 @@ impl Endpoint {
                 self.chain_id
             )));
         }
-        self.is_known.store(true, Ordering::Relaxed);
+        self.confirmed_at.store(self.clock.now().0, Ordering::Relaxed);
         Ok(())
     }
 }
