@@ -9,11 +9,18 @@ use uuid::Uuid;
 
 use crate::measure;
 
+/// Maximum number of characters of a fault in an alert.
+pub(crate) const FAULT_CHARS: usize = 300;
+
 /// Raises an alert of one tenant.
 pub async fn raise(store: &Store, tenant: TenantId, alert: &Alert) {
-    measure::alert(alert);
-    if let Err(error) = store.raise_alert(tenant, alert).await {
-        tracing::warn!(%error, "alert write failed");
+    match store.raise_alert(tenant, alert).await {
+        Ok(true) => measure::alert(alert),
+        Ok(false) => {}
+        Err(error) => {
+            measure::alert(alert);
+            tracing::warn!(%error, "alert write failed");
+        }
     }
 }
 

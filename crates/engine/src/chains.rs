@@ -1,14 +1,17 @@
 //! Names the configured chains: a chain gets its number, for good, only after one of its nodes has
 //! named it. Until then nothing runs on it. Never changes a number.
 
-use domain::chain::{Address, BlockAt, ChainConfig, ChainFault, ChainNumber, Token, other_chain};
+use domain::chain::{
+    Address, BlockAt, ChainConfig, ChainFault, ChainNumber, RESTING, Token, other_chain,
+};
+use domain::characters::one_line;
 use domain::currency::StableCoin;
 use domain::ports::{Chain, Clock};
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use store::{Store, StoreError};
 
-use crate::alerts;
+use crate::alerts::{self, FAULT_CHARS};
 use crate::workers::Stop;
 use crate::world::ConfiguredChain;
 
@@ -112,7 +115,7 @@ pub async fn wait_for_number(
 ) -> Option<ChainNumber> {
     let chain = configured.configured();
     let config = &chain.config;
-    let mut alerted = String::new();
+    let (mut alerted, mut said) = (String::new(), String::new());
     while !*stop.borrow() {
         let why = match number(store, config, chain.chain.as_ref(), is_first).await {
             Ok(number) => return Some(number),
@@ -120,7 +123,10 @@ pub async fn wait_for_number(
         };
         let reason = reason(config, &why);
         let what = format!("{}{reason}", not_in_use(&config.name));
-        configured.set_reason(reason);
+        if let Some(detail) = detail(&why) {
+            said = detail;
+        }
+        configured.set_reason(if said.is_empty() { reason } else { format!("{reason}: {said}") });
         if what != alerted {
             tracing::warn!(chain = config.name, %why, "chain is not in use yet, will retry");
             alerts::raise_everywhere(store, AlertKind::ChainNode, &what).await;
@@ -154,12 +160,29 @@ fn reason(ChainConfig { chain_id, .. }: &ChainConfig, why: &NotNamed) -> String 
                 "the contract configured as {code} is not a token: it does not name its decimals"
             )
         }
-        NotNamed::Node(_) | NotNamed::Store(_) => {
-            let none = format!("none of its nodes has answered as chain {chain_id}");
+        NotNamed::Store(_) => "the database does not answer".to_owned(),
+        NotNamed::Node(_) => {
+            let none =
+                format!("none of its nodes has answered what a start asks of chain {chain_id}");
             match other_chain(&why.to_string()) {
                 Some(other) => format!("{none}, one is on chain {other}"),
                 None => none,
             }
+        }
+    }
+}
+
+/// The last fault behind a [`reason`] that does not say it: another one whenever it is asked for. `None`
+/// for that of a node which is not asked after failures, and keeps the one before.
+fn detail(why: &NotNamed) -> Option<String> {
+    match why {
+        NotNamed::Node(fault) => {
+            let fault = fault.to_string();
+            (!fault.contains(RESTING)).then(|| one_line(&fault, FAULT_CHARS))
+        }
+        NotNamed::Store(error) => Some(one_line(&error.to_string(), FAULT_CHARS)),
+        NotNamed::OtherChain | NotNamed::OtherToken { .. } | NotNamed::NoToken { .. } => {
+            Some(String::new())
         }
     }
 }

@@ -284,6 +284,9 @@ impl NonceReports {
 /// How the fault of a node begins that serves another chain; the chain's id follows.
 pub const ON_CHAIN: &str = "it is on chain ";
 
+/// How the fault of a node begins that is not asked for a while after failures; it does not say which.
+pub const RESTING: &str = "it is not asked for another";
+
 /// The id of the chain that a node serves instead of the configured one, if that is its fault.
 pub fn other_chain(fault: &str) -> Option<u64> {
     let (_, id) = fault.split_once(ON_CHAIN)?;

@@ -1,6 +1,6 @@
 //! Read-only queries of everything outside: lists, banks, nodes, database, disks, backup.
 
-use domain::chain::{Address, ChainNumber};
+use domain::chain::{Address, ChainNumber, Depth};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
@@ -236,8 +236,22 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
         let right = u64::from(right.minor_units());
         anyhow::ensure!(found == right, "{key}: it has {found} decimals, not {right}");
     }
-    let finalized = ask(node, "eth_getBlockByNumber", json!(["finalized", false])).await;
-    let finalized = match finalized.and_then(|block| number(&block["number"])) {
+    let chain = config.chain_config(ChainNumber::FIRST, &[], String::new());
+    for (key, depth) in [
+        ("small_depth", chain.small_depth),
+        ("medium_depth", chain.medium_depth),
+        ("large_depth", chain.large_depth),
+    ] {
+        let tag = match depth {
+            Depth::Blocks(_) => continue,
+            Depth::Safe => "safe",
+            Depth::Finalized => "finalized",
+        };
+        let block = block_at(node, tag).await;
+        block.with_context(|| format!("chain.{key} is {tag:?}, which it does not report"))?;
+    }
+    returns_logs(node, &latest["hash"]).await?;
+    let finalized = match block_at(node, "finalized").await {
         Ok(finalized) => format!("final up to {finalized}"),
         Err(_) => "does not know \"finalized\"".to_owned(),
     };
@@ -245,6 +259,28 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
     let level = if age_s > limit_s { Level::Wrong } else { Level::Ok };
     let age = format!("latest block {block} is {age_s} s old, limit {limit_s} s");
     Ok((level, format!("chain {chain_id}, {age}, {finalized}")))
+}
+
+/// The height of a block with a name.
+async fn block_at(node: &dyn Transport, tag: &str) -> anyhow::Result<u64> {
+    number(&ask(node, "eth_getBlockByNumber", json!([tag, false])).await?["number"])
+}
+
+/// Whether a node returns the logs of a block, by their filter or by receipts: without them it shows no
+/// deposit.
+async fn returns_logs(node: &dyn Transport, hash: &Value) -> anyhow::Result<()> {
+    let refused = match ask(node, "eth_getLogs", json!([{ "blockHash": hash }])).await {
+        Ok(logs) if logs.is_array() => return Ok(()),
+        Ok(_) => "eth_getLogs: not a list".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let receipts = ask(node, "eth_getBlockReceipts", json!([hash])).await;
+    let has_receipts = receipts.is_ok_and(|receipts| receipts.is_array());
+    anyhow::ensure!(
+        has_receipts,
+        "it returns neither logs nor receipts of its latest block: {refused}"
+    );
+    Ok(())
 }
 
 /// Whether there is a contract at an address.

@@ -21,7 +21,7 @@ use crate::store::Store;
 static RAISE: Stmt = Stmt::written(
     "alert.raise",
     "INSERT INTO alert (tenant, subject, kind, digest, what, at) VALUES ($2, $3, $4, $5, $6, {{now}}) \
-     ON CONFLICT DO NOTHING",
+     ON CONFLICT DO NOTHING RETURNING tenant",
 );
 static OPEN: Stmt = Stmt::written(
     "alert.open",
@@ -47,8 +47,8 @@ fn alert((_, subject, kind, _, what, at): Row) -> (Timestamp, Alert) {
 }
 
 impl Store {
-    /// Raises an alert outside a batch; an open one is left unchanged.
-    pub async fn raise_alert(&self, tenant: TenantId, alert: &Alert) -> Result<(), StoreError> {
+    /// Raises an alert outside a batch; an open one is left unchanged. Returns whether it is new.
+    pub async fn raise_alert(&self, tenant: TenantId, alert: &Alert) -> Result<bool, StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![
             self.now_param(),
@@ -58,7 +58,8 @@ impl Store {
             rows::chain::alert_digest(&alert.what).into(),
             alert.what.as_str().into(),
         ];
-        self.write(vec![Step::any(&RAISE, params)]).await.map(drop)
+        let raised = self.write(vec![Step::any(&RAISE, params)]).await?;
+        Ok(raised.iter().any(|rows| !rows.is_empty()))
     }
 
     /// A tenant's open alerts, newest first, each with the time at which it was first raised.

@@ -44,7 +44,7 @@ fn a_named_chain_ends_alerts_about_an_id_that_was_configured_in_error() {
         let raise = async |what: &str| {
             alerts::raise_everywhere(&world.store, AlertKind::ChainNode, what).await;
         };
-        let wrong_id = "nothing runs on this chain: none of its nodes has answered as chain 10";
+        let wrong_id = "nothing runs on this chain: none of its nodes has answered what a start asks of chain 10";
         raise(&format!("{name}: {wrong_id}")).await;
         let kept = [
             format!("{name}-2: {wrong_id}"),

@@ -12,10 +12,9 @@ use super::quorum::disagreement;
 use super::reads::{self, BLOCK_BY_NUMBER, header_params};
 use crate::evm::bloom::Bloom;
 use crate::evm::logs;
-use crate::evm::rpc::{Endpoint, Request, RpcFault, height, read};
+use crate::evm::rpc::{Endpoint, GET_LOGS, Request, RpcFault, height, read};
 use crate::evm::wire::{Header, Log, TxReceipt};
 
-const GET_LOGS: &str = "eth_getLogs";
 const BLOCK_BY_HASH: &str = "eth_getBlockByHash";
 
 impl EvmChain {

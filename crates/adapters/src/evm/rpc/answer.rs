@@ -56,7 +56,13 @@ fn node_error(error: &Value, hide: Hide<'_>) -> NodeError {
         code: code.unwrap_or_default(),
         message: clean(&hide(&message.map_or_else(|| error.to_string(), str::to_owned))),
         data: error["data"].as_str().and_then(revert_data),
+        is_of_logs: false,
     }
+}
+
+/// Whether an error's text says that an answer would be too large.
+pub(super) fn names_size(error: &Value) -> bool {
+    error["message"].is_string() && node_error(error, &str::to_owned).is_too_much()
 }
 
 /// The revert data of a call: hexadecimal text, which some nodes prefix with a word.

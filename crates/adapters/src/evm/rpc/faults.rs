@@ -3,7 +3,7 @@
 //! Known: geth, reth, erigon, nethermind, besu, anvil, and the large providers. An unknown text is
 //! kept as text.
 
-use domain::chain::{Address, Broadcast, ChainFault};
+use domain::chain::{Address, Broadcast, ChainFault, RESTING};
 use domain::characters::one_line;
 use domain::time::Span;
 
@@ -20,6 +20,8 @@ pub(crate) struct NodeError {
     pub(crate) message: String,
     /// Revert data; `None` if the node sent none.
     pub(crate) data: Option<Vec<u8>>,
+    /// Whether logs were asked for.
+    pub(crate) is_of_logs: bool,
 }
 
 /// Why there is no result.
@@ -36,7 +38,7 @@ pub(crate) enum RpcFault {
     #[error("{contract} reverted: {error}")]
     Reverted { contract: Address, error: NodeError },
     /// The node was not asked: it failed repeatedly, or asked for a pause.
-    #[error("it is not asked for another {} ms after failures", .0.0 / 1_000)]
+    #[error("{RESTING} {} ms after failures", .0.0 / 1_000)]
     Resting(Span),
 }
 
@@ -243,8 +245,11 @@ impl NodeError {
         !names_rate || self.says(&BATCHES)
     }
 
-    fn is_too_much(&self) -> bool {
-        self.says(&AMOUNTS) && self.says(&EXCESS) || self.says(&TIMED_OUT)
+    /// The code of a limit is that of an answer's size if logs were asked for and the text names no
+    /// rate: `limit exceeded`.
+    pub(super) fn is_too_much(&self) -> bool {
+        let is_limit = self.is_of_logs && self.code == LIMIT_EXCEEDED && !self.says(&PAUSE);
+        is_limit || self.says(&AMOUNTS) && self.says(&EXCESS) || self.says(&TIMED_OUT)
     }
 
     fn broadcast(self) -> Broadcast {
@@ -280,7 +285,7 @@ mod tests {
     use super::*;
 
     fn error(message: &str) -> NodeError {
-        NodeError { code: -32000, message: message.to_owned(), data: None }
+        NodeError { code: -32000, message: message.to_owned(), data: None, is_of_logs: false }
     }
 
     #[test]
@@ -400,6 +405,17 @@ mod tests {
         let limit = |message: &str| NodeError { code: LIMIT_EXCEEDED, ..error(message) };
         assert!(limit("limit exceeded").is_pause() && limit("").is_pause());
         assert!(!limit("query returned more than 10000 results").is_pause());
+        for (message, is_pause) in [
+            ("limit exceeded", false),
+            ("", false),
+            ("rate limit exceeded", true),
+            ("daily request count exceeded, request rate limited", true),
+        ] {
+            let fault = NodeError { is_of_logs: true, ..limit(message) };
+            assert_eq!(fault.is_pause(), is_pause, "{message}");
+            assert_eq!(fault.is_too_much(), !is_pause, "{message}");
+            assert_eq!(RpcFault::Node(fault).is_about_the_request(), !is_pause, "{message}");
+        }
         assert!(
             !limit("requested too many blocks from 1 to 2000, maximum is set to 1000").is_pause()
         );

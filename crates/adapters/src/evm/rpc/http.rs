@@ -60,7 +60,10 @@ impl HttpTransport {
         let status = answer.status();
         let asked = answer.asked_pause();
         if status == StatusCode::TOO_MANY_REQUESTS || asked.is_some() {
-            return Err(TransportFault::Busy { status: status.as_u16(), retry_after: asked });
+            let busy = TransportFault::Busy { status: status.as_u16(), retry_after: asked };
+            // Some send the refusal of a large answer with this status.
+            let body = answer.body(self.max_answer_bytes).await;
+            return body.ok().filter(|body| is_about_the_size(body)).ok_or(busy);
         }
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             return Err(too_large);
@@ -88,6 +91,13 @@ impl HttpTransport {
     fn failed(&self, why: String) -> TransportFault {
         TransportFault::Failed(clean(&self.client.masked(why)))
     }
+}
+
+/// Whether a body is a JSON-RPC error about the size of the answer, or some that contain one.
+fn is_about_the_size(body: &[u8]) -> bool {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return false };
+    let all = body.as_array().map_or(std::slice::from_ref(&body), Vec::as_slice);
+    all.iter().any(|answer| super::answer::names_size(&answer["error"]))
 }
 
 /// What a JSON body with an HTTP error status says.

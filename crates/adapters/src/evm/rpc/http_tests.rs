@@ -101,6 +101,26 @@ async fn a_pause_is_recognised_with_any_body() {
 }
 
 #[tokio::test]
+async fn the_refusal_of_a_large_answer_is_none_of_the_rate() {
+    let error = |text: &str| format!(r#"{{"id":1,"error":{{"code":-32005,"message":"{text}"}}}}"#);
+    let large = error("more than 9 results");
+    let (whole, both) = (large.clone(), format!(r#"[{{"id":0,"result":null}},{large}]"#));
+    for (body, is_answer) in [
+        (whole, true),
+        (both, true),
+        (error("limit exceeded"), false),
+        (error("Too Many Requests"), false),
+        (r#"{"error":{}}"#.to_owned(), false),
+        ("[]".to_owned(), false),
+    ] {
+        let url = serve_once("429 Too Many Requests", body.clone()).await;
+        let busy = TransportFault::Busy { status: 429, retry_after: None };
+        let expected = if is_answer { Ok(body.clone().into_bytes()) } else { Err(busy) };
+        assert_eq!(transport(&url).send(b"{}".to_vec()).await, expected, "{body}");
+    }
+}
+
+#[tokio::test]
 async fn an_oversized_answer_is_not_read() {
     let url = serve_once("200 OK", "x".repeat(101)).await;
     assert_eq!(

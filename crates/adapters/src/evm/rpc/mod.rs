@@ -72,6 +72,16 @@ impl Request {
     }
 }
 
+/// The method that returns logs by a filter.
+pub(super) const GET_LOGS: &str = "eth_getLogs";
+
+impl NodeError {
+    /// The same as the answer to a request.
+    fn to(self, request: &Request) -> NodeError {
+        NodeError { is_of_logs: request.method == GET_LOGS, ..self }
+    }
+}
+
 #[derive(Serialize)]
 struct Message<'a> {
     jsonrpc: &'static str,
@@ -182,7 +192,7 @@ impl Endpoint {
         request: &Request,
     ) -> Result<Result<Box<RawValue>, NodeError>, RpcFault> {
         let body = self.exchange(&Message::new(0, request)).await?;
-        answer::single(&body, &self.hide())
+        Ok(answer::single(&body, &self.hide())?.map_err(|error| error.to(request)))
     }
 
     /// Sends several requests at once, so that one node answers all of them; the answers are in the
@@ -217,7 +227,10 @@ impl Endpoint {
         let messages: Vec<_> =
             requests.iter().enumerate().map(|(id, request)| Message::new(id, request)).collect();
         let answered = match self.exchange(&messages).await {
-            Ok(body) => answer::batch(&body, requests.len(), &self.hide()),
+            Ok(body) => answer::batch(&body, requests.len(), &self.hide()).map(|outcomes| {
+                let asked = outcomes.into_iter().zip(requests);
+                asked.map(|(outcome, request)| outcome.map_err(|error| error.to(request))).collect()
+            }),
             Err(fault) => Err(fault),
         };
         let refused = match answered {

@@ -13,7 +13,7 @@ use domain::time::Span;
 use domain::wallet_effects::AlertKind;
 use store::HEADERS_KEPT;
 
-use super::{Trouble, Watch, grown, place};
+use super::{Trouble, Watch, place};
 use crate::command::deposits::DepositAction;
 use crate::rescan;
 
@@ -54,10 +54,10 @@ impl Watch<'_> {
         if self.workers.store.first_wallet_at(self.number()).await?.is_none() {
             return self.read_again_to(until).await;
         }
-        let (from, to) = (done + 1, until.min(done + self.memory.again));
+        let (from, to) = (done + 1, until.min(done + self.memory.again.blocks));
         let logs = match self.chain.logs_again(from, to, &[]).await {
-            Err(ChainFault::TooMuch) if self.memory.again > 1 => {
-                self.memory.again /= 2;
+            Err(ChainFault::TooMuch) if self.memory.again.blocks > 1 => {
+                self.memory.again.halve();
                 return Ok(());
             }
             // Ingested deposits count regardless if nodes confirm them.
@@ -72,7 +72,7 @@ impl Watch<'_> {
                 return Ok(());
             }
         }
-        self.memory.again = grown(self.memory.again);
+        self.memory.again.grow();
         self.read_again_to(to).await
     }
 

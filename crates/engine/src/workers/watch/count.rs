@@ -21,8 +21,10 @@ const COUNT_MAX: usize = 10_000;
 /// How far below the newest block a balance is read that a node does not know at its own block:
 /// without an archive nodes keep the balances of 128 blocks, those of Avalanche of 32.
 const BALANCES_KEPT: [u64; 2] = [64, 16];
-/// Any chain has a `safe` and a `finalized` block above one that is this deep.
+/// Any chain of this height has a `safe` and a `finalized` block.
 const UNREPORTED_AFTER: u64 = 200;
+/// Any chain has a newer `safe` and `finalized` block after this.
+const STALLED_AFTER: Span = Span::mins(30);
 /// Concurrent queries to a node.
 const ASKED_AT_ONCE: usize = 64;
 /// Findings reported at once, so that batches fill up.
@@ -51,6 +53,35 @@ enum Finding {
     Waits,
 }
 
+/// Since when the final blocks have had their heights.
+#[derive(Debug, Default)]
+pub(super) struct Finality {
+    safe: Option<(u64, Timestamp)>,
+    finalized: Option<(u64, Timestamp)>,
+}
+
+impl Finality {
+    fn note(&mut self, heads: &Heads, now: Timestamp) {
+        let moved = |known: &mut Option<(u64, Timestamp)>, height: Option<u64>| {
+            let Some(height) = height else { return };
+            if known.is_none_or(|(known, _)| known != height) {
+                *known = Some((height, now));
+            }
+        };
+        moved(&mut self.safe, heads.safe);
+        moved(&mut self.finalized, heads.finalized);
+    }
+
+    fn stands_still(&self, depth: Depth, now: Timestamp) -> bool {
+        let known = match depth {
+            Depth::Blocks(_) => None,
+            Depth::Safe => self.safe,
+            Depth::Finalized => self.finalized,
+        };
+        known.is_some_and(|(_, since)| now - since > STALLED_AFTER)
+    }
+}
+
 impl Watch<'_> {
     /// Checks the deposits that wait for the chain, which is `newest` blocks high.
     pub(super) async fn count(&mut self, newest: u64) -> Result<(), Trouble> {
@@ -67,6 +98,7 @@ impl Watch<'_> {
                 return Ok(());
             }
         };
+        self.memory.finality.note(&heads, self.workers.clock().now());
         let (blocks, is_contradicted) = self.judge_blocks(&waiting, &heads).await?;
         self.memory.is_contradicted |= is_contradicted;
         let release_min =
@@ -184,13 +216,15 @@ impl Watch<'_> {
         self.tip.map_or(0, |tip| tip.number)
     }
 
-    /// A deposit that is deep enough in blocks waits for nodes if no quorum of them reports the block
-    /// that it needs at all.
-    fn why_not_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> Finding {
+    /// A deposit waits for nodes if no quorum of them reports the block that it needs at all, or if
+    /// that stands still.
+    fn why_not_deep(&self, deposit: &Deposit, heads: &Heads) -> Finding {
         let config = &self.wallets.config;
-        let is_unreported = config.newest_at(heads, config.deposit_depth(deposit.minor)).is_none();
-        let settled = heads.newest_at(Depth::Blocks(UNREPORTED_AFTER));
-        if is_unreported && settled.is_some_and(|newest| newest >= place.number) {
+        let depth = config.deposit_depth(deposit.minor);
+        let is_unreported = config.newest_at(heads, depth).is_none();
+        let is_old = heads.latest.number >= UNREPORTED_AFTER;
+        let now = self.workers.clock().now();
+        if is_unreported && is_old || self.memory.finality.stands_still(depth, now) {
             Finding::Unconfirmed
         } else {
             Finding::Waits
@@ -219,7 +253,7 @@ impl Watch<'_> {
             return Ok(Finding::Waits);
         }
         if !self.is_deep(deposit, place, heads) {
-            return Ok(self.why_not_deep(deposit, place, heads));
+            return Ok(self.why_not_deep(deposit, heads));
         }
         let paid_at = match blocks.get(&(place.number, place.block)) {
             Some(Verdict::Agreed(at)) => *at,

@@ -43,6 +43,8 @@ const CLOCKS_DIFFER: Span = Span::mins(15);
 const RANGE_FROM: u64 = 8;
 /// Maximum number of blocks per range; halved if a query fails, growing again gradually.
 const RANGE_MAX: u64 = 2_000;
+/// Ranges until a size that failed is tried again.
+const REFUSED_FOR: u32 = 64;
 /// Maximum pause between two polls of the chain: a quarter of Ethereum's block time.
 const LOOK_MAX: Span = Span::secs(3);
 /// Number of blocks from which the block time is derived.
@@ -67,9 +69,9 @@ struct Memory {
     /// The lease, and since when it has been held without renewal.
     held: Option<(HeldRole, Timestamp)>,
     /// Maximum number of blocks of the next range.
-    range: u64,
+    range: RangeSize,
     /// Same for ranges that are re-read.
-    again: u64,
+    again: RangeSize,
     /// When the latest ingested block was last verified to be in the chain.
     checked: Option<Timestamp>,
     /// The last observed chain height, and since when.
@@ -77,6 +79,8 @@ struct Memory {
     block_time: Span,
     /// The nodes' recent health.
     nodes: nodes::Ward,
+    /// How long the final blocks have stood still.
+    finality: count::Finality,
     /// When a vault was last rescanned because its balance differs from the sum of its logs, and the
     /// time until the next rescan.
     looked_through: BTreeMap<Address, (Timestamp, Span)>,
@@ -100,12 +104,13 @@ impl Default for Memory {
     fn default() -> Memory {
         Memory {
             held: None,
-            range: RANGE_MAX,
-            again: RANGE_MAX,
+            range: RangeSize::default(),
+            again: RangeSize::default(),
             checked: None,
             height: None,
             block_time: Span(0),
             nodes: nodes::Ward::default(),
+            finality: count::Finality::default(),
             looked_through: BTreeMap::new(),
             read_again: None,
             is_rewound: false,
@@ -455,7 +460,7 @@ impl Watch<'_> {
     /// reorganizations are found in the next round. Returns whether the next round may follow at
     /// once.
     async fn catch_up(&mut self, tip: &Block, newest: u64) -> Result<bool, Trouble> {
-        let (from, most) = (tip.number + 1, (tip.number + self.memory.range).min(newest));
+        let (from, most) = (tip.number + 1, (tip.number + self.memory.range.blocks).min(newest));
         // Ends at a header that is kept for long, if there is one.
         let kept = most - most % HEADER_EVERY;
         let to = if most < newest && kept >= from { kept } else { most };
@@ -464,8 +469,8 @@ impl Watch<'_> {
             return Ok(self.next_block(tip).await? == Next::Taken);
         };
         let logs = match self.chain.logs_in(from, to, &[]).await {
-            Err(ChainFault::TooMuch) if self.memory.range > 1 => {
-                self.memory.range /= 2;
+            Err(ChainFault::TooMuch) if self.memory.range.blocks > 1 => {
+                self.memory.range.halve();
                 return Ok(true);
             }
             other => other?,
@@ -483,7 +488,7 @@ impl Watch<'_> {
         let foreign = of_last.iter().any(|log| log.block != last.hash);
         let extended = !foreign && self.extend((to, last.hash), &of_last).await?;
         if extended {
-            self.memory.range = grown(self.memory.range);
+            self.memory.range.grow();
         }
         Ok(extended)
     }
@@ -612,10 +617,39 @@ impl Watch<'_> {
     }
 }
 
-/// After a range that was answered the next one may be slightly longer, so that a size that just
-/// failed is not retried at once.
-fn grown(range: u64) -> u64 {
-    (range + range / 4 + 1).min(RANGE_MAX)
+/// Maximum number of blocks of the next range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RangeSize {
+    blocks: u64,
+    /// The size that failed last.
+    refused: Option<u64>,
+    /// Ranges that were answered since then.
+    answered: u32,
+}
+
+impl Default for RangeSize {
+    fn default() -> RangeSize {
+        RangeSize { blocks: RANGE_MAX, refused: None, answered: 0 }
+    }
+}
+
+impl RangeSize {
+    /// A range of this size failed.
+    fn halve(&mut self) {
+        let half = (self.blocks / 2).max(1);
+        *self = RangeSize { blocks: half, refused: Some(self.blocks), answered: 0 };
+    }
+
+    /// After a range that was answered the next one may be slightly longer, up to the size that
+    /// failed, and beyond it after [`REFUSED_FOR`] ranges: the node may have changed.
+    fn grow(&mut self) {
+        self.answered = self.answered.saturating_add(1);
+        if self.answered > REFUSED_FOR {
+            self.refused = None;
+        }
+        let most = self.refused.map_or(RANGE_MAX, |refused| (refused - 1).max(1));
+        self.blocks = (self.blocks + self.blocks / 4 + 1).min(most);
+    }
 }
 
 /// The block to read again for what could not be recorded or undone.
@@ -675,11 +709,34 @@ mod tests {
 
     #[test]
     fn a_range_grows_gradually_up_to_its_bound() {
-        let mut range = 1;
+        let mut range = RangeSize { blocks: 1, ..RangeSize::default() };
         for expected in [2, 3, 4, 6, 8, 11] {
-            range = grown(range);
-            assert_eq!(range, expected);
+            range.grow();
+            assert_eq!(range.blocks, expected);
         }
-        assert_eq!((grown(1_900), grown(RANGE_MAX)), (RANGE_MAX, RANGE_MAX));
+        for blocks in [1_900, RANGE_MAX] {
+            let mut range = RangeSize { blocks, ..RangeSize::default() };
+            range.grow();
+            assert_eq!(range.blocks, RANGE_MAX);
+        }
+    }
+
+    #[test]
+    fn a_size_that_failed_is_tried_again_after_many_ranges_only() {
+        let mut range = RangeSize { blocks: 4, ..RangeSize::default() };
+        range.halve();
+        range.halve();
+        assert_eq!(range.blocks, 1);
+        for _ in 0..REFUSED_FOR {
+            range.grow();
+            assert_eq!(range.blocks, 1);
+        }
+        range.grow();
+        assert_eq!(range.blocks, 2);
+        range.halve();
+        range.halve();
+        assert_eq!(range, RangeSize { blocks: 1, refused: Some(1), answered: 0 });
+        range.grow();
+        assert_eq!(range.blocks, 1, "one block is always asked for");
     }
 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use domain::chain::{ChainFault, ChainNumber, NodeReport, other_chain};
+use domain::chain::{ChainFault, ChainNumber, NodeReport, RESTING, other_chain};
+use domain::characters::one_line;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 use store::StoreError;
 
 use super::Memory;
-use crate::alerts;
+use crate::alerts::{self, FAULT_CHARS};
 use crate::workers::Workers;
 use crate::world::WalletWorld;
 
@@ -40,11 +41,11 @@ enum Trouble {
 impl Trouble {
     const ALL: [Trouble; 4] = [Trouble::Fails, Trouble::Elsewhere, Trouble::Lags, Trouble::Ahead];
 
-    /// Constant: each node has one alert for each kind of trouble. [`ELSEWHERE`] is followed by the ids
-    /// of both chains.
+    /// Constant: each node has one alert for each kind of trouble. [`FAILS`] is followed by the last
+    /// fault, [`ELSEWHERE`] by the ids of both chains.
     fn said_of(self, node: &str) -> String {
         let what = match self {
-            Trouble::Fails => "cannot serve",
+            Trouble::Fails => FAILS,
             Trouble::Elsewhere => ELSEWHERE,
             Trouble::Lags => "lags behind the chain",
             Trouble::Ahead => "claims blocks that the others do not have",
@@ -55,20 +56,22 @@ impl Trouble {
 
 /// The beginning of the text about blocks that cannot be ingested, before the fault.
 const UNREADABLE: &str = "blocks cannot be read";
-/// What the fault about a node says that is not asked after failures.
-const RESTING: &str = "it is not asked for another";
-/// Maximum number of characters of a fault in an alert.
-const FAULT_CHARS: usize = 300;
-
 /// Whether the nodes did not answer or their answers were rejected, which the fault says.
 fn unreadable(beginning: &str, fault: &str) -> String {
-    let shown: String =
-        fault.chars().map(|it| if it.is_control() { ' ' } else { it }).take(FAULT_CHARS).collect();
-    format!("{beginning}: {shown}")
+    format!("{beginning}: {}", one_line(fault, FAULT_CHARS))
 }
+
+/// The end of the text about a node that cannot serve, before the fault.
+const FAILS: &str = "cannot serve";
 
 /// The end of the text about a node that serves another chain, before the ids.
 const ELSEWHERE: &str = "serves another chain";
+
+/// The beginning of an alert whose end varies.
+fn varying(what: &str) -> Option<&str> {
+    let end = |text: &str| what.find(text).map(|at| at + text.len());
+    [FAILS, ELSEWHERE].into_iter().find_map(end).map(|end| &what[..end])
+}
 
 /// Health of the nodes between checks.
 #[derive(Debug, Default)]
@@ -95,9 +98,17 @@ struct Lasting {
     reported: Option<Timestamp>,
     /// Whether an earlier process may have reported it.
     has_begun: bool,
+    /// The latest fault that is not a pause after an earlier one.
+    fault: String,
 }
 
 impl Lasting {
+    fn note_fault(&mut self, fault: &str) {
+        if !fault.contains(RESTING) || self.fault.is_empty() {
+            fault.clone_into(&mut self.fault);
+        }
+    }
+
     /// Notes whether there is trouble. `Some(true)` = it has lasted for `patience` and is to be
     /// reported, also again after a while; `Some(false)` = it may have been reported, and there has
     /// been none for `quiet`.
@@ -164,13 +175,19 @@ impl Ward {
             for trouble in Trouble::ALL {
                 let is_there = found.is_some_and(|(found, _)| found == trouble);
                 let lasting = self.nodes.entry((name.clone(), trouble)).or_default();
+                if let Some((_, fault)) = found.filter(|(found, _)| *found == trouble) {
+                    lasting.note_fault(fault);
+                }
+                let fault = lasting.fault.clone();
                 let told = lasting.note(is_there, (PATIENCE, Span(0)), now);
                 let said = |is_there| {
                     let what = trouble.said_of(name);
-                    let other = head.as_ref().err().and_then(|fault| other_chain(fault));
-                    match other.filter(|_| is_there && trouble == Trouble::Elsewhere) {
-                        Some(other) => format!("{what}: {other}, not {chain_id} as configured"),
-                        None => what,
+                    match (trouble, other_chain(&fault)) {
+                        (Trouble::Elsewhere, Some(other)) if is_there => {
+                            format!("{what}: {other}, not {chain_id} as configured")
+                        }
+                        (Trouble::Fails, _) if is_there => unreadable(&what, &fault),
+                        _ => what,
                     }
                 };
                 news.extend(told.map(|is_there| (said(is_there), is_there)));
@@ -284,7 +301,8 @@ impl Workers {
         self.alert_while(chain, AlertKind::ChainMismatch, what, news).await;
     }
 
-    /// Raises an alert (`Some(true)`), or closes it.
+    /// Raises an alert (`Some(true)`), or closes it. Of those with the last fault or with ids, one is
+    /// open.
     async fn alert_while(
         &self,
         chain: ChainNumber,
@@ -292,15 +310,19 @@ impl Workers {
         what: &str,
         news: Option<bool>,
     ) {
+        let what = self.said_of(chain, what.to_owned());
         match news {
-            Some(true) => self.alert_everybody(chain, kind, what).await,
-            Some(false) => {
-                let what = self.said_of(chain, what.to_owned());
-                match what.ends_with(ELSEWHERE) {
-                    true => alerts::end_beginning(&self.store, kind, &what).await,
-                    false => alerts::end_everywhere(&self.store, kind, &what).await,
+            Some(true) => {
+                if let Some(beginning) = varying(&what) {
+                    let standing = [what.clone()].into();
+                    alerts::end_others(&self.store, kind, beginning, &standing).await;
                 }
+                alerts::raise_everywhere(&self.store, kind, &what).await;
             }
+            Some(false) if varying(&what) == Some(&what[..]) => {
+                alerts::end_beginning(&self.store, kind, &what).await;
+            }
+            Some(false) => alerts::end_everywhere(&self.store, kind, &what).await,
             None => {}
         }
     }
@@ -386,11 +408,21 @@ mod tests {
         ];
         let told = said(&mut ward, &reports, &[30, 45, 60, 75, 90]);
         let expected = ["the second node cannot serve", "the node 3 lags behind the chain"];
-        assert_eq!(told, expected.map(|what| (45, what.to_owned(), true)));
+        let raised = ["the second node cannot serve: HTTP 403", expected[1]];
+        assert_eq!(told, raised.map(|what| (45, what.to_owned(), true)));
         let over = said(&mut ward, &well, &[105, 120]);
         assert_eq!(over, expected.map(|what| (105, what.to_owned(), false)), "recovered");
         let told = said(&mut ward, &reports[..2], &[135, 165]);
-        assert_eq!(told, [(165, expected[0].to_owned(), true)], "failing again");
+        assert_eq!(told, [(165, raised[0].to_owned(), true)], "failing again");
+        assert_eq!([raised[0], expected[0]].map(varying), [Some(expected[0]); 2]);
+        assert_eq!(varying(expected[1]), None);
+        // A node that is not asked for a while keeps the fault before.
+        let reports = |fault| [node("first node", Ok(100)), node("second node", Err(fault))];
+        let mut ward = Ward::default();
+        said(&mut ward, &reports("HTTP 403"), &[0, 5]);
+        let told =
+            said(&mut ward, &reports("it is not asked for another 900 ms after failures"), &[30]);
+        assert!(told.iter().any(|(_, what, _)| what == raised[0]), "{told:?}");
     }
 
     #[test]

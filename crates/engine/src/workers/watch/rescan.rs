@@ -7,7 +7,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 use uuid::Uuid;
 
-use super::{RANGE_MAX, Trouble, Watch, grown};
+use super::{RangeSize, Trouble, Watch};
 use crate::rescan::{self, Report, Target, Wish};
 
 /// Blocks that the nodes do not return for this long end the request: nodes that deleted their
@@ -48,7 +48,7 @@ pub(super) struct Progress {
     /// The remaining blocks, inclusive.
     left: Option<(u64, u64)>,
     /// Maximum number of blocks of the next part.
-    range: u64,
+    range: RangeSize,
     blocks: usize,
     found: usize,
     /// Since when the nodes have not returned the next block.
@@ -193,7 +193,7 @@ impl Watch<'_> {
         Ok(Ok(Progress {
             wish,
             left: Some(left),
-            range: RANGE_MAX,
+            range: RangeSize::default(),
             blocks: 0,
             found: 0,
             failing_since: None,
@@ -204,7 +204,7 @@ impl Watch<'_> {
     /// Newest blocks first: they are the likelier ones, and nodes that deleted old blocks have them.
     async fn part(&mut self, progress: &mut Progress) -> Result<(), Trouble> {
         let Some((first, to)) = progress.left else { return Ok(()) };
-        let from = first.max(to.saturating_sub(progress.range - 1));
+        let from = first.max(to.saturating_sub(progress.range.blocks - 1));
         let blocks: Result<Vec<u64>, Trouble> = match progress.wish.target {
             Target::Tx(_) => Ok(vec![to]),
             // One block is read in any case: something of it may have been put aside.
@@ -220,8 +220,8 @@ impl Watch<'_> {
             },
         };
         let blocks = match blocks {
-            Err(Trouble::Chain(ChainFault::TooMuch)) if progress.range > 1 => {
-                progress.range /= 2;
+            Err(Trouble::Chain(ChainFault::TooMuch)) if progress.range.blocks > 1 => {
+                progress.range.halve();
                 return Ok(());
             }
             other => other?,
@@ -236,7 +236,8 @@ impl Watch<'_> {
             progress.blocks += 1;
             progress.found += found;
         }
-        (progress.failing_since, progress.range) = (None, grown(progress.range));
+        progress.failing_since = None;
+        progress.range.grow();
         progress.left = from.checked_sub(1).filter(|next| *next >= first).map(|to| (first, to));
         Ok(())
     }
@@ -270,7 +271,7 @@ mod tests {
         let mut progress = Progress {
             wish,
             left: Some((5, 8)),
-            range: RANGE_MAX,
+            range: RangeSize::default(),
             blocks: 1,
             found: 0,
             failing_since: None,
