@@ -268,3 +268,53 @@ fn an_equal_birth_date_takes_no_cap_below_review() {
         assert_eq!(verdict, expected, "{name} {birthdate:?}");
     }
 }
+
+const ALIKE: &str = r#"#corridor-sanctions name=ALIKE published=2026-11-20
+uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
+1,person,"AL-KAANI, Mohamed",,,,LBN,
+2,person,"ABU DHASS, Mohamed",,,,SYR,
+3,person,"QORIM MOALLA, Mohammad",,,,IRN,
+4,person,"MOHAMMED, Fazul",,,,KEN,
+5,person,"KARIM, Abdul",,,,AFG,
+6,person,"SHAHZAD, Quormek",,,,PAK,
+7,person,"FERNANDEZ ZORBAN, Dora",,,,ECU,
+"#;
+
+static ALIKE_TEST: LazyLock<TestList> = LazyLock::new(|| TestList::of(ALIKE, "ARE"));
+
+/// `Muhammad` says nothing, and a well-known name is not the listed one that sounds or looks like it.
+#[test]
+fn muhammad_and_a_well_known_name_are_not_another_of_its_sound() {
+    ALIKE_TEST.assert_paid(&[
+        "Muhammad Irfan Kiani",
+        "Muhammad Talha Kiani",
+        "Imran Muhammad Kiani",
+        "Md Jahangir Das",
+        "Mohammad Rafiqul Das",
+        "Md. Rahim Mollah",
+        "Md Saiful Molla",
+        "Mohamed Fazil Gunawardena",
+        "Mohamed Fazil De Silva",
+        "Mohamed Rizwan Fazil",
+        "Abdul Careem Rajapaksa",
+        "Abdul Kareem Perera",
+        "Fernando De Guzman",
+    ]);
+    ALIKE_TEST.assert_stopped(&[
+        "Mohamed Kaani",
+        "Muhammad Irfan Kaani",
+        "Muhammad Kiani",
+        "Muhammad Kiani Khan",
+        "Mohamed Dhass",
+        "Muhammad Abu Das",
+        "Mohammad Qorim Mollah",
+        "Mohammad Qorim Rahim Mollah",
+        "Mohamed Fazil",
+        "Fazil Mohamed Khan",
+        "Mohamed Fazul Gunawardena",
+        "Abdul Careem",
+        "Abdul Kareem Khan",
+        "Quormek Shahzaad",
+        "Dora Fernandes",
+    ]);
+}

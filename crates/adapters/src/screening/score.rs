@@ -316,7 +316,7 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed], ends: Ends) -> Lik
     // Paired weights are doubled (their mean is used), the scale is in tenths, the result in per
     // cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
-    let (cap, cap_born_same) = tally.cap(screened, listed, &here);
+    let (cap, cap_born_same) = tally.cap(screened, listed, &here, ends);
     let near = tally.is_near(&here, &there, ends)
         || tally.is_common_in_full(screened, listed)
         || tally.is_near_business(screened, listed, ends)
@@ -361,6 +361,10 @@ struct Tally {
     /// The used pairs of which one is an initial of the other.
     initial_screened: u64,
     initial_listed: u64,
+    /// The used screened words that are well-known names other than the listed ones; and those that are
+    /// merely similar.
+    known_screened: u64,
+    inexact_screened: u64,
     /// Letters of the longest word that both names contain.
     longest_equal: usize,
     doubled: u32,
@@ -401,6 +405,12 @@ impl Tally {
             self.forms_listed |= 1 << j;
         } else if !is_inexact {
             self.exact_listed |= 1 << j;
+        }
+        if is_inexact {
+            self.inexact_screened |= 1 << i;
+        }
+        if is_read && likeness < 1000 && !pair.is_form && namesakes::is_well_known(a.letters()) {
+            self.known_screened |= 1 << i;
         }
         let is_same = likeness == 1000 || !is_inexact && b.letters.len() >= FIRM_LETTERS;
         if is_same && !normal::is_frequent(&b.letters) {
@@ -651,7 +661,13 @@ impl Tally {
     }
 
     /// The highest score of the names, and that beside an equal birth date.
-    fn cap(&self, screened: &[Heard], listed: &[&Listed], classes: &[Class]) -> (u32, u32) {
+    fn cap(
+        &self,
+        screened: &[Heard],
+        listed: &[&Listed],
+        classes: &[Class],
+        ends: Ends,
+    ) -> (u32, u32) {
         let review = u32::from(HIT_FROM) - 1;
         let paid = u32::from(REVIEW_FROM) - 1;
         let unpaired = |used: u64, (at, class): (usize, Class)| {
@@ -670,6 +686,7 @@ impl Tally {
         let weakest = self.weakest.unwrap_or(0);
         if self.is_one_of_many(screened, listed)
             || self.is_common_of_many(screened, listed, classes)
+            || ends.family != 0 && self.is_known_of_many(screened, classes)
             || self.is_family_alone(&here, &there)
         {
             return (paid, review);
@@ -737,6 +754,24 @@ impl Tally {
         all_common
             && own().next().is_some()
             && (!self.is_in_full(listed) || is_short && own().any(is_plain))
+    }
+
+    /// Whether a name shares nothing but `Muhammad` with the listed one, and a well-known name that is
+    /// like its other word (`Muhammad Irfan Kiani` for `KANI, Muhammad`), and is another: it has a further
+    /// given name, or one that is not very common beside a merely similar word.
+    fn is_known_of_many(&self, screened: &[Heard], classes: &[Class]) -> bool {
+        let has = |bits: u64, at: usize| bits >> at & 1 == 1;
+        let is_known = |at: usize| classes[at] == Class::Plain && has(self.known_screened, at);
+        let mut used = (0..screened.len())
+            .filter(|at| classes[*at] != Class::Particle && has(self.used_screened, *at));
+        let known = used.clone().find(|at| is_known(*at));
+        let own = |at: &usize| !has(self.used_screened, *at) && is_own(&screened[*at]);
+        let is_other = |known: usize| {
+            (0..known).any(|at| own(&at))
+                || has(self.inexact_screened, known)
+                    && (known..screened.len()).any(|at| own(&at) && classes[at] == Class::Plain)
+        };
+        used.all(|at| is_known(at) || !is_own(&screened[at])) && known.is_some_and(is_other)
     }
 
     /// Whether every word of the listed name is paired closely.

@@ -584,6 +584,7 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["zubayr", "zubeir", "zoubeir", "zubair"],
     &["gonzales", "gonsalez", "gonzalez"],
     &["mia", "miya", "miah"],
+    &["careem", "kareem", "karim"],
     &["nadeem", "nadim"],
     &["naim", "naeem"],
     &["otaibi", "oteibi", "otaiby", "utaibi", "utaybi"],
