@@ -454,11 +454,9 @@ impl SanctionLists {
     /// A name with the same letters but other gaps.
     fn score_joined(&self, screened: &[Heard], found: Joined, party: &Party<'_>) -> u32 {
         let Joined { name, score, within, short } = found;
-        let words = || {
-            self.words_of(name)
-                .iter()
-                .map(|word| &self.vocabulary.words[*word as usize].spoken.word)
-        };
+        let listed: Vec<&Listed> =
+            self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize]).collect();
+        let words = || listed.iter().map(|it| &it.spoken.word);
         let classes: Vec<Class> = words().map(|word| word.class).collect();
         let is_common =
             |word: &Word| word.class != Class::Plain || normal::is_frequent(&word.letters);
@@ -477,18 +475,17 @@ impl SanctionLists {
         let is_common_in_short =
             short && (fewest_in_short == u32::MAX || classes.iter().enumerate().any(is_common));
         // Very common names beside others prove nothing, and a single word is compared as one.
-        let is_another = || significant <= 2 && has_own(screened, &words().collect::<Vec<_>>());
+        let is_slight = score::is_slight(&listed);
+        let is_another = || is_slight && has_own(screened, &words().collect::<Vec<_>>());
         if within > 0 && (common_only && is_another() || is_common_in_short || of_one_word()) {
             return 0;
         }
         // A hit is the whole name and nothing else.
-        let listed: Vec<&Listed> =
-            self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize]).collect();
         let is_part =
             common_only || short || within > 0 || score::have_other_trades(screened, &listed);
         let cap = if is_part { u32::from(HIT_FROM) - 1 } else { 100 };
         let cap_born_same = if common_only { 100 } else { cap };
-        let near = !common_only || within == 0 || significant > 2;
+        let near = !common_only || within == 0 || !is_slight;
         self.finish(Likeness { score, cap, cap_born_same, near }, name, party)
     }
 

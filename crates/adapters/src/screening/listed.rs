@@ -212,10 +212,7 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
         let letters: String = name.words[place as usize].letters.iter().collect();
         VIETNAMESE_FAMILIES.contains(&letters.as_str())
     };
-    let is_prefix = |place: &&u32| {
-        let letters: String = name.words[**place as usize].letters.iter().collect();
-        PREFIXES.contains(&letters.as_str())
-    };
+    let is_prefix = |place: &&u32| is_prefix(&name.words[**place as usize]);
     if family.is_empty() && rest.len() > 2 && is_vietnamese(rest[0]) {
         // The given name is the last one.
         family.push(rest[0]);
@@ -237,6 +234,11 @@ pub(super) fn ends(written: &str, name: &Normalised, titles: Titles) -> Ends {
         first: rest.iter().take_while(before).fold(0, |bits, place| bits | 1_u64 << *place),
         family: family.iter().fold(0, |bits, place| bits | 1_u64 << *place),
     }
+}
+
+/// Whether a word is one of the [`PREFIXES`].
+pub(super) fn is_prefix(word: &normal::Word) -> bool {
+    PREFIXES.iter().any(|prefix| prefix.chars().eq(word.letters.iter().copied()))
 }
 
 /// Whether a word before the last one may be the first of two family names: `Maduro` of `Nicolas Maduro

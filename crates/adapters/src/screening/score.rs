@@ -31,7 +31,7 @@ use super::compounds;
 use super::forms::Heard;
 use super::initials;
 use super::letters::looks;
-use super::listed::consonants_of;
+use super::listed::{self, consonants_of};
 use super::namesakes;
 use super::nicknames;
 use super::normal::{self, Class, Ends, MAX_NAME_WORDS, Word, is_in, sound};
@@ -742,7 +742,7 @@ impl Tally {
     }
 
     /// Whether a name shares nothing but very common words with the listed one, and is another: a word of
-    /// the listed one is missing, or it has two at most and the name has a further one that is not very
+    /// the listed one is missing, or that one is slight and the name has a further word that is not very
     /// common.
     fn is_common_of_many(&self, screened: &[Heard], listed: &[&Listed], classes: &[Class]) -> bool {
         let is_used = |at: usize| self.used_screened >> at & 1 == 1;
@@ -750,10 +750,9 @@ impl Tally {
             .all(|(at, class)| !is_used(at) || matches!(class, Class::Common | Class::Particle));
         let own = || screened.iter().enumerate().filter(|(at, it)| !is_used(*at) && is_own(it));
         let is_plain = |(_, it): (usize, &Heard)| it.class() == Class::Plain;
-        let is_short = significant(listed) <= FEW_WORDS;
         all_common
             && own().next().is_some()
-            && (!self.is_in_full(listed) || is_short && own().any(is_plain))
+            && (!self.is_in_full(listed) || is_slight(listed) && own().any(is_plain))
     }
 
     /// Whether a name shares nothing but `Muhammad` with the listed one, and a well-known name that is
@@ -781,16 +780,16 @@ impl Tally {
         words.all(|(at, it)| !it.spoken.word.class.is_significant() || is_near(at))
     }
 
-    /// Whether a listed name of two or more very common words is in full in the other one: three words
-    /// or more beside any, two beside very common ones and initials.
+    /// Whether a listed name of two or more very common words is in full in the other one: beside any
+    /// others, a slight one beside very common ones and initials.
     fn is_common_in_full(&self, screened: &[Heard], listed: &[&Listed]) -> bool {
         let is_used = |at: usize| self.used_screened >> at & 1 == 1;
         let is_plain = |it: &Heard| it.class() == Class::Plain;
         let has_plain = screened.iter().enumerate().any(|(at, it)| !is_used(at) && is_plain(it));
-        let words = significant(listed);
         listed.iter().all(|it| it.spoken.word.class != Class::Plain)
             && self.is_in_full(listed)
-            && (words > FEW_WORDS || words == FEW_WORDS && !has_plain)
+            && significant(listed) >= FEW_WORDS
+            && (!has_plain || !is_slight(listed))
     }
 
     /// Whether a word that is not very common has equal letters in both names.
@@ -799,6 +798,17 @@ impl Tally {
             it.spoken.word.class == Class::Plain && self.equal_listed >> at & 1 == 1
         })
     }
+}
+
+/// Whether a listed name of very common words says little: one word, `Muhammad` or `Abdul` with one, or
+/// one with a trade.
+pub(super) fn is_slight(listed: &[&Listed]) -> bool {
+    let is_empty = |it: &&Listed| {
+        let word = &it.spoken.word;
+        it.spoken.is_trade || !word.class.is_significant() || listed::is_prefix(word)
+    };
+    let said = listed.iter().filter(|it| !is_empty(it)).count();
+    said < FEW_WORDS && significant(listed) <= FEW_WORDS
 }
 
 fn significant(listed: &[&Listed]) -> usize {
