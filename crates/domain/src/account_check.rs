@@ -11,7 +11,7 @@ names! {
     /// When a rail's bank is asked about accounts (`rails.….verify_account`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum AccountChecks: "Name in the configuration." {
-        /// Never.
+        /// Never: the rail is passed over.
         #[default]
         Off = "off",
         /// When a client asks.
@@ -92,6 +92,6 @@ impl AccountAnswer {
 pub struct AccountChecked {
     /// The rail whose bank was asked; `None` if none could be.
     pub rail: Option<RailId>,
-    /// What it answered.
+    /// The bank's result; `NotSupported` without a rail.
     pub answer: AccountAnswer,
 }

@@ -251,7 +251,7 @@ impl DualControl {
     /// Fees, margins and spreads.
     pub const PRICING: DualControl =
         DualControl { makers: &[Role::Treasury], checkers: &[Role::Approver, Role::Treasury] };
-    /// Tenants' policies.
+    /// A tenant's policy for wallets: limits, thresholds, the second user.
     pub const POLICY: DualControl = DualControl {
         makers: &[Role::Compliance, Role::Admin],
         checkers: &[Role::Approver, Role::Compliance],

@@ -93,7 +93,7 @@ const CHECKED_BY: &str = ", checked by ";
 /// An outcome that users recorded in the rail's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded<'a> {
-    /// Their evidence.
+    /// Their evidence, without the names in [`people`](Self::people).
     pub why: &'a str,
     /// Who established it and who approved it, where the evidence names them.
     pub people: Option<(&'a str, &'a str)>,

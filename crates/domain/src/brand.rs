@@ -19,9 +19,9 @@ names! {
     /// Format of a logo.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum LogoKind: "Extension of the file, and name in the store." {
-        /// A raster image.
+        /// Raster image, known by the signature of PNG.
         Png = "png",
-        /// A vector image.
+        /// Vector image: a text that starts with `<svg` or `<?xml`.
         Svg = "svg",
     }
 }

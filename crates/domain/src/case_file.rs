@@ -13,11 +13,11 @@ names! {
     /// Kind of a file, known by its content.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum FileKind: "Name in the store, and extension of downloads." {
-        /// A document.
+        /// PDF document (ISO 32000), `application/pdf`.
         Pdf = "pdf",
-        /// An image.
+        /// PNG image (W3C), `image/png`.
         Png = "png",
-        /// A photograph.
+        /// JPEG image (ITU T.81), `image/jpeg`.
         Jpeg = "jpeg",
     }
 }

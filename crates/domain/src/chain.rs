@@ -34,7 +34,7 @@ pub enum ChainFault {
     Reverted {
         /// Contract that was called.
         contract: Address,
-        /// The node's text.
+        /// The node's error, as it answered.
         text: String,
     },
     /// The range has more logs than the node returns at once: request a smaller one.

@@ -72,9 +72,9 @@ pub enum Reading {
     Phone(String),
     /// The beneficiary receives, or the payer pays, an amount within these bounds.
     Amount {
-        /// Smallest amount.
+        /// Smallest amount, inclusive, in major units.
         low: Decimal,
-        /// Greatest amount.
+        /// Greatest amount, inclusive, in major units.
         high: Decimal,
         /// Currencies; empty = any.
         currencies: Vec<Currency>,

@@ -9,7 +9,7 @@ use crate::e164::is_e164;
 pub struct DialCountry {
     /// ISO 3166-1 alpha-2 code.
     pub code: &'static str,
-    /// Calling code.
+    /// Country calling code (ITU-T E.164), without `+`.
     pub prefix: &'static str,
     /// Lengths of its mobile numbers, without the calling code and the leading zero.
     digits: (usize, usize),

@@ -105,7 +105,7 @@ pub struct Mid {
 /// The conditions under which a corridor uses a rate at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateTerms {
-    /// The instant.
+    /// Instant that ages of rates are measured at.
     pub now: Timestamp,
     /// Maximum age of a rate whose source has no limit of its own.
     pub max_age: Span,

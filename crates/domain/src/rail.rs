@@ -650,7 +650,7 @@ pub struct Callback<'a> {
     pub timestamp: &'a str,
     /// Signatures over id, timestamp and body.
     pub signature: &'a str,
-    /// The body's bytes.
+    /// Body exactly as received: the signature covers its bytes.
     pub body: &'a [u8],
 }
 

@@ -75,7 +75,7 @@ pub struct SentIn {
 /// A transaction that a report on a whole message lists individually.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Its ids.
+    /// Ids that the report gives it.
     pub ids: ReportIds,
     /// Its amount, without which a position is not an id.
     pub amount: Option<Money>,

@@ -62,7 +62,7 @@ pub struct Recall {
     pub id: RecallId,
     /// Tenant of the payment.
     pub tenant: TenantId,
-    /// The recalled payment.
+    /// Payment whose return is requested.
     pub payment: PaymentId,
     /// The attempt that the bank has; without hyphens the id of the case.
     pub attempt: AttemptId,
@@ -88,7 +88,7 @@ pub struct Recall {
     pub source: Option<String>,
 }
 
-/// A requested recall.
+/// A user's request, with the id of the recall to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRecall {
     /// Id of the recall.
@@ -126,7 +126,7 @@ pub struct RecallEffects {
     pub payment: Effects,
     /// Change of the recall's job, if any.
     pub job: Option<JobChange>,
-    /// Alert to raise.
+    /// Alert to raise: the recall is unsent, unanswered or unpaid.
     pub alert: Option<Alert>,
     /// Alerts that are settled by the change; those that are not open are left alone.
     pub closed: Vec<Alert>,
@@ -375,7 +375,7 @@ impl Recall {
         RecallEffects { job, alert, closed, ..RecallEffects::default() }
     }
 
-    /// The bank's answer.
+    /// Applies the bank's answer, which may change the payment too.
     pub fn answered(
         &mut self,
         payment: &mut Payment,

@@ -84,7 +84,7 @@ pub struct Wanted<'a> {
 /// The payee of an exchange order.
 #[derive(Clone, Copy, Debug)]
 pub struct Payee<'a> {
-    /// `account_holder_name`
+    /// `account_holder_name` of the exchange order.
     pub holder: &'a str,
     /// Whether the local code of the payee's branch is known.
     pub has_local_code: bool,

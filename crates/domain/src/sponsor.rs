@@ -65,11 +65,11 @@ pub const fn day_of(now: Timestamp) -> i64 {
 pub struct SponsorOrder {
     /// Stablecoin of the token.
     pub coin: StableCoin,
-    /// ERC-20 contract.
+    /// ERC-20 contract of the token.
     pub token: Address,
     /// Pays the submission's escrow.
     pub authorization: Authorization,
-    /// The sender's.
+    /// Signature of `authorization` by its `from`.
     pub signature: EcdsaSignature,
     /// Gas limit of the transaction.
     pub gas_limit: u64,
@@ -98,7 +98,7 @@ pub enum SponsorRefusal {
     Budget,
 }
 
-/// An accepted order.
+/// The intent of an accepted order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sponsored {
     /// The same authorization was accepted before; its intent.
@@ -109,9 +109,6 @@ pub enum Sponsored {
 
 /// Accepts an order once. `known` are the request's earlier intents by number; `spent` is the gas
 /// that the tenant has spent on this chain today.
-///
-/// # Errors
-/// See [`SponsorRefusal`].
 pub fn accept(
     request: &PaymentRequest,
     order: &SponsorOrder,

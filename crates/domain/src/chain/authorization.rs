@@ -23,7 +23,7 @@ const S_MAX: [u8; 32] = [
 pub struct Authorization {
     /// Holder of the tokens, who signs.
     pub from: Address,
-    /// Recipient.
+    /// Account that receives the tokens.
     pub to: Address,
     /// Amount in minor units.
     pub value: u64,
@@ -44,7 +44,7 @@ pub struct SigningDomain {
     pub version: String,
     /// EIP-155 id of the chain.
     pub chain_id: u64,
-    /// The token's contract.
+    /// ERC-20 contract: `verifyingContract` of the domain (EIP-712).
     pub token: Address,
 }
 
@@ -89,9 +89,6 @@ impl SignatureViolation {
 
 impl EcdsaSignature {
     /// Parses a wallet's answer. Some wallets give the parity as 0 or 1.
-    ///
-    /// # Errors
-    /// See [`SignatureViolation`].
     pub fn parse(text: &str) -> Result<EcdsaSignature, SignatureViolation> {
         let digits = text.strip_prefix("0x").ok_or(SignatureViolation::NotHex)?;
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {

@@ -92,7 +92,7 @@ pub enum Plan {
         token: Address,
         /// The transfer that the sender authorized.
         authorization: Authorization,
-        /// The sender's signature.
+        /// Signature of `authorization` by its `from`.
         signature: EcdsaSignature,
         /// Gas limit of the transaction, counted in the tenant's daily budget.
         gas_limit: u64,

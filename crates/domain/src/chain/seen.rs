@@ -87,7 +87,7 @@ pub enum Announcement {
     Role,
     /// `TreasuryProposed`: another destination of sweeps.
     Treasury,
-    /// `DefaultAdminTransferScheduled`: another admin.
+    /// `DefaultAdminTransferScheduled`: another holder of the admin role.
     Admin,
 }
 
@@ -134,7 +134,7 @@ pub enum LogEvent {
     /// A contract's admin announced a change that takes effect after a delay. Any contract can emit
     /// it: compare the log's contract with the tenants' controllers.
     Announced {
-        /// The announced change.
+        /// Role or destination that changes.
         change: Announcement,
         /// The account that is to have it.
         account: Address,

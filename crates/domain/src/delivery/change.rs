@@ -68,7 +68,7 @@ pub enum ReceiverState {
 /// Why a delivery is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
-    /// The event happened.
+    /// The event is written in the same transaction.
     Event,
     /// The event happened earlier, when it was not to be delivered.
     Backfill,

@@ -39,7 +39,7 @@ pub enum Form {
     Uuid,
     /// A calendar day, `YYYY-MM-DD`.
     Date,
-    /// `true` or `false`.
+    /// A JSON boolean, `true` or `false`.
     Flag,
 }
 
@@ -71,7 +71,7 @@ pub struct Field {
     pub name: &'static str,
     /// Name in the stored order.
     pub stored_name: &'static str,
-    /// Who provides it.
+    /// Which requests and answers contain it.
     pub role: Role,
     /// JSON type and bounds.
     pub form: Form,

@@ -8,7 +8,7 @@ use super::{FIELDS, Field};
 /// The form of one field in orders to one country.
 #[derive(Clone, Debug)]
 pub struct CountryForm {
-    /// The field.
+    /// The field as [`FIELDS`] declares it for all countries.
     pub field: &'static Field,
     /// Regular expression of its texts.
     pub pattern: String,

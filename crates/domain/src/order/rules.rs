@@ -25,7 +25,7 @@ pub(super) struct Rules {
     pub local_code: Option<LocalCodeRule>,
     /// Format of mobile numbers.
     pub mobile: MobileRule,
-    /// A fictitious beneficiary.
+    /// A fictitious beneficiary, for examples in the documentation.
     pub example: Beneficiary,
 }
 

@@ -3,7 +3,7 @@
 use super::{Cx, Effects, Payment, PaymentState, ReviewState, Trigger, report};
 use crate::attempt::Attempt;
 
-/// The client's message.
+/// The client's message if no bank had received it.
 pub const CANCELLED: &str = "cancelled before it was sent";
 /// The client's message if a bank had received it.
 pub const CANCELLED_AFTER_REFUSAL: &str = "cancelled after the bank rejected it";
@@ -21,9 +21,6 @@ pub enum CancelRefusal {
 
 /// Cancels a queued payment whose attempts, if any, are all refused. `None` if it was cancelled
 /// before.
-///
-/// # Errors
-/// [`CancelRefusal`]
 pub fn cancel(
     payment: &mut Payment,
     last: Option<&Attempt>,

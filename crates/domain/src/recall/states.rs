@@ -38,7 +38,7 @@ names! {
     /// Trigger of a recall.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum RecallTrigger: "Label in `docs/states.md`." {
-        /// Its message left.
+        /// The rail took the recall's message.
         Sent = "camt.056 sent",
         /// The bank has not decided yet.
         Pending = "bank is deciding (PDCR)",
@@ -60,9 +60,9 @@ names! {
 /// Effect of a trigger in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecallStep {
-    /// Enters the state.
+    /// The recall enters this state.
     To(RecallState),
-    /// Nothing changes.
+    /// The recall stays as it is.
     Stays,
     /// Contradicts what is known: a discrepancy is filed, or the user's request refused.
     Contradicts,

@@ -13,7 +13,7 @@ struct Language {
     done: &'static [&'static str],
     /// "Deposited": done, also to an account.
     deposited: &'static [&'static str],
-    /// "Pending".
+    /// "Pending", "under review", "waiting".
     open: &'static [&'static str],
     answers: &'static [&'static str],
     /// "Not", "did not come".

@@ -104,7 +104,7 @@ pub(super) fn is_unread(text: &str) -> bool {
     text.chars().any(|sign| sign.is_alphabetic() && !SCRIPTS.contains(&scripts.get(sign)))
 }
 
-/// What separates clauses.
+/// Signs that end a clause.
 const SIGNS: [char; 17] =
     [':', ';', ',', '.', '(', ')', '[', ']', '!', '?', '|', '،', '؛', '۔', '।', '。', '\n'];
 

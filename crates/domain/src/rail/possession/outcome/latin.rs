@@ -194,7 +194,7 @@ const REFUSED: [&str; 26] = [
     "DITOLAK",
     "IPTAL",
 ];
-/// Names of ids.
+/// Names of ids: "reference is used" shows that the bank has the payment.
 const IDS: [&str; 15] = [
     "REFERENCE",
     "REF",
