@@ -136,9 +136,6 @@ impl Provider {
     }
 
     /// The number of usable keys, if the provider answers correctly: a diagnosis for operators.
-    ///
-    /// # Errors
-    /// The provider does not answer, or not correctly.
     pub async fn look(&self, now: Timestamp) -> Result<usize, IdentityFault> {
         let metadata = self.metadata(now).await?;
         match self.keys(&metadata, None, now).await?.count() {

@@ -32,7 +32,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 /// A request that would have to wait longer is not repeated.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// One request.
 pub struct Request {
     method: Method,
     url: Url,

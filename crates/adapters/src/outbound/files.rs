@@ -13,7 +13,7 @@ use super::settings::{Identity, Settings, SetupError, Signing};
 
 /// A client certificate with its key.
 pub(super) struct Loaded {
-    /// Both, as PEM.
+    /// Certificate chain and private key, as PEM.
     pub pem: Vec<u8>,
     pub file: PathBuf,
     pub expires: Timestamp,

@@ -14,14 +14,14 @@ pub(crate) const IDENTITY: &str = "identity";
 pub struct Settings {
     /// The table of the configuration, with which errors begin: `outbound.bank`.
     pub table: String,
-    /// The client certificate.
+    /// Client certificate for mutual TLS.
     pub identity: Option<Identity>,
     /// PEM file of trusted authorities.
     pub authority_file: Option<PathBuf>,
     /// Whether the system's authorities are trusted besides those of `authority_file`.
     pub system_authorities: bool,
     pub proxy: Proxy,
-    /// `None` = `corridor/<version>`.
+    /// `User-Agent` of the requests; `None` = `corridor/<version>`.
     pub user_agent: Option<String>,
     /// How many redirects of one document are followed.
     pub redirects: usize,

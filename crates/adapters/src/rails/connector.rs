@@ -213,9 +213,6 @@ impl ConnectorRail {
     }
 
     /// The HTTP status of the answer to an inquiry, whatever it says.
-    ///
-    /// # Errors
-    /// Why there is no answer.
     pub async fn inquiry_status(&self, inquiry: &Inquiry) -> Result<StatusCode, String> {
         let request = post(&self.inquiries, &outgoing::inquiry(inquiry));
         let answer = self.client.send(request).await.map_err(|fault| fault.to_string())?;
@@ -223,9 +220,6 @@ impl ConnectorRail {
     }
 
     /// Whether the connector answers `GET /health`, which has no effect at the bank.
-    ///
-    /// # Errors
-    /// Why it does not.
     pub async fn probe(&self) -> Result<(), String> {
         let mut url = self.payments.clone();
         let path = url.path().trim_end_matches("/payments").to_owned();
@@ -239,9 +233,6 @@ impl ConnectorRail {
 }
 
 /// The secrets in a text that separates them by spaces.
-///
-/// # Errors
-/// One of them is not a secret.
 pub fn callback_secrets(text: &str) -> Result<Vec<WebhookSecret>, webhooks::SecretFault> {
     text.split_whitespace().map(WebhookSecret::parse).collect()
 }

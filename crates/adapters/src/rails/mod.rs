@@ -68,7 +68,7 @@ pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 pub struct OurSide {
     /// Name of the debtor: the holder of the debited account.
     pub debtor_name: String,
-    /// The debited account.
+    /// The account that payouts are debited from.
     pub debtor_account: Account,
     /// The bank that holds the account.
     pub debtor_agent: Agent,

@@ -21,7 +21,7 @@ const USUAL_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 pub enum Version {
     /// pain.001.001.03 (2009): no UETR, no supplementary data, `BIC`, and a plain execution date.
     V03,
-    /// pain.001.001.09 (2019).
+    /// pain.001.001.09 (2019): UETR, supplementary data and `BICFI`.
     #[default]
     V09,
 }
@@ -29,7 +29,7 @@ pub enum Version {
 impl Version {
     pub const ALL: [Version; 2] = [Version::V03, Version::V09];
 
-    /// Its message name.
+    /// The message's name in ISO 20022.
     pub const fn name(self) -> &'static str {
         match self {
             Version::V03 => "pain.001.001.03",
@@ -75,7 +75,7 @@ pub struct Address {
     pub post_code: String,
     pub town: String,
     pub subdivision: String,
-    /// ISO 3166-1 alpha-2.
+    /// ISO 3166-1 alpha-2 code.
     pub country: String,
 }
 

@@ -107,7 +107,7 @@ enum Node {
     Null,
     Bool(bool),
     Text(String),
-    /// As written.
+    /// As written in the document, with every digit.
     Number(String),
     List(Vec<Node>),
     Object(Vec<(String, Node)>),

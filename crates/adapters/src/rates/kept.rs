@@ -31,9 +31,6 @@ struct Kept {
 
 impl KeptRates {
     /// Reads what [`KeptRates::text`] wrote.
-    ///
-    /// # Errors
-    /// It is not such JSON.
     pub fn read(text: &str) -> Result<KeptRates, serde_json::Error> {
         serde_json::from_str(text)
     }

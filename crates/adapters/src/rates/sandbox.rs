@@ -64,7 +64,7 @@ const PEGGED: [Currency; 8] = [
     Currency::Sar,
 ];
 
-/// The embedded mids.
+/// The embedded mids without their walk.
 pub(super) static LEVELS: LazyLock<RateTable> =
     LazyLock::new(|| table(&[0; Currency::ALL.len()], Timestamp(0)));
 

@@ -140,13 +140,13 @@ pub struct JsonShape {
     pub base: Option<String>,
     /// The base if the document does not contain it; takes precedence over `base`.
     pub fixed_base: Option<String>,
-    /// The time.
+    /// The time that the rates are of.
     pub as_of: Option<String>,
     /// The part of the document that contains the rates.
     pub rates: Option<String>,
 }
 
-/// A document's rates.
+/// The rates that a document contains, as they stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sheet {
     pub form: Form,

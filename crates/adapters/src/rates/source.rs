@@ -21,7 +21,7 @@ pub const MAX_AHEAD: Span = Span::mins(5);
 /// Where a document is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateLocation {
-    /// A local file.
+    /// Path of a local file.
     File(PathBuf),
     /// An address: https, or plain http to this machine.
     Http(String),
@@ -107,7 +107,7 @@ impl RateSource {
         if self.name.is_empty() { self.origin() } else { self.name.clone() }
     }
 
-    /// Reads the document.
+    /// Reads the document from its file or address.
     pub async fn read(&self, client: &dyn Transport, now: Timestamp) -> Result<Sheet, RateError> {
         let origin = self.origin();
         let (bytes, client) = match &self.location {

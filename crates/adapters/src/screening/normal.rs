@@ -214,7 +214,7 @@ fn push_canonical(word: &str, native: &[String], words: &mut Vec<Word>) {
     words.push(Word { native, ..classed(&canonical(rest)) });
 }
 
-/// The Arabic article.
+/// The Arabic article, in Latin letters.
 pub(super) const ARTICLE: &str = "al";
 
 /// The article as it is spoken before some consonants, which it takes over: `az Zawbari`, `ur Rehman`,

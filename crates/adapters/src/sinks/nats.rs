@@ -126,9 +126,6 @@ impl NatsSink {
     }
 
     /// The stream as it is, without creating it; `None` if there is none.
-    ///
-    /// # Errors
-    /// The broker cannot be reached, or refuses.
     pub async fn look(&self) -> Result<Option<StreamFacts>, SinkFault> {
         let (stream, context) = (&self.settings.stream, self.connected().await?.context);
         match context.get_stream(stream).await {

@@ -52,9 +52,6 @@ pub enum Inward {
 }
 
 /// Checks that an address is globally routable on the internet.
-///
-/// # Errors
-/// The reason why it is not.
 pub fn outward(address: IpAddr) -> Result<(), Inward> {
     let found = match address {
         IpAddr::V4(address) => inward_v4(address),

@@ -61,9 +61,6 @@ impl Reach {
     /// The URL of a path below an endpoint's base, if both are allowed. The base's query stays
     /// after the path: gateways and functions carry their keys there. A name is resolved only when
     /// connecting.
-    ///
-    /// # Errors
-    /// Why the base is invalid.
     pub fn url(self, base: &str, path: &str) -> Result<Url, UrlFault> {
         let mut url = Url::parse(base).map_err(|error| UrlFault::Unreadable(error.to_string()))?;
         match (url.scheme(), self) {
@@ -90,9 +87,6 @@ impl Reach {
 
     /// The endpoint that a user entered, as it is called and therefore kept and shown: a host in
     /// another script is in its ASCII form, an address in its usual one.
-    ///
-    /// # Errors
-    /// Why it is invalid.
     pub fn endpoint(self, entered: &str) -> Result<String, UrlFault> {
         let misleads = |it: char| it == '\\' || it.is_whitespace() || is_unshowable(it);
         if entered.chars().any(misleads) {

@@ -114,7 +114,6 @@ enum Unsent {
 }
 
 impl Sender {
-    /// A sender.
     pub fn new(settings: Settings) -> Result<Sender, SetupError> {
         Sender::with(settings, system_lookup(), TRY_LIMIT)
     }

@@ -45,9 +45,6 @@ pub enum SecretFault {
 
 impl WebhookSecret {
     /// Parses `whsec_<base64>`, also without the prefix.
-    ///
-    /// # Errors
-    /// The text is not a valid secret.
     pub fn parse(text: &str) -> Result<WebhookSecret, SecretFault> {
         let encoded = text.strip_prefix(SECRET_PREFIX).unwrap_or(text);
         let key = LENIENT.decode(encoded).map_err(|_| SecretFault::NotBase64)?;
@@ -124,9 +121,6 @@ pub enum Unbelievable {
 
 /// Verifies that the webhook was signed recently with one of the secrets. Takes the same time for
 /// every wrong signature.
-///
-/// # Errors
-/// Why it is rejected.
 pub fn verify(
     secrets: &[WebhookSecret],
     arrived: &Arrived<'_>,

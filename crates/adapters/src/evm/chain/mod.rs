@@ -37,7 +37,7 @@ pub struct EvmChain {
     nodes: Vec<Endpoint>,
     tokens: Vec<Token>,
     chain_id: u64,
-    /// Wei per gas.
+    /// Smallest priority fee that is offered, in wei per gas.
     min_tip: u128,
     contracts: Arc<EvmContracts>,
     /// Blooms of the newest headers.

@@ -62,7 +62,7 @@ struct Module {
 }
 
 struct State {
-    /// Number of initializations.
+    /// How often the module was initialized again after a fault.
     generation: u64,
     restarted_at: Option<Instant>,
 }

@@ -19,7 +19,7 @@ use crate::outbound::{self, Client, Request};
 
 /// `04`, x and y.
 const POINT_BYTES: usize = 65;
-/// r and s.
+/// r and s of 32 bytes each.
 const SIGNATURE_BYTES: usize = 64;
 
 /// The location of the signer.

@@ -22,7 +22,7 @@ const ACCENTS: [&str; 9] =
 /// What a negative acknowledgement states.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Its beginning, printable.
+    /// Beginning of its text, in printable characters.
     pub(super) text: String,
     /// Why it does not prove that the bank has nothing.
     pub(super) doubt: Option<String>,
