@@ -190,7 +190,7 @@ pub struct Chain {
     pub tenants: Vec<TenantEntry>,
 }
 
-/// The section `[chain.sponsor]`.
+/// Section `[chain.sponsor]` of a chain.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sponsor {
@@ -203,7 +203,7 @@ pub struct Sponsor {
 
 /// A chain, with the section that configures it.
 pub struct OfChain {
-    /// `chain` or `chains.<name>`.
+    /// Name of the section: `chain` or `chains.<name>`.
     pub section: String,
     /// The configuration with this chain in `chain`.
     pub config: Config,

@@ -18,7 +18,7 @@ use super::secret::Secret;
 use super::sections::{Config, RailEntry, Transport};
 use super::validate::Faults;
 
-/// `[rails.sftp]`.
+/// Table `[rails.sftp]` of a rail.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SftpEntry {
@@ -79,7 +79,7 @@ impl ProtectionKind {
     }
 }
 
-/// `[rails.pgp]`.
+/// Table `[rails.pgp]` of a rail.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PgpEntry {
@@ -125,7 +125,7 @@ impl PgpEntry {
     }
 }
 
-/// `[rails.acknowledgements]`.
+/// Table `[rails.acknowledgements]` of a rail.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AcknowledgementEntry {

@@ -23,7 +23,7 @@ use super::validate::{Faults, is_http_url};
 pub const DEFAULT: &str = "default";
 /// `proxy`: that of the environment.
 const PROXY_ENVIRONMENT: &str = "environment";
-/// `proxy`: none.
+/// `proxy`: none, even if the environment names one.
 const PROXY_NONE: &str = "none";
 /// Headers of a signature, unless the table names another.
 const JWS_HEADER: &str = "x-jws-signature";

@@ -120,7 +120,6 @@ impl Config {
     }
 }
 
-/// Settings for documents.
 fn fetch_settings() -> Settings {
     usual(FETCH_CONNECT_MS, FETCH_DOCUMENT_MS)
 }

@@ -26,7 +26,7 @@ use super::validate::Faults;
 
 /// Precedes the bank's own code where ISO has a list of external codes.
 const PROPRIETARY: &str = "prtry:";
-/// Largest `max_bytes`.
+/// Largest `max_bytes` of a message, 100 MiB.
 const MAX_MESSAGE_BYTES: usize = 100 * 1024 * 1024;
 /// Length of an account number (Max34Text).
 const MAX_ACCOUNT_CHARS: usize = 34;

@@ -36,17 +36,17 @@ pub struct Config {
     pub corridors: BTreeMap<String, Corridor>,
     /// `[[rails]]`, in order of preference.
     pub rails: Vec<RailEntry>,
-    /// `[outbound.<name>]`, by name.
+    /// `[outbound.<name>]`, by the name.
     pub outbound: BTreeMap<String, Outbound>,
     pub banks: Banks,
     pub rates: Rates,
     pub screening: Screening,
     pub wallets: Wallets,
     pub chain: Chain,
-    /// `[chains.<name>]`, by name.
+    /// `[chains.<name>]`: the chains besides `[chain]`, by name.
     pub chains: BTreeMap<String, Chain>,
     pub webhooks: Webhooks,
-    /// `[relay.<name>]`, by name.
+    /// `[relay.<name>]`, by the name.
     pub relay: BTreeMap<String, RelayEntry>,
     pub console: Console,
     pub engine: Engine,

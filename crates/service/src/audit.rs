@@ -131,7 +131,7 @@ impl Notary {
     }
 }
 
-/// Checkpoints by chain.
+/// Checkpoints by the tenant of their chain.
 type Unrecorded = BTreeMap<TenantId, Vec<Checkpoint>>;
 
 /// The checkpoints of chains that follow the newest one in the database, or differ from it. Lines that a

@@ -69,9 +69,6 @@ pub async fn check_encoding(store: &Store) -> Result<(), WrongDatabase> {
 
 /// Checks that a database can be worked with as it is: its encoding, its schema and its recorded
 /// environment.
-///
-/// # Errors
-/// [`WrongDatabase`]
 pub async fn check_ready(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
     check_encoding(store).await?;
     store.ready().await?;

@@ -79,9 +79,9 @@ use config::{Config, StoreLocation};
 /// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
-    /// API and workers.
+    /// API and workers in one process.
     All,
-    /// The API only.
+    /// The API without workers.
     Api,
     /// Workers only; the API serves health and metrics only.
     Worker,

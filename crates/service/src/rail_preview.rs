@@ -27,7 +27,7 @@ const SAMPLE: Uuid = Uuid::from_u128(0x6f0c_8a52_5d7e_4c57_9d3e_0a4f_7f3f_9f10);
 #[derive(Clone, Debug)]
 pub struct RailPreview {
     pub rail: RailId,
-    /// Message name, `pain.001.001.09`.
+    /// Name of the message in ISO 20022: `pain.001.001.09`.
     pub version: &'static str,
     /// Where it would be sent.
     pub destination: String,

@@ -32,7 +32,6 @@ pub const BODIES: RelayBodies = RelayBodies {
     wallet: http_api::wallet_v1::render::logged_event_body,
 };
 
-/// A running relay.
 pub struct RelayService {
     /// Where its health and metrics are served.
     pub address: SocketAddr,

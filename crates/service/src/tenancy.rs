@@ -32,9 +32,9 @@ const NAME_MAX_CHARS: usize = 80;
 /// The API of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum KeyService {
-    /// Payment Service v2.
+    /// Payment Service v2, the payment API.
     Pay,
-    /// Wallet Service v1.
+    /// Wallet Service v1, the wallet API.
     Wallet,
 }
 

@@ -24,14 +24,13 @@ use config::{Config, KeySource, OfChain, RailEntry, RailSetup, RateSource};
 /// A client certificate or PGP key that expires sooner is a warning.
 const CERTIFICATE_MIN: Span = Span::days(14);
 
-/// What was loaded.
 pub(super) struct Loaded {
     pub findings: Vec<Finding>,
     /// The rates of the configured sources, if there are any.
     pub rates: Option<LiveRates>,
 }
 
-/// Loads each piece.
+/// Loads what a start loads, each piece by itself.
 pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     let mut findings = vec![corridors(config)];
     findings.push(bank_directory(config));
