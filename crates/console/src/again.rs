@@ -23,7 +23,7 @@ use super::visit::Visit;
 /// Pages that are tried: the one that the browser names, then those above the form's action.
 const TRIES: usize = 4;
 
-/// A refused form.
+/// A refused form, which is shown again with its fields.
 #[derive(Debug)]
 pub(super) struct Retry {
     /// The path that it was sent to; empty for the filters of a page, which it sends to itself.

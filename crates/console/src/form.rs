@@ -32,7 +32,6 @@ impl Form {
         self.file = Some(file);
     }
 
-    /// The uploaded file.
     pub const fn file(&self) -> Option<&Upload> {
         self.file.as_ref()
     }

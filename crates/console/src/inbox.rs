@@ -43,7 +43,7 @@ struct Task {
     tone: Tone,
     icon: &'static str,
     title: String,
-    /// Why it waits.
+    /// Why it waits for a user.
     why: String,
     href: String,
     /// What the user does there.
@@ -121,7 +121,7 @@ struct Failing {
 struct Lost {
     /// Not accepted, and not sent again without a user.
     dead: u64,
-    /// Not accepted yet.
+    /// Not accepted yet, and attempted again by itself.
     retried: u64,
     /// Never sent, because there was no endpoint in use.
     unsent: u64,

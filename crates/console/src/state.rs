@@ -99,9 +99,6 @@ impl Console {
     }
 
     /// How much waits for a user of a tenant.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub(super) async fn waiting(
         &self,
         tenant: TenantId,
@@ -121,9 +118,6 @@ impl Console {
 
     /// How much waits at each of the first tenants, without proposals about the installation; at most
     /// [`COUNTS_KEPT`] old.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub(super) async fn waiting_by_tenant(
         &self,
         tenants: &[Arc<Tenant>],

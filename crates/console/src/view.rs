@@ -152,7 +152,6 @@ pub struct Section {
     pub facts: Vec<(&'static str, Cell)>,
     /// Facts side by side.
     pub cards: Vec<Card>,
-    /// Key figures.
     pub tiles: Vec<Tile>,
     pub charts: Vec<Chart>,
     /// Views of the list: URL, name, whether it is this one.
@@ -264,7 +263,7 @@ pub struct Verdict {
     pub value: &'static str,
     /// The deed, for its button.
     pub label: &'static str,
-    /// The consequence.
+    /// What the decision leads to, below its button's name.
     pub effect: &'static str,
     /// Whether it is shown only on request.
     pub rare: bool,

@@ -152,12 +152,8 @@ const ID_CHARS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Plain(String),
-    /// A value.
     Value(String),
-    Link {
-        href: String,
-        text: String,
-    },
+    Link { href: String, text: String },
 }
 
 impl Part {

@@ -23,7 +23,7 @@ pub struct Chart {
     pub title: &'static str,
     /// Its periods: `by day`.
     pub per: &'static str,
-    /// What is counted.
+    /// What its values count.
     pub unit: &'static str,
     /// Class of the colour, and name.
     pub legend: Vec<(&'static str, String)>,
@@ -31,7 +31,7 @@ pub struct Chart {
     pub y: Vec<String>,
     /// Labels of some periods, evenly spaced.
     pub x: Vec<String>,
-    /// Classes and paths.
+    /// Class of the colour, and data of the SVG path.
     pub shapes: Vec<(String, String)>,
     /// What each period shows on hover.
     pub slots: Vec<String>,
@@ -200,7 +200,7 @@ pub struct Level {
     pub available: String,
     /// What the whole width stands for.
     pub whole: String,
-    /// Widths in permille.
+    /// Width of the part, in permille of the whole.
     pub have: u64,
     pub held: u64,
     pub more: String,

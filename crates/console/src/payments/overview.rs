@@ -185,7 +185,7 @@ impl Days {
         Ok(Some(days))
     }
 
-    /// `None` without payments.
+    /// `None` if there are no payments.
     async fn read(visit: &Visit, now: Timestamp) -> Result<Option<Days>, Stop> {
         let midnight = Timestamp(now.0 - now.0.rem_euclid(Span::days(1).0));
         let ago = i64::try_from(DAYS - 1).unwrap_or_default();

@@ -69,14 +69,14 @@ impl Standing {
     }
 }
 
-/// A requirement.
+/// A requirement for going live, and how it stands.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// The step of the guided setup that it belongs to.
     pub step: &'static str,
     pub title: &'static str,
     pub standing: Standing,
-    /// The facts.
+    /// The facts that its standing follows from.
     pub evidence: String,
     /// Where it is changed, if the user may open that page.
     pub href: Option<String>,

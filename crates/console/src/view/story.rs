@@ -44,7 +44,7 @@ pub struct Step {
     pub log: Vec<Moment>,
 }
 
-/// Something that happened.
+/// An entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
@@ -53,7 +53,7 @@ pub struct Moment {
     pub tone: Tone,
     pub title: String,
     pub detail: String,
-    /// URL and text.
+    /// URL and text of the link.
     pub link: Option<(String, String)>,
     /// Whether it is shown only on request.
     pub is_technical: bool,

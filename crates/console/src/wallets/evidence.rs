@@ -31,7 +31,7 @@ pub(super) struct Party {
     pub label: &'static str,
     pub name: String,
     pub birth: Option<Date>,
-    /// ISO 3166-1 alpha-3.
+    /// ISO 3166-1 alpha-3 code.
     pub country: Option<String>,
     pub document: Option<String>,
 }

@@ -15,7 +15,7 @@ use crate::payments::{masked, people_state};
 use crate::view::{Section, coins_text};
 use crate::{Cell, Stop, Table, Tone, Visit};
 
-/// Records shown.
+/// Maximum number of payments or deposits that are shown.
 const SHOWN_MAX: usize = 20;
 /// Deposits that are read, of which those of negligible value are not shown.
 const READ_MAX: usize = 200;
