@@ -79,7 +79,6 @@ impl Failpoint {
         Failpoint::AfterCursor,
     ];
 
-    /// Every point.
     fn every() -> impl Iterator<Item = Failpoint> {
         let of_wallets = Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS);
         of_wallets.chain([Failpoint::BeforeRelayCursor])

@@ -84,7 +84,7 @@ pub enum RelayFault {
 /// Whether this node sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RelayRole {
-    /// It does.
+    /// This node holds the role and sends.
     Active,
     /// Another process holds the role.
     Standby,

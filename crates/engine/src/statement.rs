@@ -202,9 +202,6 @@ pub enum StatementError {
 }
 
 /// Creates a statement.
-///
-/// # Errors
-/// See [`StatementError`].
 pub async fn make(store: &Store, wanted: &Wanted) -> Result<Statement, StatementError> {
     let &Wanted { from, to, now, .. } = wanted;
     if from >= to {

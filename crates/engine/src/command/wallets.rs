@@ -123,12 +123,12 @@ pub enum RequestAction {
 /// A signed transfer that was checked.
 #[derive(Clone, Debug)]
 pub struct Sponsoring {
-    /// The request's chain.
+    /// Chain of the payment request.
     pub chain: ChainNumber,
     /// Number of the UTC day whose budget pays for it.
     pub day: i64,
     pub order: SponsorOrder,
-    /// The chain's limits.
+    /// The chain's limits for sponsoring.
     pub terms: SponsorTerms,
     /// Actor and context for the audit log.
     pub by: Deed,

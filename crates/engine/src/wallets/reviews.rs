@@ -70,7 +70,7 @@ impl Wallets {
     /// blacklists as of the first screening.
     ///
     /// # Errors
-    /// As [`Wallets::decide_review`].
+    /// As [`Wallets::decide_review`], without [`Denied::Chain`].
     pub async fn decide_review_without_node(
         &self,
         caller: &Caller,

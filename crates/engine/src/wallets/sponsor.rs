@@ -40,7 +40,7 @@ pub(super) struct TokenReading {
     read_at: Timestamp,
 }
 
-/// Tokens by chain.
+/// The last reading of each token, by its chain.
 pub(super) type TokenReadings = BTreeMap<(ChainNumber, StableCoin), TokenReading>;
 
 /// Why a transfer is not sponsored.
@@ -124,9 +124,6 @@ impl Wallets {
     }
 
     /// The transfer for a sender to sign, and the token's domain.
-    ///
-    /// # Errors
-    /// [`SponsorDenied`]
     pub async fn authorization(
         &self,
         ask: SponsorAsk<'_>,
@@ -141,9 +138,6 @@ impl Wallets {
     }
 
     /// Accepts a signed transfer after all checks; the same one again has no further effect.
-    ///
-    /// # Errors
-    /// [`SponsorDenied`]
     pub async fn sponsor(
         &self,
         ask: SponsorAsk<'_>,

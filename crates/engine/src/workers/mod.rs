@@ -434,7 +434,7 @@ struct Rounds {
     quick_max: usize,
     slow_max: usize,
     under_way: FuturesUnordered<Answer<'static, Timestamp>>,
-    /// When each began.
+    /// When each round under way began.
     begun: Vec<Timestamp>,
 }
 

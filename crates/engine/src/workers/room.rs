@@ -12,7 +12,6 @@ use super::Workers;
 use crate::world::World;
 
 impl Workers {
-    /// See [`spendings`].
     pub(super) async fn spendings(
         &self,
         tenant: TenantId,

@@ -34,7 +34,7 @@ impl Shares {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an attempt.
+    /// Counts an attempt of the tenant until the returned place is dropped.
     pub(super) fn begin(self: &Arc<Shares>, tenant: TenantId) -> Place {
         *self.under_way().entry(tenant).or_default() += 1;
         Place { shares: self.clone(), tenant }
