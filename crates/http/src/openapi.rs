@@ -46,7 +46,7 @@ fn wallet(exchange_to: &[Country], chains: &[String]) -> String {
         .replace(NAME_OF_BLOCKCHAIN, &named)
 }
 
-/// Routes: the documents.
+/// Serves the documents, with the installation's countries and chains.
 pub fn router(exchange_to: &[Country], chains: &[String]) -> Router {
     let document = |text: Cow<'static, str>| {
         let text = Bytes::from(text.into_owned());

@@ -22,7 +22,7 @@ pub(super) const ICON_PATH: &str = "/docs/favicon.svg";
 pub(super) const SCRIPT_PATH: &str = "/docs/docs.js";
 /// Signatures, for the two that follow.
 pub(super) const TOKENS_PATH: &str = "/docs/tokens.js";
-/// The signing helper.
+/// Signs a request step by step; it sends no data.
 pub(super) const SIGNING_SCRIPT_PATH: &str = "/docs/signing.js";
 /// Tries operations; only in a sandbox.
 pub(super) const TRY_PATH: &str = "/docs/try.js";

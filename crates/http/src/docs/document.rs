@@ -10,8 +10,6 @@ pub(super) struct Document<'a> {
 }
 
 impl Document<'static> {
-    /// # Errors
-    /// The document is not valid JSON.
     pub(super) fn of(described: &Described) -> Result<Document<'static>, JsonError> {
         let root = json::parse(described.document.as_bytes())?;
         Ok(Document { root, page_path: described.page_path })
@@ -73,7 +71,7 @@ impl<'a> Document<'a> {
 /// A method at a path.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'d, 'a> {
-    /// In lower case.
+    /// HTTP method in lower case.
     pub(super) method: &'d str,
     pub(super) path: &'d str,
     pub(super) value: &'d Value<'a>,

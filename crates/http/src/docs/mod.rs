@@ -55,7 +55,6 @@ struct Described {
     label: &'static str,
 }
 
-/// Both services.
 const SERVICES: [Described; 2] = [
     Described {
         service: Service::Payment,

@@ -19,7 +19,7 @@ pub(super) struct Page {
     pub(super) title: String,
     /// The part of the documentation that lists it.
     pub(super) part: &'static str,
-    /// Its first sentence.
+    /// First sentence of its text.
     pub(super) summary: String,
     pub(super) html: String,
     pub(super) markdown: String,
@@ -81,7 +81,7 @@ fn about(html: &str) -> (String, String) {
 /// Everything that is served besides assets.
 pub(super) struct Pages {
     pub(super) by_path: BTreeMap<String, Page>,
-    /// Programs of samples.
+    /// Samples as files, by path: `/docs/payment/createQuote.py`.
     pub(super) programs: BTreeMap<String, String>,
     pub(super) llms: String,
     pub(super) index: Index,
@@ -89,8 +89,6 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// # Errors
-    /// A document is not valid JSON.
     pub(super) fn render(keys: Option<&SandboxKeys>) -> Result<Pages, JsonError> {
         let guides_nav = Nav::of_guides();
         let reference_nav = Nav::of_reference();

@@ -4,14 +4,14 @@
 /// A piece of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'h> {
-    /// Name and attributes.
+    /// Name and attributes of a start tag.
     Open(&'h str, &'h str),
     Close(&'h str),
     /// Text with its character references.
     Text(&'h str),
 }
 
-/// Elements without content.
+/// Void elements: they have no end tag.
 const VOID: [&str; 8] = ["br", "circle", "hr", "input", "link", "meta", "path", "rect"];
 
 /// The content of `<main>`, without elements that are hidden or only for the eye.

@@ -14,7 +14,7 @@ const FILLED_END: char = '\u{2}';
 
 /// How a language's program is changed into another call.
 struct Grammar {
-    /// Directory of `docs/snippets`.
+    /// Name of its directory in `docs/snippets`.
     id: &'static str,
     label: &'static str,
     /// What stands before and after a variable's name.

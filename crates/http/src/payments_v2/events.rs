@@ -79,7 +79,7 @@ pub struct Follow {
     /// Checks the reader's key again.
     pub api: Arc<Api>,
     pub access_key: Box<str>,
-    /// The reader's address.
+    /// Address of the reader, which the key's allowlist is checked against.
     pub peer: Option<IpAddr>,
     pub payments: Payments,
     /// The tenant of the log.
