@@ -104,9 +104,6 @@ impl Store {
 
     /// Checks that the database can be reached and has the current schema. Also applies a changed
     /// clock offset.
-    ///
-    /// # Errors
-    /// The reason why it is not ready.
     pub async fn ready(&self) -> Result<(), StoreError> {
         migrate::check(self.driver()).await?;
         self.refresh().await
@@ -114,9 +111,6 @@ impl Store {
 
     /// Whether the database has been migrated and holds secrets that are sealed with a key-encryption
     /// key, this store's or another.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn is_sealed(&self) -> Result<bool, StoreError> {
         admin::keys::has_id_key(self).await
     }
@@ -145,9 +139,6 @@ impl Store {
 
     /// The number of access keys in use, if the configured key-encryption keys open none of them;
     /// otherwise 0. It may be asked before the migration.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn locked_access_keys(&self) -> Result<i64, StoreError> {
         admin::keys::locked_access_keys(self).await
     }

@@ -43,7 +43,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&ADD, &LIST, &CONTENT];
 pub struct StoredFile {
     pub id: Uuid,
     pub at: Timestamp,
-    /// Login name.
+    /// Login name of the user who attached it.
     pub author: String,
     pub kind: FileKind,
     pub size: u64,

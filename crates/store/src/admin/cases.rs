@@ -49,7 +49,7 @@ pub struct CaseRef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseNote {
     pub at: Timestamp,
-    /// Login name.
+    /// Login name of the user who wrote it.
     pub author: String,
     pub text: String,
 }
@@ -57,7 +57,7 @@ pub struct CaseNote {
 /// Who works on a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaseWork {
-    /// Login name.
+    /// Login name of the user; `None` while the case is unassigned.
     pub assignee: Option<String>,
     /// When the case has to be decided.
     pub due_at: Option<Timestamp>,

@@ -57,9 +57,6 @@ impl Store {
 
     /// The encoding of a database that does not keep Unicode text, by its name in PostgreSQL (`LATIN1`,
     /// `SQL_ASCII`); it cannot be changed after the database was created.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn foreign_encoding(&self) -> Result<Option<String>, StoreError> {
         let rows = self.driver().query(&ENCODING, Vec::new()).await?;
         let missing = || StoreError::Corrupt("the store has no encoding".to_owned());
@@ -68,9 +65,6 @@ impl Store {
     }
 
     /// The size of the database in bytes, indexes included.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn size_bytes(&self) -> Result<u64, StoreError> {
         self.only::<i64>(&SIZE, ()).await.map(i64::unsigned_abs)
     }

@@ -83,7 +83,6 @@ impl Store {
         self.write(steps).await.map(drop)
     }
 
-    /// Deletes a view.
     pub async fn delete_view(
         &self,
         user: UserId,

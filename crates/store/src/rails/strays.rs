@@ -32,7 +32,7 @@ static NEWEST: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT, &RAISE, &NEWEST];
 
-/// A stored report.
+/// A stored report that matched no attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stray {
     /// When it was first received.

@@ -124,7 +124,6 @@ pub struct KeysetWanted {
 /// A page of a list, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeysetPage<T> {
-    /// Its rows.
     pub rows: Vec<T>,
     /// The row before which the previous page ends; `None` = this is the first page.
     pub previous: Option<Mark>,

@@ -34,9 +34,9 @@ pub(crate) type Col = (&'static str, Kind);
 pub(crate) enum Role {
     /// Finds the row by it.
     Key,
-    /// Keeps it.
+    /// The update leaves it as it is.
     Kept,
-    /// Changes it.
+    /// The update writes its new value.
     Changed,
     /// Changes it, and verifies its old value. If an old value differs, the first of these columns,
     /// which is never null, becomes null and the database rejects the statement. So a stale write

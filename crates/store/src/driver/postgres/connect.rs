@@ -69,7 +69,6 @@ pub(super) struct Connector {
     types: Mutex<HashMap<&'static str, Types>>,
 }
 
-/// An open connection.
 pub(super) struct Opened {
     pub(super) client: Client,
     flights: Flights,

@@ -45,7 +45,7 @@ struct Known {
 /// What a server says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// 0 in recovery.
+    /// Timeline of its WAL; 0 in recovery, on a standby.
     pub(super) timeline: i64,
     pub(super) system: String,
 }

@@ -97,7 +97,7 @@ pub(super) static SETTINGS: Stmt = Stmt::written(
     set_config('jit', $4, true)",
 );
 
-/// Its parameters.
+/// Parameters of [`SETTINGS`], in their order.
 pub(super) fn settings(role: Role, statement_timeout: Span) -> Vec<Value> {
     let on_off = |on: bool| Value::Text(if on { "on" } else { "off" }.to_owned());
     vec![

@@ -405,9 +405,6 @@ impl Store {
 
     /// A page of the payments that wait for review, held by screening or of unknown outcome, oldest
     /// first, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Store::payments_page`].
     pub async fn payments_in_review(
         &self,
         tenant: TenantId,
