@@ -35,11 +35,11 @@ enum Read {
     ById,
     ByExternalId,
     Newest,
-    /// In one state.
+    /// The newest payments that succeeded.
     OfState,
     /// A page that the offset places near the end of the list.
     Deep,
-    /// By an id.
+    /// The list's search for an id.
     Search,
 }
 

@@ -172,7 +172,7 @@ struct Found {
     trials: Vec<Trial>,
     /// The highest rate that held.
     held: Option<Trial>,
-    /// Half of it.
+    /// Half of that rate, for the latencies.
     half: Option<Trial>,
     commit: Quantiles,
 }

@@ -56,7 +56,6 @@ pub async fn serve(args: BankArgs) -> anyhow::Result<()> {
     std::future::pending().await
 }
 
-/// A running bank.
 pub struct Bank {
     process: Process,
     dir: PathBuf,

@@ -24,9 +24,9 @@ use crate::rig::TENANT;
 pub struct Scene<'a> {
     pub installation: &'a Installation,
     pub api: &'a Api,
-    /// A running node.
+    /// Address of a running node.
     pub address: &'a str,
-    /// The bank's book.
+    /// File with the bank's payments, one JSON value per line.
     pub book: PathBuf,
     /// The prefund's initial balance, in minor units; `None` if others move it as well.
     pub topped_up: Option<i64>,

@@ -60,7 +60,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Part {
-    /// The simulated bank
+    /// Run the simulated bank
     #[command(hide = true)]
     Bank(BankArgs),
 }

@@ -74,7 +74,7 @@ impl Rig {
         self.installation.serve(name, &[])
     }
 
-    /// The bank's book.
+    /// File with the bank's payments, one JSON value per line.
     pub fn book(&self) -> PathBuf {
         self.book.path().join(BOOK)
     }

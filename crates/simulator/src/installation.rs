@@ -28,7 +28,7 @@ use crate::services::Services;
 pub const QUOTE_TTL: Span = Span::secs(30);
 /// Corridor's fee and the tenants' own margin, in basis points.
 pub const PREMIUM_BPS: u32 = 25;
-/// See [`PREMIUM_BPS`].
+/// The tenants' own margin, in basis points.
 pub const MARGIN_BPS: u32 = 10;
 /// A beneficiary whose name a person has to look at.
 pub const NAME_IN_REVIEW: &str = "Review Samplekhan";

@@ -23,7 +23,7 @@ pub fn loads_lists(seed: u64) -> bool {
 pub enum About {
     /// Those with payments alone.
     Payments,
-    /// Those with wallets.
+    /// Those with wallets, all of them.
     Wallets,
     /// Those with payments alone, and one in two of those with wallets.
     #[default]

@@ -110,9 +110,6 @@ pub fn caller(tenant: TenantId) -> Caller {
 }
 
 /// Writes the tenants and their receivers down.
-///
-/// # Errors
-/// The store refuses them.
 pub fn enrol(store: &Store, wishes: &Wishes) -> anyhow::Result<()> {
     let at_once = || anyhow!("the store in memory does not work at once");
     for (number, id) in wishes.tenants.iter().enumerate() {

@@ -27,9 +27,6 @@ wait "$pid"
 
 /// Path of the binary; `None` if it is not installed, after reporting on standard error (past the
 /// test runner's capture) that `part` was skipped.
-///
-/// # Errors
-/// Standard error cannot be written.
 pub fn for_tests(part: &str) -> io::Result<Option<PathBuf>> {
     if let Some(binary) = find() {
         return Ok(Some(binary));

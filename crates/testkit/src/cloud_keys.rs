@@ -28,7 +28,7 @@ struct Clouds {
     signed: Mutex<HashMap<&'static str, usize>>,
 }
 
-/// A running server.
+/// A running server that imitates the key services of the clouds.
 #[derive(Clone, Debug)]
 pub struct CloudKeys {
     clouds: Arc<Clouds>,

@@ -39,9 +39,6 @@ pub fn for_tests(part: &str, dir: &Path) -> io::Result<Option<Gpg>> {
 impl Gpg {
     /// Creates a key that signs, with a part to encrypt to. `since` and `lifetime` are GnuPG's, such as
     /// `20200101T000000` and `1d`.
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn create(
         &self,
         user: &str,
@@ -62,42 +59,27 @@ impl Gpg {
     }
 
     /// The public key of a user.
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn public(&self, user: &str) -> io::Result<Vec<u8>> {
         Ok(self.run(["--armor", "--export", user], b"")?.stdout)
     }
 
     /// The secret key of a user, protected by its passphrase.
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn secret(&self, user: &str, passphrase: &str) -> io::Result<Vec<u8>> {
         Ok(self.run(["--passphrase", passphrase, "--export-secret-keys", user], b"")?.stdout)
     }
 
     /// Takes a public key in.
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn import(&self, key: &[u8]) -> io::Result<()> {
         self.run(["--import"], key).map(drop)
     }
 
     /// Signs as a user and encrypts to another.
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn seal(&self, signer: &str, recipient: &str, content: &[u8]) -> io::Result<Vec<u8>> {
         let keys = ["--local-user", signer, "--recipient", recipient];
         Ok(self.run(["--sign", "--encrypt"].iter().chain(&keys), content)?.stdout)
     }
 
     /// Same, as text (ASCII armor).
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn seal_as_text(
         &self,
         signer: &str,
@@ -109,9 +91,6 @@ impl Gpg {
     }
 
     /// Encrypts without a signature.
-    ///
-    /// # Errors
-    /// GnuPG fails.
     pub fn encrypt(&self, recipient: &str, content: &[u8]) -> io::Result<Vec<u8>> {
         Ok(self.run(["--encrypt", "--recipient", recipient], content)?.stdout)
     }

@@ -177,7 +177,6 @@ impl JsonBank {
         format!("http://{}/api", self.address)
     }
 
-    /// Its token endpoint.
     pub fn tokens(&self) -> &TokenServer {
         &self.shared.tokens
     }

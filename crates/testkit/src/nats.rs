@@ -44,12 +44,12 @@ pub fn for_tests(part: &str, dir: &Path, lines: &str) -> io::Result<Option<NatsS
 }
 
 impl NatsServer {
-    /// `127.0.0.1:port`
+    /// Of the form `127.0.0.1:port`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// `nats://127.0.0.1:port`
+    /// Of the form `nats://127.0.0.1:port`.
     pub fn url(&self) -> String {
         format!("nats://{}", self.address())
     }

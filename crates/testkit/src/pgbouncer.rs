@@ -20,7 +20,7 @@ const SBIN: &str = "/usr/sbin/pgbouncer";
 /// Server sessions per database: fewer than clients, so that they take turns.
 const SESSIONS: u16 = 6;
 
-/// A running pooler.
+/// A running pooler, which ends with this value.
 pub struct PgBouncer {
     dir: PathBuf,
     port: u16,
@@ -65,9 +65,6 @@ impl PgBouncer {
     }
 
     /// Starts it, if it does not run, and waits until it listens.
-    ///
-    /// # Errors
-    /// It does not start.
     pub fn start(&mut self) -> io::Result<()> {
         if self.watched.is_some() {
             return Ok(());
@@ -86,9 +83,6 @@ impl PgBouncer {
     }
 
     /// kill -9: all connections through it break.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn kill(&mut self) -> io::Result<()> {
         self.watched.take().map_or(Ok(()), |mut watched| watched.kill())
     }

@@ -59,9 +59,6 @@ pub struct Proxy {
 
 impl Proxy {
     /// Listens on any port of 127.0.0.1 and forwards everything to `upstream`.
-    ///
-    /// # Errors
-    /// The system has no free port.
     pub async fn start(upstream: SocketAddr) -> std::io::Result<Proxy> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;

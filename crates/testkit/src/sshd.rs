@@ -116,9 +116,6 @@ pub fn for_tests(part: &str, dir: &Path) -> io::Result<Option<Sshd>> {
 }
 
 /// The user that the server lets in.
-///
-/// # Errors
-/// The system does not tell it.
 pub fn user() -> io::Result<String> {
     let output = Command::new("id").arg("-un").output()?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -129,7 +126,7 @@ impl Sshd {
         self.port
     }
 
-    /// The login directory.
+    /// Directory in which sessions start.
     pub fn files(&self) -> PathBuf {
         self.dir.join("files")
     }
@@ -140,9 +137,6 @@ impl Sshd {
     }
 
     /// The fingerprint of the host key of a kind, `ed25519` or `rsa`, as `ssh-keygen` prints it.
-    ///
-    /// # Errors
-    /// `ssh-keygen` fails.
     pub fn fingerprint(&self, kind: &str) -> io::Result<String> {
         let file = self.dir.join(format!("host_{kind}.pub"));
         let output = Command::new("ssh-keygen").arg("-lf").arg(file).output()?;
@@ -154,35 +148,23 @@ impl Sshd {
     }
 
     /// Gives the server other host keys from its next start.
-    ///
-    /// # Errors
-    /// `ssh-keygen` fails.
     pub fn new_host_keys(&self) -> io::Result<()> {
         self.key("host_ed25519", "ed25519", "")?;
         self.key("host_rsa", "rsa", "")
     }
 
     /// Ends the connection at the next rename, before or after it is executed.
-    ///
-    /// # Errors
-    /// The file that says so cannot be written.
     pub fn cut_at_rename(&self, executed: bool) -> io::Result<()> {
         fs::write(self.dir.join("cut"), if executed { "after" } else { "before" })
     }
 
     /// Whether later connections can write no more than 64 bytes to a file, as on a full disk.
-    ///
-    /// # Errors
-    /// The file that says so cannot be written or removed.
     pub fn fill(&self, full: bool) -> io::Result<()> {
         let path = self.dir.join("full");
         if full { fs::write(path, "") } else { fs::remove_file(path) }
     }
 
     /// Starts it, if it does not run, and waits until it greets its clients.
-    ///
-    /// # Errors
-    /// It is missing or does not start.
     pub fn start(&mut self) -> io::Result<()> {
         if self.watched.is_some() {
             return Ok(());
@@ -208,9 +190,6 @@ impl Sshd {
     }
 
     /// kill -9. Connections that are open last until their clients end them.
-    ///
-    /// # Errors
-    /// The system does not end it.
     pub fn kill(&mut self) -> io::Result<()> {
         self.watched.take().map_or(Ok(()), |mut watched| watched.kill())
     }

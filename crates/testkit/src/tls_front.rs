@@ -17,7 +17,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::time_provider::TimeProvider;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-/// PEM texts.
+/// PEM texts of the certificates that a front uses.
 pub struct FrontCertificates<'a> {
     pub certificate: &'a str,
     pub key: &'a str,
@@ -35,7 +35,7 @@ pub struct TlsFront {
 #[derive(Debug, Default)]
 struct Shared {
     clients: Mutex<Vec<Vec<u8>>>,
-    /// Handshakes that failed.
+    /// Number of handshakes that failed.
     refused: AtomicU64,
     /// How far its clock is ahead, in seconds.
     ahead_s: AtomicU64,

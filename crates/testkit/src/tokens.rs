@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 /// What the endpoint does instead of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFault {
-    /// Answers 503.
+    /// Answers 503 to every request.
     Down,
     /// Refuses, and repeats the request in its error.
     EchoesRequest,

@@ -15,7 +15,7 @@ kill -KILL $server
 wait $server
 "#;
 
-/// A running server.
+/// A running server, killed when this is dropped.
 pub(crate) struct Watched(Option<Child>);
 
 impl Watched {
@@ -33,7 +33,7 @@ impl Watched {
         Ok(Watched(Some(watchdog)))
     }
 
-    /// kill -9.
+    /// Ends the server by SIGKILL.
     pub(crate) fn kill(&mut self) -> io::Result<()> {
         if let Some(mut watchdog) = self.0.take() {
             drop(watchdog.stdin.take());

@@ -78,7 +78,6 @@ pub(super) async fn fill(
     Ok(tally)
 }
 
-/// What was copied.
 struct Copied {
     /// Payments that are stored beside those that were made.
     stored: u64,

@@ -18,7 +18,7 @@ const PAGE: usize = 2_000;
 /// Payments whose attempts are read concurrently.
 const READS: usize = 8;
 
-/// One payment.
+/// A payment that was made over the API, with all of its rows.
 #[derive(Debug)]
 pub(super) struct Template {
     /// Index of the tenant.

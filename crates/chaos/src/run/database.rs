@@ -72,7 +72,7 @@ impl Database {
         Ok(Database { servers, primary: AtomicUsize::new(0), name, proxies, launched })
     }
 
-    /// Around every proxy.
+    /// URL that leads to the servers without the proxies.
     pub fn direct(&self) -> String {
         let addresses = self.servers.iter().filter_map(|server| address(server).ok());
         self.url(&addresses.collect::<Vec<_>>())

@@ -137,7 +137,6 @@ pub async fn run(plan: &Plan, dir: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// What happened.
 #[derive(Default)]
 struct Tale {
     /// How often each fault happened, and the longest time from its beginning without a success.

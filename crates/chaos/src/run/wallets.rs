@@ -78,7 +78,6 @@ impl Coins {
     }
 }
 
-/// A customer's wallet.
 #[derive(Clone, Debug)]
 pub struct Customer {
     pub wallet: String,

@@ -39,7 +39,7 @@ pub struct World {
     pub earlier: Option<PathBuf>,
     /// The upgrade needs all nodes stopped.
     pub stop_all: bool,
-    /// What clients do.
+    /// What clients asked for and were answered.
     pub history: History,
     /// `None` while a node is down.
     pub nodes: Vec<Option<Node>>,
@@ -150,7 +150,6 @@ impl World {
         std::fs::metadata(log).map_or(0, |meta| meta.len())
     }
 
-    /// The SQLite database.
     pub fn sqlite(&self) -> PathBuf {
         self.installation.path().join("corridor.db")
     }

@@ -8,7 +8,7 @@ use domain::quote::Quote;
 use super::workload::Payable;
 use crate::installation::{self, MARGIN_BPS, PREMIUM_BPS};
 
-/// Decimals of [`mid`].
+/// Decimals of the rates that [`mid`] returns.
 const RATE_DECIMALS: u32 = 10;
 const BPS: i128 = 10_000;
 /// Decimals of the stablecoins.

@@ -30,9 +30,6 @@ use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 use wallets::WalletAudit;
 
 /// Has a database note what the auditor looks at.
-///
-/// # Errors
-/// The database refuses it.
 pub fn watch(connection: &Connection) -> rusqlite::Result<()> {
     wallets::changes::watch(connection)
 }

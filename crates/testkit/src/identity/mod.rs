@@ -133,9 +133,6 @@ pub struct SimulatedProvider {
 
 impl SimulatedProvider {
     /// Starts to serve on any local port, with this account signed in.
-    ///
-    /// # Errors
-    /// It cannot listen.
     pub async fn start(account: Account) -> io::Result<SimulatedProvider> {
         let down = watch::Sender::new(false);
         let door = Door::bind(SocketAddr::from(([127, 0, 0, 1], 0)), down.subscribe()).await?;

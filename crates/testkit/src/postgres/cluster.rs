@@ -157,9 +157,6 @@ impl Cluster {
     }
 
     /// Creates an empty database whose name starts with `hint`. Returns its URL.
-    ///
-    /// # Errors
-    /// The server refused or is down.
     pub fn database(&self, hint: &str) -> Result<String, PostgresFault> {
         self.database_from("template0", hint)
     }
@@ -214,9 +211,6 @@ impl Cluster {
     }
 
     /// Ends every connection to a database, like an operator's `pg_terminate_backend`.
-    ///
-    /// # Errors
-    /// The server refused or is down.
     pub fn disconnect(&self, database: &str) -> Result<(), PostgresFault> {
         let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname";
         self.admin(&format!("{end} = '{database}'")).map(|_| ())
@@ -263,9 +257,6 @@ impl Cluster {
     }
 
     /// Executes one administrative statement and returns its output, unaligned and without headers.
-    ///
-    /// # Errors
-    /// The server's error.
     pub fn admin(&self, statement: &str) -> Result<String, PostgresFault> {
         psql(&self.psql, &self.url(&self.address.admin), statement)
     }

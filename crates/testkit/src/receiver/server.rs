@@ -72,9 +72,6 @@ pub struct SimulatedReceiver {
 
 impl SimulatedReceiver {
     /// Starts to serve.
-    ///
-    /// # Errors
-    /// It cannot listen on the address.
     pub async fn start(config: ReceiverConfig) -> io::Result<SimulatedReceiver> {
         let down = watch::Sender::new(false);
         let door = Door::bind(config.listen, down.subscribe()).await?;

@@ -31,7 +31,7 @@ pub enum Message {
     Recall {
         /// Identifier from the element `Case/Id`.
         case: String,
-        /// The recalled order.
+        /// Ids of the recalled order.
         query: QueryView,
     },
 }
