@@ -21,7 +21,7 @@ pub struct ProfileArgs {
     /// Name of the files in docs/profiles
     #[arg(value_name = "NAME")]
     name: String,
-    /// Payments per second
+    /// Rate of payments, per second
     #[arg(long, default_value_t = 1_000, value_name = "RATE", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rate: u64,
     /// Duration of the record, in seconds

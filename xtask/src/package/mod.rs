@@ -17,21 +17,19 @@ use clap::{Args, ValueEnum};
 
 use release::{Effort, Release};
 
-/// The packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// The Debian package
+    /// The Debian package, for this machine's architecture
     Deb,
     /// The tarball with the program, manual, completions and systemd unit
     Tarball,
-    /// Both, with SHA256SUMS
+    /// Both packages, with SHA256SUMS
     All,
 }
 
-/// Options of `package`.
 #[derive(Args, Debug)]
 pub struct PackageArgs {
-    /// What to build
+    /// Which packages to build
     #[arg(value_enum, default_value = "all")]
     kind: Kind,
     /// Build everything, inspect it, run the packaged program as an unprivileged user, and delete
@@ -42,7 +40,7 @@ pub struct PackageArgs {
     /// missing]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Output directory
+    /// Directory to write the packages to
     #[arg(long, value_name = "DIR", default_value = "target/packages")]
     out: PathBuf,
 }
