@@ -12,7 +12,7 @@ use domain::wallet_effects::AlertKind;
 use store::{Store, StoreError};
 
 use crate::alerts::{self, FAULT_CHARS};
-use crate::workers::Stop;
+use crate::stop::Stop;
 use crate::world::ConfiguredChain;
 
 /// Pause between two attempts.

@@ -31,6 +31,7 @@ pub mod reconcile;
 pub mod relay;
 pub mod rescan;
 pub mod statement;
+pub mod stop;
 pub mod switches;
 pub mod wallets;
 pub mod workers;

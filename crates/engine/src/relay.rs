@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::alerts;
 use crate::failpoint::{self, Failpoint};
-use crate::workers::Stop;
+use crate::stop::Stop;
 
 /// Delay after a failure, and between attempts to take the role.
 const RETRY: Span = Span::secs(2);

@@ -20,6 +20,7 @@ use store::Store;
 
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, PaymentAction};
+use crate::stop::Stop;
 use crate::world::{WalletWorld, WalletWorlds, World};
 
 mod calls;
@@ -55,9 +56,6 @@ mod unsigned;
 mod watch;
 
 pub use instruction::instruction;
-
-/// Signals shutdown: work in progress completes, no new work begins.
-pub type Stop = tokio::sync::watch::Receiver<bool>;
 
 /// The wallet service's kinds of jobs, except those for operators.
 const WALLET_JOBS: [JobKind; 9] = [
