@@ -10,7 +10,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use crate::block::{Block, Grant, Setting, empty_header, extra_data, next_base_fee};
 use crate::build::{Built, build};
 use crate::disk::{Disk, DiskFault, Record};
-use crate::fault::Faults;
+use crate::fault::{Fault, Faults};
 use crate::genesis;
 use crate::history::History;
 use crate::options::{Mining, Options};
@@ -184,6 +184,12 @@ impl Chain {
         self.not_before = 0;
         self.shorten_disk();
         Ok(())
+    }
+
+    /// Injects a fault.
+    pub(crate) fn fault(&mut self, fault: Fault) {
+        let base_fee = self.head().base_fee();
+        self.faults.inject(fault, base_fee);
     }
 
     /// Sets a balance at once.

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::chain::Chain;
-
 /// Upper limit of an injected base fee, in wei per gas: a million gwei.
 const BASE_FEE_MAX: u64 = 1_000_000_000_000_000;
 
@@ -48,22 +46,20 @@ pub(crate) struct Faults {
     pub(crate) lag_blocks: u64,
 }
 
-impl Chain {
-    pub(crate) fn fault(&mut self, fault: Fault) {
+impl Faults {
+    /// Injects a fault. `base_fee` is that of the newest block.
+    pub(crate) fn inject(&mut self, fault: Fault, base_fee: u64) {
         match fault {
-            Fault::None => self.faults = Faults::default(),
-            Fault::DropTxs(count) => self.faults.drop_txs = count,
-            Fault::Error { method, count } => set(&mut self.faults.errors, method, count),
-            Fault::LoseAnswer { method, count } => {
-                set(&mut self.faults.lost_answers, method, count)
-            }
-            Fault::LatencyMs(millis) => self.faults.latency_ms = millis,
+            Fault::None => *self = Faults::default(),
+            Fault::DropTxs(count) => self.drop_txs = count,
+            Fault::Error { method, count } => set(&mut self.errors, method, count),
+            Fault::LoseAnswer { method, count } => set(&mut self.lost_answers, method, count),
+            Fault::LatencyMs(millis) => self.latency_ms = millis,
             Fault::FeeMultiplier(factor) => {
-                let base_fee = self.head().base_fee();
                 let least = base_fee.saturating_mul(factor).min(BASE_FEE_MAX);
-                self.faults.least_base_fee = (factor > 1).then_some(least);
+                self.least_base_fee = (factor > 1).then_some(least);
             }
-            Fault::LagBlocks(blocks) => self.faults.lag_blocks = blocks,
+            Fault::LagBlocks(blocks) => self.lag_blocks = blocks,
         }
     }
 }
