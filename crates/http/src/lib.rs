@@ -31,5 +31,6 @@ pub mod request_id;
 pub mod server;
 pub mod spreadsheet;
 pub mod statements;
+pub mod wallet_groups;
 pub mod wallet_v1;
 pub mod write;

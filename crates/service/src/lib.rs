@@ -21,7 +21,7 @@ use engine::workers::Workers;
 use engine::world::{ConfiguredChain, WalletWorlds, World};
 use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
-use http_api::wallet_v1::limits::GroupLimits;
+use http_api::wallet_groups::GroupLimits;
 use store::{CLOCK_OFFSET, Store, Tenant};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;

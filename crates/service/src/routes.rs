@@ -24,6 +24,7 @@ use http_api::problem::Problem;
 use http_api::proxies;
 use http_api::rail_callbacks::{self, Callbacks};
 use http_api::request_id::RequestId;
+use http_api::wallet_groups::GroupLimits;
 use http_api::wallet_v1;
 use http_api::wallet_v1::render::Links;
 use operator_console::Console;
@@ -177,7 +178,7 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
         wallet_v1::Sources::of_store(store, world.clock.clone(), world.wall_clock.clone());
     let settings = wallet_v1::Settings {
         rules: Rules { api_url: parts.public_url.to_owned(), ..config.wallet_token_rules() },
-        limits: wallet_v1::limits::GroupLimits::default(),
+        limits: GroupLimits::default(),
         body: config.body_limits(),
     };
     let links = Links { base_url: parts.public_url.to_owned() };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use domain::delivery::SCHEDULE;
 use domain::time::Span;
 use http_api::server::deadline;
-use http_api::wallet_v1::limits::{Group, GroupLimits};
+use http_api::wallet_groups::{Group, GroupLimits};
 use http_api::{address_windows, auth, json, payments_v2, rail_callbacks, request_id, server};
 
 use super::{check, head};

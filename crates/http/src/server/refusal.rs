@@ -12,7 +12,7 @@ use crate::address_windows::shown;
 use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::problem::{Problem, WalletProblem};
 use crate::request_id::RequestId;
-use crate::wallet_v1::limits::{Group, GroupLimits};
+use crate::wallet_groups::{Group, GroupLimits};
 
 /// The path prefix of Wallet Service v1.
 const WALLET_PREFIX: &str = "/v1/sdk";

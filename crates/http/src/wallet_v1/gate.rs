@@ -21,7 +21,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 
 use super::decode::Page;
-use super::limits::{Group, GroupLimits, Permits, Unreadable, Windows, permits_of};
+use super::limits::{Permits, Unreadable, Windows, permits_of};
 use super::operations::{Operation, RolePolicy};
 use super::refusals::RETRY_AFTER_S;
 use super::render;
@@ -35,6 +35,7 @@ use crate::measured::Measured;
 use crate::problem::WalletProblem;
 use crate::request_id::RequestId;
 use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
+use crate::wallet_groups::{Group, GroupLimits};
 use crate::write::{self, ObjectWriter};
 
 /// Settings of the operations.

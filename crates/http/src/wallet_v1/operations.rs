@@ -3,7 +3,7 @@
 
 use http::Method;
 
-use super::limits::Group;
+use crate::wallet_groups::Group;
 
 /// Roles in a token's `roles` claim (`decisions.md`, "Roles").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

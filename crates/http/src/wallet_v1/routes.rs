@@ -17,7 +17,6 @@ use http::{Request, StatusCode};
 use tracing::Instrument as _;
 
 use super::gate::{Admitted, Answer, Gate};
-use super::limits::{Group, GroupLimits};
 use super::operations::{self, Operation};
 use super::refusals::RETRY_AFTER_S;
 use super::render::Links;
@@ -25,6 +24,7 @@ use super::{exchange, log, refusals, request, review, wallet};
 use crate::address_windows::shown;
 use crate::problem::WalletProblem;
 use crate::request_id::RequestId;
+use crate::wallet_groups::{Group, GroupLimits};
 
 /// State shared by the operations.
 pub struct Api {

@@ -7,7 +7,7 @@ use domain::wallet::{BlockOrder, BlockReason, TriggeredBy};
 use engine::payments::Caller;
 use engine::wallets::NewCustomer;
 use futures_util::future::join_all;
-use http_api::wallet_v1::limits::{Group, GroupLimits};
+use http_api::wallet_groups::{Group, GroupLimits};
 use store::{DeliveryFilter, Page};
 use testkit::wait::AT_MOST;
 

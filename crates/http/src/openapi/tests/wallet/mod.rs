@@ -77,7 +77,7 @@ fn the_events_are_the_webhooks_and_each_names_its_receivers_path() {
 fn the_limits_of_rates_are_those_of_the_windows() {
     let document = wallet_document();
     let told = document["info"]["description"].as_str().expect("text");
-    let limits = crate::wallet_v1::limits::GroupLimits::default();
+    let limits = crate::wallet_groups::GroupLimits::default();
     for words in [
         format!("wallets {}", limits.wallets),
         format!("payment requests {}", limits.payment_requests),
