@@ -11,7 +11,6 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use super::{Context, document};
 
-/// `accounts …`
 #[derive(Subcommand, Debug)]
 pub enum AccountsCommand {
     /// Ask a bank whether an account exists and belongs to a name
@@ -25,7 +24,7 @@ pub enum AccountsCommand {
 
 Nothing is stored. Exit code 1 if the account is closed, does not exist or belongs to another name.")]
 pub struct CheckArgs {
-    /// Destination country
+    /// Destination country, its three-letter code (ISO 3166-1)
     #[arg(long, visible_alias = "to", value_parser = api::country)]
     country: Country,
     /// Account number or IBAN

@@ -22,17 +22,16 @@ const RATE_WAITS_MAX: u32 = 5;
 const RATE_WAIT_MIN: Duration = Duration::from_secs(1);
 const RATE_WAIT_MAX: Duration = Duration::from_secs(65);
 
-/// `--base-url`, `--access-key`, `--secret-key`
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection (default: the running sandbox)")]
 pub struct ApiArgs {
-    /// API URL
+    /// Base URL of the API
     #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
     base_url: Option<String>,
     /// Audience of tokens, the service's http.public_url [default: the API URL]
     #[arg(long, env = "CORRIDOR_AUDIENCE", value_name = "URL")]
     audience: Option<String>,
-    /// Access key
+    /// Access key, as shown by `corridor keys list`
     #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     access_key: Option<String>,
     /// Secret key (better: --secret-key-file or the variable; other users can see arguments)
@@ -76,18 +75,17 @@ impl ApiArgs {
     }
 }
 
-/// `--wallet-base-url`, `--wallet-access-key`, `--wallet-secret-key`
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Wallet service (default: the running sandbox)")]
 pub struct WalletApiArgs {
-    /// Wallet API URL
+    /// Base URL of the wallet API
     #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
     wallet_base_url: Option<String>,
     /// Audience of tokens, the service's http.public_url [default: `CORRIDOR_AUDIENCE`, else the
     /// wallet API URL]
     #[arg(long, env = "CORRIDOR_WALLET_AUDIENCE", value_name = "URL")]
     wallet_audience: Option<String>,
-    /// Wallet access key
+    /// Wallet access key, as shown by `corridor keys list`
     #[arg(long, env = "CORRIDOR_WALLET_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_access_key: Option<String>,
     /// Wallet secret key (better: --wallet-secret-key-file or the variable; other users can see

@@ -19,7 +19,6 @@ use service::audit::{Notary, Round};
 use search::SearchArgs;
 use verify::VerifyArgs;
 
-/// `audit …`
 #[derive(Subcommand, Debug)]
 pub enum AuditCommand {
     /// Search the audit log, newest entries first

@@ -16,7 +16,6 @@ use self::wallets::{DepositsArgs, WebhooksArgs};
 /// Update interval of the progress line.
 const TICK: std::time::Duration = std::time::Duration::from_millis(120);
 
-/// `bench …`
 #[derive(Subcommand, Debug)]
 pub enum BenchCommand {
     /// Benchmark signed quote and payment pairs over HTTP

@@ -15,7 +15,6 @@ use super::people::OnePerson;
 use super::store_commands::open;
 use super::tenants::StoreArgs;
 
-/// `tenants brand …`
 #[derive(Subcommand, Debug)]
 pub enum BrandCommand {
     /// Set logo, colour and contact; what is not given is removed
@@ -32,7 +31,7 @@ pub enum BrandCommand {
 
 A logo is an SVG or PNG file of at most 16 KiB, shown 32 pixels high. White text has to be readable on the colour.")]
 pub struct SetArgs {
-    /// Tenant tag
+    /// Tenant tag, as shown by `corridor tenants list`
     tenant: String,
     /// File of the logo
     #[arg(long, value_name = "FILE")]
@@ -53,7 +52,7 @@ pub struct SetArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tenants brand get demobank")]
 pub struct GetArgs {
-    /// Tenant tag
+    /// Tenant tag, as shown by `corridor tenants list`
     tenant: String,
     #[command(flatten)]
     store: StoreArgs,

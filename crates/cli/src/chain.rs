@@ -23,7 +23,6 @@ const LOOK_EVERY: Span = Span::millis(200);
 /// Delay before a request that another one overwrote is repeated.
 const ASK_AGAIN: Span = Span::secs(2);
 
-/// `chain …`
 #[derive(Subcommand, Debug)]
 pub enum ChainCommand {
     /// Rescan blocks and book payments that a node had omitted

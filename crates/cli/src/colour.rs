@@ -10,7 +10,7 @@ pub enum Tone {
     /// Waits for a user.
     Waits,
     Failed,
-    /// On its way.
+    /// Under way; no user has to act.
     Moves,
     Plain,
 }

@@ -13,7 +13,6 @@ use config::{self, Config, Merged, REFERENCE, Sources};
 use service::installation;
 use service::preflight::{self, Finding, Level};
 
-/// `--config`, `--set`, `--database-url`
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct ConfigArgs {
@@ -51,7 +50,6 @@ impl ConfigArgs {
     }
 }
 
-/// `config …`
 #[derive(Subcommand, Debug)]
 pub enum ConfigCommand {
     /// Find what `serve` would refuse: values, the rules of production, files, the database, rates,

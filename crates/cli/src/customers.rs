@@ -15,7 +15,6 @@ use super::table::{text, time};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
 
-/// `customers …`
 #[derive(Subcommand, Debug)]
 pub enum CustomersCommand {
     /// Set a customer's KYC level
@@ -29,7 +28,7 @@ pub enum CustomersCommand {
 /// A customer of a tenant.
 #[derive(Args, Debug)]
 struct CustomerArgs {
-    /// Tenant tag
+    /// Tenant tag, as shown by `corridor tenants list`
     tenant: String,
     /// The bank's customer id
     #[arg(value_name = "CUSTOMER_ID", value_parser = customer_id)]
@@ -66,7 +65,7 @@ pub struct GetArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor customers list demobank --after CUST-117 --limit 100")]
 pub struct ListArgs {
-    /// Tenant tag
+    /// Tenant tag, as shown by `corridor tenants list`
     tenant: String,
     /// List customers after this id
     #[arg(long, value_name = "CUSTOMER_ID", default_value = "", hide_default_value = true)]

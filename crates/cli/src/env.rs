@@ -10,7 +10,6 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use client::{DataDir, Sandbox};
 
-/// Options of `env`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  eval \"$(corridor env)\"")]
 pub struct EnvArgs {}
@@ -29,7 +28,7 @@ pub fn run(_args: &EnvArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// The running sandbox.
+/// The running sandbox, from its file in the data directory.
 pub fn running(data_dir: &DataDir) -> Result<Sandbox, Failure> {
     data_dir.sandbox()?.ok_or_else(|| {
         Failure::Usage(format!(

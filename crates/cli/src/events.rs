@@ -24,12 +24,11 @@ use client::Client;
 /// Maximum number of past events that are shown as a story.
 const PAST_MAX: u64 = 200;
 
-/// `events …`
 #[derive(Subcommand, Debug)]
 pub enum EventsCommand {
     /// Show events as they occur
     Tail(TailArgs),
-    /// List webhook deliveries
+    /// List webhook deliveries and their last answers
     List(deliveries::ListArgs),
     /// Resend webhooks by event id
     Resend(deliveries::ResendArgs),

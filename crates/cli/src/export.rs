@@ -22,7 +22,6 @@ use client::{Client, DataDir, PaymentRecord};
 /// Records per request: the API's maximum `limit`.
 const PAGE: usize = 1_000;
 
-/// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Comma-separated values with a header row

@@ -15,7 +15,6 @@ use client::{self, sandbox_base_url};
 /// Timeout of the request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Options of `healthcheck`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor healthcheck --url http://127.0.0.1:8480\n\nExit codes: 0 ready, 3 not ready."

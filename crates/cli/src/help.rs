@@ -110,8 +110,10 @@ mod tests {
             }
         }
         let help = help(80);
-        for part in ["Usage: corridor <command>\n", "\nPayments\n  quote         Create a quote\n"]
-        {
+        for part in [
+            "Usage: corridor <command>\n",
+            "\nPayments\n  quote         Create a quote: amounts, rate and fees\n",
+        ] {
             assert!(help.contains(part), "{part:?}: {help}");
         }
     }

@@ -19,7 +19,6 @@ use service::books;
 use reconcile::ReconcileArgs;
 use statement::StatementArgs;
 
-/// `ledger …`
 #[derive(Subcommand, Debug)]
 pub enum LedgerCommand {
     /// Show a tenant's trial balance: every account, and each currency's zero sum

@@ -126,7 +126,7 @@ enum Command {
     Env(env::EnvArgs),
     /// Write the files of a production installation
     Init(Box<init::InitArgs>),
-    /// Check this installation
+    /// Find what is wrong with this installation, and how to fix it
     Doctor(doctor::DoctorArgs),
     /// Show or advance the sandbox's business clock
     #[command(subcommand)]
@@ -134,7 +134,7 @@ enum Command {
     /// Send sandbox tokens to an address
     Faucet(sandbox_call::FaucetArgs),
     // ---- payments
-    /// Create a quote
+    /// Create a quote: amounts, rate and fees
     Quote(quote::QuoteArgs),
     /// Pay a quote, or quote and pay at once
     Pay(pay::PayArgs),
@@ -212,7 +212,7 @@ enum Command {
     #[command(subcommand)]
     Review(review::ReviewCommand),
     // ---- server
-    /// Run the service
+    /// Run the service: APIs, console and workers
     Serve(serve::ServeArgs),
     /// Migrate the database to this version's schema
     Migrate(serve::MigrateArgs),

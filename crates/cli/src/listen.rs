@@ -21,7 +21,6 @@ use super::webhook_secret::{self, SecretArgs};
 use super::{Context, local_time};
 use client::{Client, DataDir, printable};
 
-/// Options of `listen`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   corridor listen --forward-to http://127.0.0.1:9000

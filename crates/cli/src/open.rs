@@ -20,7 +20,7 @@ const OPENERS: [&str; 3] = ["xdg-open", "open", "wslview"];
 enum Page {
     /// Where to start: docs, console, pay page
     Start,
-    /// The operator console
+    /// The sandbox's operator console
     Console,
     /// API reference and guides
     Docs,
@@ -28,7 +28,6 @@ enum Page {
     Pay,
 }
 
-/// Options of `open`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor open
@@ -37,7 +36,7 @@ enum Page {
 
 The browser is $BROWSER, else the desktop's. Without one, the address is printed alone.")]
 pub struct OpenArgs {
-    /// Page to open
+    /// Page of the sandbox to open
     #[arg(value_enum, default_value = "start")]
     page: Page,
     /// Print the address without opening it

@@ -10,7 +10,6 @@ use super::failure::Failure;
 use super::table::{amount as money, id, number, state, text, time};
 use super::wallet_api::{ORDERS, OfWallet, PageArgs, TRANSACTIONS, Wire, amount, code};
 
-/// `tx …`
 #[derive(Subcommand, Debug)]
 pub enum TxCommand {
     /// List the transactions of a wallet, newest first
@@ -32,14 +31,13 @@ pub struct GetTxArgs {
     api: WalletApiArgs,
 }
 
-/// `orders …`
 #[derive(Subcommand, Debug)]
 pub enum OrdersCommand {
     /// Exchange tokens of a wallet and pay out to a bank account
     Create(CreateArgs),
     /// List the orders of a wallet, newest first
     List(ListArgs),
-    /// Show an order
+    /// Show an order and its status
     #[command(after_help = "Example:\n  corridor orders get c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
     Get(OrderArgs),
     /// Cancel an order that is still PENDING
@@ -67,14 +65,13 @@ pub struct ListTxArgs {
     api: WalletApiArgs,
 }
 
-/// Options of `rate`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor rate --from USDC --to PKR --amount 100")]
 pub struct RateArgs {
-    /// Token to exchange
+    /// Token to exchange: USDC or USDT
     #[arg(long, default_value = "USDC", value_parser = code)]
     from: String,
-    /// Payout currency
+    /// Currency of the payout, such as PKR
     #[arg(long, default_value = "PKR", value_parser = code)]
     to: String,
     /// Amount of the token [default: 1]
@@ -98,10 +95,10 @@ pub struct CreateArgs {
     /// Amount of the token
     #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: String,
-    /// Token to exchange
+    /// Token to exchange: USDC or USDT
     #[arg(long, default_value = "USDC", value_parser = code)]
     from: String,
-    /// Payout currency
+    /// Currency of the payout, such as PKR
     #[arg(long, default_value = "PKR", value_parser = code)]
     to: String,
     /// Name of the account holder

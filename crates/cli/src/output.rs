@@ -14,17 +14,16 @@ use super::table::{self, Column, Look, Table};
 /// The width without a terminal and without `COLUMNS`.
 const USUAL_WIDTH: usize = 80;
 
-/// `--output`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum Output {
-    /// Aligned columns.
+    /// Aligned columns, for reading.
     #[default]
     Table,
     /// JSON: one value, or one per line for lists.
     Json,
 }
 
-/// What tables show.
+/// Which columns of a table are shown.
 #[derive(Args, Clone, Debug, Default)]
 pub struct View {
     /// Show every column of a table, and whole ids and times

@@ -12,7 +12,6 @@ use super::watch::{self, Watch, WatchArgs};
 use super::{Context, document, story};
 use client::{Client, DataDir, LastPayment, LastQuote, PaymentResponse, Quote};
 
-/// Options of `pay`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor pay 500 AED --to PAK --watch

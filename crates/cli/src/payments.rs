@@ -26,10 +26,9 @@ const LIMIT_MAX: u64 = 1_000;
 /// Visible characters at the end of an account.
 const ACCOUNT_ENDING_CHARS: usize = 4;
 
-/// `payments …`
 #[derive(Subcommand, Debug)]
 pub enum PaymentsCommand {
-    /// Show one payment
+    /// Show a payment and its status
     Get(GetArgs),
     /// List payments, newest first
     List(ListArgs),
@@ -87,9 +86,9 @@ pub struct WatchPaymentArgs {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum SearchType {
-    /// Payment ids
+    /// Ids that the service gave the payments
     Id,
-    /// External ids
+    /// Ids that the client gave the payments
     ExternalId,
     /// References of the bank, rail and wallet
     LinkedTxn,
@@ -158,7 +157,6 @@ impl Filter {
     }
 }
 
-/// Parses a status.
 fn status(text: &str) -> Result<PaymentState, String> {
     PaymentState::parse(text).ok_or_else(|| {
         let names: Vec<&str> = PaymentState::ALL.iter().map(|state| state.name()).collect();
@@ -181,13 +179,13 @@ pub struct ListArgs {
     /// Number of results to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Sort oldest first
+    /// List the oldest payments first
     #[arg(long)]
     ascending: bool,
-    /// Field to search
+    /// Field that --search applies to
     #[arg(long, value_enum, requires = "search")]
     search_type: Option<SearchType>,
-    /// Search term
+    /// Text to search that field for
     #[arg(long, value_name = "TERM", requires = "search_type")]
     search: Option<String>,
     #[command(flatten)]

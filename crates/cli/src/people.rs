@@ -55,7 +55,7 @@ pub struct TwoPeople {
     /// User who checked it; must differ from --maker
     #[arg(long, value_parser = person)]
     checker: String,
-    /// Evidence
+    /// Evidence, for the audit log
     #[arg(long, value_parser = reason)]
     why: String,
 }

@@ -14,7 +14,6 @@ use super::store_commands::open;
 use super::tenants::StoreArgs;
 use super::{Context, pair};
 
-/// `tenants policy …`
 #[derive(Subcommand, Debug)]
 pub enum PolicyCommand {
     /// Show a tenant's policy
@@ -27,7 +26,7 @@ pub enum PolicyCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tenants policy get demobank --output json")]
 pub struct GetArgs {
-    /// Tenant tag
+    /// Tenant tag, as shown by `corridor tenants list`
     tenant: String,
     #[command(flatten)]
     store: StoreArgs,
@@ -43,7 +42,7 @@ pub struct GetArgs {
 `corridor tenants policy get` shows each field in the form that `set` accepts. Every change creates the next version of the
 policy, and decisions about deposits record the version that they applied.")]
 pub struct SetArgs {
-    /// Tenant tag
+    /// Tenant tag, as shown by `corridor tenants list`
     tenant: String,
     /// Fields to change, with their new values
     #[arg(required = true, value_name = "FIELD=VALUE", value_parser = pair)]

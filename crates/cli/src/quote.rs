@@ -14,7 +14,6 @@ use super::table::grouped;
 use super::{Context, document};
 use client::{Client, LastQuote, Quote};
 
-/// Options of `quote`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor quote 500 AED --to PAK && corridor pay --watch
@@ -100,7 +99,6 @@ pub fn run(args: &QuoteArgs, context: &Context) -> Result<(), Failure> {
     print(last.quote.get(), context.output)
 }
 
-/// Requests a quote.
 pub async fn create(client: &Client, wanted: Wanted) -> Result<LastQuote, Failure> {
     let mut body: BTreeMap<&str, Box<RawValue>> = BTreeMap::from([
         ("country", document::text(wanted.country.alpha3())?),

@@ -28,7 +28,6 @@ const SAMPLE_AMOUNT: i64 = 25_000;
 /// The quote of an order that names none.
 const NO_QUOTE: &str = "00000000-0000-4000-8000-000000000000";
 
-/// `rails …`
 #[derive(Subcommand, Debug)]
 pub enum RailsCommand {
     /// Print the message that a sample order would send to a bank; nothing is sent or stored
@@ -64,7 +63,6 @@ pub struct PreviewArgs {
     config: ConfigArgs,
 }
 
-/// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 enum Format {
     #[default]

@@ -13,7 +13,6 @@ use super::table::{number, state, text, wrapped};
 use super::{Context, run_async};
 use service::rate_test::{self, Quoted, RateTest};
 
-/// `rates …`
 #[derive(Subcommand, Debug)]
 pub enum RatesCommand {
     /// Read a source once and show its rates, their ages, and what would be quoted

@@ -20,7 +20,7 @@ use super::output;
 use super::payments::{Which, find};
 use client::{DataDir, Exact, PaymentRecord};
 
-/// `--for`
+/// Reader of the receipt, which decides what it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Reader {
     /// The sending bank: includes its charges

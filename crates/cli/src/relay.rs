@@ -22,7 +22,6 @@ use super::table::{number, text};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
 
-/// `relay …`
 #[derive(Subcommand, Debug)]
 pub enum RelayCommand {
     /// Send the event logs of both services to a broker until stopped

@@ -13,7 +13,6 @@ use super::table::{amount as money, id, state, text, time};
 use super::wallet_api::{LAST, OfWallet, PageArgs, REQUESTS, Wire, amount, code};
 use super::{Context, ids, sandbox_call};
 
-/// `requests …`
 #[derive(Subcommand, Debug)]
 pub enum RequestsCommand {
     /// Create a payment request with a link for the sender
@@ -47,7 +46,7 @@ pub struct CreateArgs {
     /// Wallet to credit [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
-    /// Amount
+    /// Amount to ask for, in --currency
     #[arg(long, value_parser = amount, allow_negative_numbers = true, group = "how_much", requires = "currency")]
     amount: Option<String>,
     /// Currency: a token (USDC, USDT), or a fiat currency to be paid in tokens (PKR, USD, AED, SAR)
@@ -119,7 +118,7 @@ pub struct PayArgs {
     /// Amount [default: the requested amount, with the outcome that its cents select]
     #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: Option<String>,
-    /// Token [default: USDC]
+    /// Token to pay with [default: USDC]
     #[arg(long, value_parser = code, requires = "amount")]
     currency: Option<String>,
     #[command(flatten)]

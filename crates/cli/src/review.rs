@@ -39,7 +39,6 @@ use refund::RefundCommand;
 /// Payments per read of the list.
 const PAGE_ROWS: usize = 1_000;
 
-/// `review …`
 #[derive(Subcommand, Debug)]
 pub enum ReviewCommand {
     /// List payments held by screening and payments with an unknown outcome
@@ -116,7 +115,7 @@ pub struct CloseRecallArgs {
 /// Options of all of them.
 #[derive(Args, Debug)]
 struct DecideArgs {
-    /// Payment id
+    /// Payment id, as shown by `corridor review list`
     payment: String,
     #[command(flatten)]
     people: Deciders,
@@ -131,7 +130,7 @@ struct DecideArgs {
     --why 'bank statement of 2026-11-20, line 14' 6f0c…"
 )]
 pub struct ResolveArgs {
-    /// Payment id
+    /// Payment id, as shown by `corridor review list`
     payment: String,
     #[command(flatten)]
     outcome: OutcomeArgs,

@@ -38,7 +38,6 @@ const DEPTHS: [&str; 4] =
 const FIXED: [&str; 5] =
     ["environment", "http.listen", "http.public_url", "rates.walk_seed", "chain.node_url"];
 
-/// Options of `sandbox`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  corridor sandbox\n  corridor sandbox --port 0 --output json\n  corridor sandbox keys\n  corridor sandbox reset"

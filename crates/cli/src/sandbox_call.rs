@@ -10,7 +10,6 @@ use super::output::{self, Output};
 use super::wallet_api::{amount, code};
 use super::{Context, document};
 
-/// `clock …`
 #[derive(Subcommand, Debug)]
 pub enum ClockCommand {
     /// Show the sandbox's business clock
@@ -39,7 +38,6 @@ pub struct AdvanceArgs {
     api: ApiArgs,
 }
 
-/// Options of `faucet`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor faucet --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72 --amount 100 --currency USDT

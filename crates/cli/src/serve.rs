@@ -18,7 +18,6 @@ use super::output::{self, Output};
 use super::trigger::Triggers;
 use super::{Context, run_async};
 
-/// Options of `serve`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor serve --config /etc/corridor/corridor.toml --role all"
@@ -31,7 +30,6 @@ pub struct ServeArgs {
     config: ConfigArgs,
 }
 
-/// Options of `migrate`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor migrate --config /etc/corridor/corridor.toml")]
 pub struct MigrateArgs {

@@ -8,16 +8,14 @@ use clap_complete::Shell;
 use super::failure::Failure;
 use super::{Cli, output};
 
-/// Options of `completions`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor completions bash > /etc/bash_completion.d/corridor")]
 pub struct CompletionsArgs {
-    /// Shell
+    /// Shell that completes the commands
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Options of `man`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor man | man -l -\n  corridor man --dir /usr/share/man/man1"

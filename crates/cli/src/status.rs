@@ -11,7 +11,6 @@ use super::sandbox::below_home;
 use super::{Context, api, document};
 use client::Client;
 
-/// Options of `status`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor status\n\nExit codes: 0 ready, 3 not ready or nothing runs."

@@ -71,7 +71,6 @@ impl Logged {
         envelope.occurred_at.or(envelope.timestamp)
     }
 
-    /// When it happened.
     pub fn at(&self) -> Option<Timestamp> {
         self.time()?.parse().ok()
     }

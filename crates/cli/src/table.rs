@@ -12,7 +12,6 @@ use super::colour::{Tone, dim};
 use super::failure::Failure;
 use super::local_time;
 
-/// Between two columns.
 const GAP: &str = "  ";
 /// Characters of a shortened id.
 const SHORT_ID_CHARS: usize = 8;
@@ -65,7 +64,7 @@ pub const fn state(head: &'static str) -> Column {
     Column { head, kind: Kind::State }
 }
 
-/// Instants (RFC 3339).
+/// Instants in RFC 3339, shown in local time.
 pub const fn time(head: &'static str) -> Column {
     Column { head, kind: Kind::Time }
 }

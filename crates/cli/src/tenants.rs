@@ -25,12 +25,11 @@ use super::{Context, brand, policy, run_async};
 use service::clock::WallClock;
 use service::tenancy::{self, IssuedKey, KeyService};
 
-/// `tenants …`
 #[derive(Subcommand, Debug)]
 pub enum TenantsCommand {
-    /// Create a tenant
+    /// Create a tenant: a bank with its own keys, fees and books
     Create(CreateTenantArgs),
-    /// List the tenants
+    /// List the tenants with their fees
     #[command(after_help = "Example:\n  corridor tenants list")]
     List(StoreArgs),
     /// Credit a tenant's prefund account
@@ -50,7 +49,6 @@ pub enum TenantsCommand {
     ReverseFunding(ReverseArgs),
 }
 
-/// `keys …`
 #[derive(Subcommand, Debug)]
 pub enum KeysCommand {
     /// Create an access key; its secret is shown once
@@ -81,7 +79,7 @@ pub struct CreateTenantArgs {
     /// Tag, the prefix of its access keys: a-z, 0-9, _
     #[arg(long)]
     tag: String,
-    /// Name
+    /// Name of the bank, for display
     #[arg(long)]
     name: String,
     /// Settlement currency of its payments
@@ -107,7 +105,7 @@ pub struct CreateTenantArgs {
 /// Tokens of a tenant.
 #[derive(Args, Debug)]
 struct SumArgs {
-    /// Token
+    /// Token that the amount is in
     #[arg(long, value_parser = coin)]
     coin: StableCoin,
     /// Amount, at most 1000000000 with 6 decimals
@@ -216,7 +214,7 @@ pub struct CreateKeyArgs {
 /// Options of `keys rotate` and `keys revoke`.
 #[derive(Args, Debug)]
 pub struct KeyArgs {
-    /// Access key
+    /// Access key, as shown by `corridor keys list`
     access_key: String,
     #[command(flatten)]
     store: StoreArgs,

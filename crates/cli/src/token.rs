@@ -15,7 +15,6 @@ use client::{self, Check, Expected};
 /// The longest lifetime that `token mint` grants, in seconds.
 const MAX_TTL_S: u32 = 3_600;
 
-/// `token …`
 #[derive(Subcommand, Debug)]
 pub enum TokenCommand {
     /// Mint a token for the payment API

@@ -20,7 +20,6 @@ use super::tenants::StoreArgs;
 use super::{Context, run_async};
 use service::clock::WallClock;
 
-/// `users …`
 #[derive(Subcommand, Debug)]
 pub enum UsersCommand {
     /// Create a user, with a one-time password or an identity at the identity provider
@@ -73,7 +72,7 @@ struct ScopeArgs {
     --by is an administrator of every tenant. Until there is one, it may be any name. Without it, the\n    audit log names the machine's user alone."
 )]
 pub struct CreateArgs {
-    /// Login name
+    /// Login name of the new user
     #[arg(value_parser = login)]
     login: String,
     /// Role: viewer, operator, approver, compliance, treasury, admin, auditor; repeatable
@@ -98,7 +97,7 @@ pub struct CreateArgs {
     corridor users sign-in ayesha --password --by omar --why 'provider is away'"
 )]
 pub struct SignInArgs {
-    /// Login name
+    /// Login name, as shown by `corridor users list`
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]
@@ -128,7 +127,7 @@ struct WayArgs {
     after_help = "Example:\n  corridor users roles ayesha --role auditor --all-tenants --by omar --why 'moves to audit'"
 )]
 pub struct RolesArgs {
-    /// Login name
+    /// Login name, as shown by `corridor users list`
     #[arg(value_parser = login)]
     login: String,
     /// Role, replacing all current ones; repeatable
@@ -145,7 +144,7 @@ pub struct RolesArgs {
 /// Options of commands about one user.
 #[derive(Args, Debug)]
 pub struct LoginArgs {
-    /// Login name
+    /// Login name, as shown by `corridor users list`
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]

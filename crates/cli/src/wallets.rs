@@ -9,7 +9,6 @@ use super::output::{self, Output};
 use super::wallet_api::{Wire, code};
 use super::{Context, document, table};
 
-/// `wallets …`
 #[derive(Subcommand, Debug)]
 pub enum WalletsCommand {
     /// Provision a wallet for a customer
@@ -18,7 +17,7 @@ pub enum WalletsCommand {
     Get(WalletArgs),
     /// Block a wallet: outgoing transfers stop, incoming deposits wait
     Block(BlockArgs),
-    /// Unblock a wallet
+    /// Unblock a wallet: deposits that waited continue
     Unblock(UnblockArgs),
     /// Blacklist a wallet permanently on a regulator's order
     Blacklist(BlacklistArgs),
@@ -44,7 +43,7 @@ pub struct ProvisionArgs {
     /// else BASIC]
     #[arg(long, value_name = "LEVEL", value_parser = code)]
     kyc_level: Option<String>,
-    /// Blockchain [default: ethereum]
+    /// Blockchain, as the API names it [default: ethereum]
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
     #[command(flatten)]
@@ -67,7 +66,7 @@ pub struct WalletArgs {
 #[command(after_help = "Example:\n  corridor wallets block --reason SUSPICIOUS_ACTIVITY \\
     --details 'several senders with one name' --auto-unblock-hours 72 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
 pub struct BlockArgs {
-    /// Wallet id
+    /// Wallet id, as shown by `corridor wallets provision`
     #[arg(value_name = "ID")]
     wallet: String,
     /// Reason code: SUSPICIOUS_ACTIVITY, PENDING_INVESTIGATION …
@@ -89,7 +88,7 @@ pub struct BlockArgs {
     after_help = "Example:\n  corridor wallets unblock --why 'the senders are relatives' 5d0c4a4e-…"
 )]
 pub struct UnblockArgs {
-    /// Wallet id
+    /// Wallet id, as shown by `corridor wallets provision`
     #[arg(value_name = "ID")]
     wallet: String,
     /// Reason, for the audit log
@@ -106,7 +105,7 @@ pub struct UnblockArgs {
     --reference FIA-2026-0417 --reason 'court order' --effective-date 2026-11-21 5d0c4a4e-…"
 )]
 pub struct BlacklistArgs {
-    /// Wallet id
+    /// Wallet id, as shown by `corridor wallets provision`
     #[arg(value_name = "ID")]
     wallet: String,
     /// Regulatory authority that issued the order

@@ -22,10 +22,9 @@ const MESSAGE_AT: usize = 22;
 /// Stream silence about the payment after which its record is polled anyway.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Options of watching.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// Timeout in seconds
+    /// Seconds to wait for the end before giving up
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
 }
@@ -107,7 +106,10 @@ impl<'a> Watch<'a> {
         match self.client.get(&format!("/v2/payments/{}", self.id), &query).await {
             Ok(answer) => {
                 let record: PaymentRecord = document::read(&answer.body)?;
-                record.response.as_ref().map_or(Ok(()), |response| self.see(Seen::from(response)))
+                record
+                    .response
+                    .as_ref()
+                    .map_or(Ok(()), |response| self.see(Seen::from(response)))
             }
             // A restart of the service is tolerated; the deadline ends the watch.
             Err(error) if error.may_be_repeated() => Ok(()),

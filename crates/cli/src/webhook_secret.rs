@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::failure::Failure;
 use client::DataDir;
 
-/// `--secret`, `--secret-file`
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Secret (default: the running sandbox's)")]
 pub struct SecretArgs {

@@ -23,7 +23,6 @@ use super::tenants::TenantArgs;
 use super::{Context, run_async, webhook_secret};
 use service::clock::WallClock;
 
-/// `webhooks …`
 #[derive(Subcommand, Debug)]
 pub enum WebhooksCommand {
     /// Set the webhook endpoint; the first call prints its secret, once
@@ -39,7 +38,7 @@ pub enum WebhooksCommand {
     Rotate(RotateArgs),
     /// Disable delivery; missed events can be resent later
     Disable(DisableArgs),
-    /// Enable delivery
+    /// Enable delivery of new events
     #[command(
         after_help = "Example:\n  corridor webhooks enable --tenant demobank && corridor events recover --since 6h"
     )]
@@ -107,10 +106,9 @@ async fn deed(
     }
 }
 
-/// `on` or `off`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Switch {
-    /// Send payment events.
+    /// Send payment events as webhooks.
     On,
     /// Do not send payment events.
     Off,
@@ -125,7 +123,7 @@ enum Switch {
 The events of GET /v2/events go to URL/webhooks/payment/…, signed like the others. Turning them on requires two users.
 To resend earlier events, use `corridor webhooks recover`.")]
 pub struct PaymentsArgs {
-    /// on or off
+    /// Whether payment events are sent
     #[arg(value_enum)]
     to: Switch,
     #[command(flatten)]
@@ -179,7 +177,7 @@ pub struct RotateArgs {
 pub struct DisableArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// Reason
+    /// Reason, for the audit log
     #[arg(long)]
     why: String,
 }

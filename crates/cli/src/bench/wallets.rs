@@ -17,7 +17,7 @@ use bench::webhooks::{self, EVENTS_PER_DEPOSIT, WebhooksSettings};
     Exit code 1 unless every deposit completed exactly once, the ledger matches the chain, and the books balance."
 )]
 pub struct DepositsArgs {
-    /// Number of deposits
+    /// Number of deposits in the run
     #[arg(long, default_value_t = 5_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15_000))]
     count: u32,
     /// Deposits per block of the chain

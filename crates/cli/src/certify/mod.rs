@@ -34,7 +34,6 @@ use service::samples::Subjects;
 /// How long a connection to a tested connector or signer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Options of `certify`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Example:

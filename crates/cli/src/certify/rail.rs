@@ -50,7 +50,7 @@ pub struct CertifyRailArgs {
     /// File with that token
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// Destination country
+    /// Destination country, its three-letter code (ISO 3166-1)
     #[arg(long, value_parser = api::country, default_value = "PAK")]
     country: Country,
     /// Amount of a payment, in the destination currency [default: 1000]

@@ -46,7 +46,6 @@ const BESIDE_MIN: usize = 36;
 /// Timeout for an answer of the service, in seconds.
 const TIMEOUT_S: u64 = 5;
 
-/// Options of `doctor`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor doctor --output json

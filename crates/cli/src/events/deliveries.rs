@@ -21,14 +21,13 @@ const RECOVERED_MAX: usize = 10_000;
 /// Pages of each service that are searched for the beginning of an id.
 const SEARCHED_PAGES: usize = 10;
 
-/// `--status`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Status {
     /// Being attempted, or waiting for the one before it
     Pending,
-    /// Delivered
+    /// Accepted by the endpoint
     Delivered,
-    /// Failed permanently
+    /// Failed permanently, until it is resent
     Dead,
     /// No endpoint, or the endpoint is gone
     Disabled,
@@ -45,7 +44,6 @@ impl Status {
     }
 }
 
-/// `--service`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Service {
     /// Events of the wallet service
@@ -69,7 +67,7 @@ impl Service {
   corridor events list --status dead
   corridor events list --limit 500 --output json | jq -r .delivery_id")]
 pub struct ListArgs {
-    /// Filter by status
+    /// List only deliveries with this status
     #[arg(long, value_enum)]
     status: Option<Status>,
     /// Service that the events belong to

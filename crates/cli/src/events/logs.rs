@@ -44,7 +44,7 @@ struct Envelope {
 }
 
 impl<'a> Logs<'a> {
-    /// From now on.
+    /// The logs from their current ends on.
     pub async fn end(
         payments: Option<&'a Client>,
         wallets: Option<&'a Client>,

@@ -35,7 +35,7 @@ pub struct Server {
     pub host_keys: Vec<String>,
 }
 
-/// `--rail`
+/// Value of `--rail`: an id and the bank's side of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rail {
     pub id: String,
@@ -44,7 +44,6 @@ pub struct Rail {
 
 const RAIL_FORMS: &str = "ID=directory:PATH, ID=sftp://USER@HOST, ID=connector:URL or ID=https://…";
 
-/// Parses `--rail`.
 pub fn rail(text: &str) -> Result<Rail, String> {
     let wrong = || format!("must be {RAIL_FORMS}, for example pak-raast=directory:/srv/raast");
     let (id, target) = text.trim().split_once('=').ok_or_else(wrong)?;
@@ -76,7 +75,7 @@ fn rail_or_help(text: &str) -> Result<Rail, String> {
     }
 }
 
-/// Parses `sftp://USER@HOST[:PORT][/DIRECTORY]`.
+/// Parses `sftp://USER@HOST[:PORT][/DIRECTORY]`, the URL of the bank's server.
 fn server(text: &str) -> Result<Server, String> {
     const RULE: &str =
         "must be sftp://USER@HOST, with :PORT and /DIRECTORY if the bank states them";
@@ -121,7 +120,7 @@ pub struct ServerKey {
     fingerprint: String,
 }
 
-/// Parses `--host-key`.
+/// Parses `--host-key`: a server of a rail and its fingerprint, `HOST=SHA256:…`.
 pub fn host_key(text: &str) -> Result<ServerKey, String> {
     let (host, key) =
         text.trim().split_once('=').ok_or("must be HOST=SHA256:…, as the bank publishes it")?;
@@ -170,7 +169,7 @@ fn with_host_keys(
     }
 }
 
-/// Parses an address.
+/// Parses an account's address (EIP-55); 0x0 is refused.
 pub fn address(text: &str) -> Result<String, String> {
     let parsed = Address::parse(text).ok_or("must be 0x and 40 hexadecimal digits")?;
     match config::names_an_account(text) {
@@ -200,7 +199,7 @@ pub struct Debtor {
 pub struct DebtorAddress {
     pub street: String,
     pub town: String,
-    /// ISO 3166-1 alpha-2.
+    /// ISO 3166-1 alpha-2 code.
     pub country: String,
 }
 

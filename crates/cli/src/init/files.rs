@@ -70,7 +70,7 @@ impl NewFile {
     }
 }
 
-/// Everything for `dir`.
+/// The files of an installation whose configuration is in `dir`.
 pub fn of(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<Written, Failure> {
     let secrets = dir.join(SECRETS);
     let mut files = vec![
@@ -129,7 +129,6 @@ fn keystore(dir: &Path, tenant: &str, role: &str) -> PathBuf {
     dir.join("keys").join(format!("{tenant}-{role}.json"))
 }
 
-/// A TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }

@@ -20,7 +20,6 @@ use super::{Context, run_async};
 use answers::{Answers, DebtorAddress, Rail, ServerKey, Target, Terminal};
 use files::{NewFile, Written};
 
-/// Options of `init`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor init
@@ -126,7 +125,7 @@ struct WalletArgs {
 /// unit's `StateDirectory`. A sandbox's default would be in a home that the unit hides.
 const DATA_DIR: &str = "/var/lib/corridor";
 
-/// `--proxy`
+/// Server before the service whose configuration is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Proxy {
     Nginx,

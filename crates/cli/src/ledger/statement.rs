@@ -21,16 +21,15 @@ use super::super::table::{amount, grouped, id, text, time};
 use super::super::tenants::TenantArgs;
 use service::clock::WallClock;
 
-/// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Table for reading
+    /// Table for reading in a terminal
     Table,
-    /// One JSON object
+    /// One JSON object with all entries
     Json,
     /// Comma-separated values with a header row
     Csv,
-    /// ISO 20022 camt.053.001.08
+    /// ISO 20022 account statement, camt.053.001.08
     Camt053,
 }
 

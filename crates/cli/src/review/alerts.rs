@@ -33,7 +33,6 @@ pub struct AlertsArgs {
     store: StoreArgs,
 }
 
-/// `review alerts …`
 #[derive(Subcommand, Debug)]
 enum AlertsCommand {
     /// Close alerts that were handled
@@ -47,7 +46,7 @@ enum AlertsCommand {
 
 `corridor review alerts` shows the ids. A recurrence opens a new alert.")]
 struct CloseArgs {
-    /// Alert ids
+    /// Alert ids, as shown by `corridor review alerts`
     #[arg(value_name = "ID", required = true)]
     alerts: Vec<String>,
     #[command(flatten)]

@@ -18,7 +18,6 @@ use super::super::store_commands::{Opened, open};
 use super::super::table::{id, number, state, text};
 use super::super::tenants::{StoreArgs, coin};
 
-/// `review coin …`
 #[derive(Subcommand, Debug)]
 pub enum CoinCommand {
     /// Show the state of the token contracts
@@ -36,7 +35,7 @@ pub enum CoinCommand {
 
 `corridor review coin show` shows the block of the code change. Until it is accepted, the token moves for no tenant.")]
 pub struct AcceptArgs {
-    /// Token
+    /// Token whose new contract code is accepted
     #[arg(long, value_name = "USDC|USDT", value_parser = coin)]
     coin: StableCoin,
     /// Chain, as the API names it [default: the first]

@@ -23,7 +23,6 @@ use super::refund::{found, transaction_id};
 /// Maximum number of listed deposits.
 const LIST_MAX: u32 = 1_000;
 
-/// `review deposits …`
 #[derive(Subcommand, Debug)]
 pub enum DepositsCommand {
     /// List deposits held for review, oldest first

@@ -24,7 +24,6 @@ use super::outcome::OutcomeArgs;
 /// Orders per read of the list.
 const PAGE_ROWS: usize = 1_000;
 
-/// `review order …`
 #[derive(Subcommand, Debug)]
 pub enum OrderCommand {
     /// List orders held by screening and orders whose payout is unknown, oldest first
@@ -67,10 +66,9 @@ pub struct RejectArgs {
     decide: DecideArgs,
 }
 
-/// Options of both.
 #[derive(Args, Debug)]
 struct DecideArgs {
-    /// Order id
+    /// Order id, as shown by `corridor review order list`
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]
@@ -88,7 +86,7 @@ struct DecideArgs {
 `corridor review order list` shows the ids. If the payout was not made or was returned, the tokens go back to the wallet; those
 of a settled order after `corridor review order recredit`.")]
 pub struct ResolveArgs {
-    /// Order id
+    /// Order id, as shown by `corridor review order list`
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]
@@ -107,7 +105,7 @@ pub struct ResolveArgs {
 
 `corridor review alerts` lists the orders under kind payout.")]
 pub struct RecreditArgs {
-    /// Order id
+    /// Order id, as shown by `corridor review alerts`
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]

@@ -18,7 +18,6 @@ use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
 
-/// `review hold …`
 #[derive(Subcommand, Debug)]
 pub enum HoldCommand {
     /// Lift the legal hold of a deposit
@@ -49,7 +48,7 @@ pub struct LiftArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor review hold show --tenant demobank 0d7a1d0e-…")]
 pub struct ShowArgs {
-    /// Incoming transaction id
+    /// Incoming transaction id, as shown by `corridor tx list`
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use super::super::failure::Failure;
 enum Became {
     /// The bank has it and will report
     Processing,
-    /// It was paid
+    /// The bank paid the beneficiary
     #[value(alias = "settled")]
     Succeeded,
     /// The bank never accepted it
@@ -30,7 +30,7 @@ enum Became {
 /// Options of `review resolve` and `review order resolve`.
 #[derive(Args, Debug)]
 pub struct OutcomeArgs {
-    /// Outcome
+    /// Outcome that the evidence proves
     #[arg(long, value_enum)]
     to: Became,
     /// Bank reference of the booking, with --to succeeded

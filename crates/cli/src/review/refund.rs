@@ -19,7 +19,6 @@ use super::super::people::OnePerson;
 use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 
-/// `review refund …`
 #[derive(Subcommand, Debug)]
 pub enum RefundCommand {
     /// Propose a refund of a rejected or failed deposit
@@ -67,13 +66,13 @@ pub struct ProposeArgs {
 A user other than the proposer approves the refund for the address that they reviewed (`corridor review refund show`). The
 approval is refused if the proposal now names another address, or is not on chain yet, which takes some blocks.")]
 pub struct ApproveArgs {
-    /// Incoming transaction id
+    /// Incoming transaction id, as shown by `corridor tx list`
     #[arg(value_name = "ID")]
     transaction: String,
     /// Refund address, as reviewed
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     to: Address,
-    /// Amount, as reviewed
+    /// Amount of the refund, as reviewed
     #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true)]
     amount: Option<i64>,
     #[command(flatten)]
@@ -89,7 +88,7 @@ pub struct ApproveArgs {
 
 The funds stay in place, and a refund can be proposed again. A proposal that is on chain is cancelled there.")]
 pub struct WithdrawArgs {
-    /// Incoming transaction id
+    /// Incoming transaction id, as shown by `corridor tx list`
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -102,7 +101,7 @@ pub struct WithdrawArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor review refund show --tenant demobank 0d7a1d0e-…")]
 pub struct ShowArgs {
-    /// Incoming transaction id
+    /// Incoming transaction id, as shown by `corridor tx list`
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]

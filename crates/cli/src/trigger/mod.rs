@@ -35,7 +35,6 @@ const WITH_PAGE: [&str; 5] = ["quote", "payment", "wallet", "payment request", "
 /// Poll interval of a status.
 const POLL_PAUSE: Duration = Duration::from_secs(2);
 
-/// Options of `trigger`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor trigger --list
@@ -50,7 +49,7 @@ pub struct TriggerArgs {
     /// Scenario, a name of --list
     #[arg(value_name = "SCENARIO", required_unless_present = "list", value_parser = scenario)]
     scenario: Option<Scenario>,
-    /// List all scenarios
+    /// List all scenarios and what happens
     #[arg(long, conflicts_with = "scenario")]
     list: bool,
     /// Do not wait for the end

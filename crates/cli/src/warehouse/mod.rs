@@ -27,12 +27,11 @@ use file::{Column, ParquetFile};
 use http_api::{payments_v2, wallet_v1};
 use tables::{EVENTS, EventRow, ExportedEvent, Of, PAYMENTS, PaymentRow, TRANSFERS, TransferRow};
 
-/// Rows per read.
+/// Rows per read of the store.
 const PAGE: usize = 1_000;
 /// How far the clocks of several nodes may differ: transfers are in order but for this.
 const CLOCKS_DIFFER: Span = Span::hours(1);
 
-/// `export …`
 #[derive(Subcommand, Debug)]
 pub enum ExportCommand {
     /// Payments by time of acceptance, in their current state
@@ -56,7 +55,6 @@ Events are stored for 30 days, and longer while a relay has not sent them.")]
     Events(EventArgs),
 }
 
-/// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Apache Parquet with Snappy compression
@@ -78,7 +76,7 @@ pub struct ExportArgs {
     /// Output file; it appears under this name once it is complete
     #[arg(long, value_name = "FILE")]
     file: PathBuf,
-    /// Format
+    /// Format of the output file
     #[arg(long, value_enum, default_value = "parquet")]
     format: Format,
     #[command(flatten)]

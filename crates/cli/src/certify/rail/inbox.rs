@@ -20,7 +20,6 @@ use tokio::sync::watch;
 use crate::failure::Failure;
 use crate::output;
 
-/// What has arrived.
 #[derive(Default)]
 struct Arrived {
     /// Every report that could be read, in order of arrival; the first one is not acknowledged.
