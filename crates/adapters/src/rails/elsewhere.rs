@@ -26,7 +26,7 @@ pub(super) fn complete(
     let has_own =
         (ids.end_to_end.is_some() && !is_return) || ids.strong().any(rail_ids::looks_like_ours);
     let (mut found, mut messages) = (Vec::new(), Vec::new());
-    for text in texts(details, booking) {
+    for text in texts_with_ids(details, booking) {
         let words = text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-');
         for word in words {
             if found.len() > MAX_IDS && messages.len() > 1 {
@@ -53,7 +53,7 @@ pub(super) fn complete(
 }
 
 /// The texts of a transaction and its booking that may contain an id.
-fn texts<'a>(details: &'a Element, booking: Option<&'a Element>) -> Vec<&'a str> {
+fn texts_with_ids<'a>(details: &'a Element, booking: Option<&'a Element>) -> Vec<&'a str> {
     let under = |path: &'a [&'a str]| details.at(path).into_iter().flat_map(|it| &it.children);
     let refs = under(&["Refs"]);
     let own = under(&["Refs"]).filter(|it| it.name == "Prtry").filter_map(|it| it.child("Ref"));

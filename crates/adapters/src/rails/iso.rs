@@ -109,7 +109,7 @@ pub(super) fn reference(text: &str) -> String {
 }
 
 /// A bank's codes, bounded.
-pub(super) fn codes<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn bounded_codes<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<String> {
     codes.take(MAX_REASONS).map(reference).collect()
 }
 
@@ -249,12 +249,13 @@ pub(super) fn instant(text: &str) -> Option<Timestamp> {
                 .ok()?
         }
     };
-    let at = if is_date_only && time.is_empty() { date.at(0, 0, 0, 0) } else { civil(date, time)? };
+    let at =
+        if is_date_only && time.is_empty() { date.at(0, 0, 0, 0) } else { civil_time(date, time)? };
     Some(Timestamp(offset.to_timestamp(at).ok()?.as_microsecond()))
 }
 
 /// `hh:mm:ss` with any number of decimals; `24:00:00` is the end of the day.
-fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
+fn civil_time(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
     let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
     if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

@@ -45,7 +45,7 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
         let own = Status::of(Some(block), "PmtInfSts");
         let speaks = own.code.is_some();
         let silent = own.clone();
-        let of_block = own.under(&of_group);
+        let of_block = own.within_group(&of_group);
         let of_this = transactions(block, &whole, &of_block, statement);
         // The report does not state how many transactions a rejected block has.
         is_counted &= !of_block.code.as_deref().is_some_and(is_rejected);
@@ -240,7 +240,7 @@ impl Status {
     }
 
     /// The status of a block within its message.
-    fn under(mut self, group: &Status) -> Status {
+    fn within_group(mut self, group: &Status) -> Status {
         let is_own = self.code.is_some();
         self.code = self.code.or_else(|| group.code.clone());
         if !is_own || self.code.as_deref().is_some_and(is_rejected) {

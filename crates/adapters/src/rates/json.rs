@@ -150,7 +150,7 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
         None => None,
     };
     let place = match &shape.rates {
-        Some(pointer) => at(&root, pointer)?,
+        Some(pointer) => value_at(&root, pointer)?,
         None => &root,
     };
     let fixed = Scope { base, as_of };
@@ -205,7 +205,7 @@ impl Walk<'_, '_> {
             Err(_) => return Ok(()),
         };
         let scope =
-            Scope { base: self.fixed.base.or(base).or(scope.base), ..self.timed(node, scope) };
+            Scope { base: self.fixed.base.or(base).or(scope.base), ..self.with_time(node, scope) };
         if let Some((base, quote)) = pair_within(members, scope.base) {
             return match price(node) {
                 Some(price) => self.add(Form::Pairs, (base, quote), &price, scope),
@@ -226,7 +226,7 @@ impl Walk<'_, '_> {
             };
         }
         let Some(code) = code_of(name) else { return self.visit(value, scope) };
-        let scope = self.timed(value, scope);
+        let scope = self.with_time(value, scope);
         let Some(price) = price(value) else {
             let inner = Scope { base: Some(code), ..scope };
             return match (value, scope.base) {
@@ -292,7 +292,7 @@ impl Walk<'_, '_> {
         self.read.add(base, quote, price, as_of)
     }
 
-    fn timed(&self, node: &Node, scope: Scope) -> Scope {
+    fn with_time(&self, node: &Node, scope: Scope) -> Scope {
         // What the root inherits is its own, or older.
         let own = if std::ptr::eq(node, self.root) { None } else { self.time_of(node) };
         Scope { as_of: self.fixed.as_of.or(own).or(scope.as_of), ..scope }
@@ -598,7 +598,7 @@ fn text_of(members: &[(String, Node)], names: &[&str]) -> Option<String> {
     members.iter().find(named).and_then(|(_, value)| plain(value)).map(str::to_owned)
 }
 
-fn at<'n>(root: &'n Node, pointer: &str) -> Result<&'n Node, SheetError> {
+fn value_at<'n>(root: &'n Node, pointer: &str) -> Result<&'n Node, SheetError> {
     let missing = || SheetError::Missing(pointer.to_owned());
     pointer.split('/').skip(1).try_fold(root, |node, step| {
         let step = step.replace("~1", "/").replace("~0", "~");
@@ -620,7 +620,7 @@ fn place(step: &str) -> Option<usize> {
 }
 
 fn text_at(root: &Node, pointer: &str) -> Result<String, SheetError> {
-    let text = plain(at(root, pointer)?).map(str::to_owned);
+    let text = plain(value_at(root, pointer)?).map(str::to_owned);
     text.ok_or_else(|| SheetError::Form(format!("{pointer} is neither a number nor a string")))
 }
 

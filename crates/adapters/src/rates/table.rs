@@ -129,7 +129,7 @@ impl Leg {
         Leg { numerator: Decimal::ONE, denominator, as_of, is_weekend: false, is_stated: false }
     }
 
-    fn then(self, next: Leg) -> Option<Leg> {
+    fn followed_by(self, next: Leg) -> Option<Leg> {
         Some(Leg {
             numerator: self.numerator.checked_mul(next.numerator)?,
             denominator: self.denominator.checked_mul(next.denominator)?,
@@ -154,7 +154,7 @@ pub(super) fn derived(
         for next in over.iter().copied().chain([quote]) {
             let step = leg(at, next)?;
             path = Some(match path {
-                Some(path) => path.then(step)?,
+                Some(path) => path.followed_by(step)?,
                 None => step,
             });
             at = next;

@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    fn long(&mut self) -> Option<u64> {
+    fn number64(&mut self) -> Option<u64> {
         Some(u64::from_be_bytes(self.take(8)?.try_into().ok()?))
     }
 
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         let flags = self.number()?;
         let mut found = Attributes::default();
         if flags & ATTR_SIZE != 0 {
-            found.size = Some(self.long()?);
+            found.size = Some(self.number64()?);
         }
         if flags & ATTR_OWNER != 0 {
             self.take(8)?;

@@ -102,7 +102,7 @@ impl ReportBody {
                 || RailStatus::Unrecognised(iso::reference(&self.status)),
                 |(_, status)| status.clone(),
             ),
-            reasons: iso::codes(self.reasons.iter().flatten().map(|code| code.trim())),
+            reasons: iso::bounded_codes(self.reasons.iter().flatten().map(|code| code.trim())),
             info: self.info.as_deref().and_then(iso::free_text),
             bank_reference: ids.reference.clone(),
             return_id: None,

@@ -167,7 +167,7 @@ impl Acknowledgements {
             let named = |templates: &[String]| {
                 let own: Vec<String> = templates.iter().map(|it| filled(it, &of.name)).collect();
                 let patterns = Patterns::new(&own);
-                names.iter().position(|name| patterns.take(name))
+                names.iter().position(|name| patterns.matches_name(name))
             };
             let positive = named(&self.settings.positive);
             let negative = named(&self.settings.negative);
@@ -203,7 +203,7 @@ impl Acknowledgements {
         let all = self.settings.positive.iter().chain(&self.settings.negative);
         let patterns: Vec<String> =
             all.map(|it| it.replace(NAME, "*").replace(STEM, "*")).collect();
-        Patterns::new(&patterns).take(name)
+        Patterns::new(&patterns).matches_name(name)
     }
 
     pub(super) fn duplicate_reasons(&self) -> &[String] {

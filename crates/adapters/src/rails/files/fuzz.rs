@@ -20,12 +20,12 @@ pub(in crate::rails) fn archive(bytes: &[u8]) {
 /// A pattern on the first line, a name on the second: a name matches itself and what begins it.
 pub(in crate::rails) fn file_name(bytes: &[u8]) {
     let Some((pattern, name)) = text(bytes).and_then(|text| text.split_once('\n')) else { return };
-    Patterns::new(&[pattern.to_owned()]).take(name);
-    assert!(Patterns::new(&["*".to_owned()]).take(name));
+    Patterns::new(&[pattern.to_owned()]).matches_name(name);
+    assert!(Patterns::new(&["*".to_owned()]).matches_name(name));
     let question_marks = "?".repeat(name.chars().flat_map(char::to_lowercase).count());
-    assert!(Patterns::new(&[question_marks]).take(name));
+    assert!(Patterns::new(&[question_marks]).matches_name(name));
     if !name.contains(['*', '?']) {
-        assert!(Patterns::new(&[name.to_owned()]).take(name));
-        assert!(Patterns::new(&[format!("{name}*")]).take(&format!("{name}.xml")));
+        assert!(Patterns::new(&[name.to_owned()]).matches_name(name));
+        assert!(Patterns::new(&[format!("{name}*")]).matches_name(&format!("{name}.xml")));
     }
 }

@@ -224,7 +224,7 @@ impl Inbox {
                 }
                 Err(error) => return Err(error),
             };
-            let stamp = self.stamp(&entry.name);
+            let stamp = self.listed_stamp(&entry.name);
             let (mut taken, pending) = (Reports::default(), self.pending().len());
             let Some(fate) = self.take(&name, content, self.is_young(&entry), &mut taken)? else {
                 continue;
@@ -318,7 +318,7 @@ impl Inbox {
     }
 
     /// What the last listing states about a file of the bank.
-    fn stamp(&self, name: &OsStr) -> Option<Stamp> {
+    fn listed_stamp(&self, name: &OsStr) -> Option<Stamp> {
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let Listed { size, modified, .. } = listed.get(&self.dirs.reports)?.get(name)?;
         Some((*size, *modified))
@@ -353,7 +353,7 @@ impl Inbox {
             // Links and pipes are not bank files; hidden files are still being written.
             if entry.kind != EntryKind::File
                 || shown.starts_with('.')
-                || !(is_shortened(&shown) || self.patterns.take(own_name(&shown)))
+                || !(is_shortened(&shown) || self.patterns.matches_name(own_name(&shown)))
             {
                 self.look_at_stranger(dir, &entry, &shown, page);
                 continue;
@@ -487,7 +487,7 @@ impl Inbox {
 
     /// An empty file may be the beginning of one: it stays, and is reported once it is old.
     fn look_at_empty(&self, entry: &Entry) {
-        self.stays(Stays::Empty, entry, |shown| {
+        self.note_staying(Stays::Empty, entry, |shown| {
             format!("file {shown}: it is empty, and is read once it has content")
         });
     }
@@ -495,7 +495,9 @@ impl Inbox {
     /// A locked file holds up no other: it stays, is reported once it is old, and is read once it can
     /// be.
     fn look_at_locked(&self, entry: &Entry, what: &str, error: &InboxError) {
-        self.stays(Stays::Locked, entry, |shown| format!("file {shown}: {what}: {}", error.source));
+        self.note_staying(Stays::Locked, entry, |shown| {
+            format!("file {shown}: {what}: {}", error.source)
+        });
     }
 
     /// Nothing below another directory is read: it stays, and is reported once it is old.
@@ -509,14 +511,14 @@ impl Inbox {
         });
         self.forget(Stays::Directory, |name| others.iter().any(|entry| entry.name == *name));
         for entry in others {
-            self.stays(Stays::Directory, &entry, |shown| {
+            self.note_staying(Stays::Directory, &entry, |shown| {
                 format!("directory {shown}: files are read beside it, and not in it")
             });
         }
     }
 
     /// Notes what stays, once it is old.
-    fn stays(&self, why: Stays, entry: &Entry, text: impl FnOnce(String) -> String) {
+    fn note_staying(&self, why: Stays, entry: &Entry, text: impl FnOnce(String) -> String) {
         if !self.is_young(entry) {
             let text = text(quoted(&entry.name.to_string_lossy()));
             self.standing().entry((why, entry.name.clone())).or_insert(text);

@@ -9,7 +9,7 @@ impl Patterns {
     }
 
     /// Whether a name matches any of them.
-    pub(super) fn take(&self, name: &str) -> bool {
+    pub(super) fn matches_name(&self, name: &str) -> bool {
         let name = lower(name);
         self.0.iter().any(|pattern| fits(pattern, &name))
     }
@@ -68,11 +68,11 @@ mod tests {
             ("größe*", "GRÖßE.xml", true),
         ] {
             assert_eq!(
-                Patterns::new(&[pattern.to_owned()]).take(name),
+                Patterns::new(&[pattern.to_owned()]).matches_name(name),
                 expected,
                 "{pattern} {name}"
             );
         }
-        assert!(!Patterns::new(&[]).take("a.xml"));
+        assert!(!Patterns::new(&[]).matches_name("a.xml"));
     }
 }
