@@ -328,7 +328,7 @@ fn connection(name: &str, table: &Outbound, faults: &mut Faults) {
 /// A key, whether it has a value, whether the kind uses it, and whether the kind needs it.
 type Use<'a> = (&'a str, bool, bool, bool);
 
-fn used(name: &str, kind: &str, uses: &[Use<'_>], faults: &mut Faults) {
+fn check_uses(name: &str, kind: &str, uses: &[Use<'_>], faults: &mut Faults) {
     for (part, is_set, is_used, is_needed) in uses {
         let key = format!("outbound.{name}.{part}");
         faults.check(&key, *is_set || !is_needed, &format!("is missing while {kind}"));
@@ -366,7 +366,7 @@ fn authentication(name: &str, table: &Outbound, faults: &mut Faults) {
         ("scope", !table.scope.is_empty(), oauth2, false),
         ("audience", !table.audience.is_empty(), oauth2, false),
     ];
-    used(name, &format!("authentication is {:?}", kind.name()), &uses, faults);
+    check_uses(name, &format!("authentication is {:?}", kind.name()), &uses, faults);
     faults.check(
         key("token_url"),
         table.token_url.is_empty() || is_http_url(&table.token_url),
@@ -422,7 +422,7 @@ fn signature(name: &str, table: &Outbound, faults: &mut Faults) {
         ("signature_unencoded", table.signature_unencoded, jws, false),
         ("signature_secret", !table.signature_secret.is_empty(), hmac, hmac),
     ];
-    used(name, said, &uses, faults);
+    check_uses(name, said, &uses, faults);
 }
 
 /// Checks that each named table exists, and that no caller has two kinds of authentication.

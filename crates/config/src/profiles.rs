@@ -45,7 +45,7 @@ macro_rules! profile_keys {
 
         impl ProfileEntry {
             /// Keys that are absent here as in `other`.
-            fn or(&self, other: &ProfileEntry) -> ProfileEntry {
+            fn or_profile(&self, other: &ProfileEntry) -> ProfileEntry {
                 ProfileEntry { $($key: self.$key.clone().or_else(|| other.$key.clone()),)+ }
             }
 
@@ -160,7 +160,7 @@ impl Config {
 
     fn profile_of(&self, rail: &RailEntry) -> ProfileEntry {
         let country = self.corridors.get(&rail.country).map(|corridor| &corridor.profile);
-        country.map_or_else(|| rail.profile.clone(), |country| rail.profile.or(country))
+        country.map_or_else(|| rail.profile.clone(), |country| rail.profile.or_profile(country))
     }
 
     /// A rail's own purpose code.
