@@ -72,7 +72,7 @@ async fn show(visit: Visit) -> Answer {
     cases.extend(held.rows.iter().map(|it| it.payment.id.0));
     cases.extend(orders.rows.iter().map(|it| it.id.0));
     let assigned = Assigned::of(&visit, &cases).await?;
-    let mark = |task: Task, case: Uuid| task.and(&assigned.words(case, now));
+    let mark = |task: Task, case: Uuid| task.with_assignment(&assigned.words(case, now));
     tasks.extend(deposits.rows.iter().map(|it| mark(review(&visit, it), it.id.0)));
     tasks.extend(held.rows.iter().map(|it| mark(payment(&visit, it), it.payment.id.0)));
     tasks.extend(orders.rows.iter().map(|it| mark(order(&visit, it), it.id.0)));
@@ -300,7 +300,7 @@ fn failing(visit: &Visit, Failing { webhook, lost }: Failing) -> Task {
 
 impl Task {
     /// Adds a sentence about who works on it.
-    fn and(mut self, words: &str) -> Task {
+    fn with_assignment(mut self, words: &str) -> Task {
         if !words.is_empty() {
             self.why = format!("{} {words}", self.why);
         }

@@ -105,11 +105,11 @@ async fn leave(visit: Visit) -> Answer {
 async fn come_back(visit: Visit) -> Answer {
     let provider = provider_of(&visit)?;
     let Some(token) = &visit.inner().departure else {
-        return stale(&visit, "the browser has no sign-in in progress");
+        return ignore_answer(&visit, "the browser has no sign-in in progress");
     };
     let question = Question::of(token);
     if !bool::from(visit.query().verbatim("state").as_bytes().ct_eq(question.state.as_bytes())) {
-        return stale(&visit, "its state belongs to another sign-in");
+        return ignore_answer(&visit, "its state belongs to another sign-in");
     }
     let mut answer = arrived(&visit, provider, token, question).await;
     if let Ok(response) = &mut answer {
@@ -119,7 +119,7 @@ async fn come_back(visit: Visit) -> Answer {
 }
 
 /// The page for an unexpected answer. A signed-in user stays signed in.
-fn stale(visit: &Visit, why: &str) -> Answer {
+fn ignore_answer(visit: &Visit, why: &str) -> Answer {
     tracing::warn!(request_id = visit.request_id(), why, "identity provider answer ignored");
     if visit.signed().is_some() {
         return Ok(see_other("/console"));
@@ -133,8 +133,8 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
     let Question { nonce, verifier, .. } = question;
     let departure = match console.store().arrive(token.digest()).await? {
         Some(departure) if now - departure.at < SIGN_IN_MAX => departure,
-        Some(_) => return stale(visit, "the sign-in has expired"),
-        None => return stale(visit, "the sign-in was already answered"),
+        Some(_) => return ignore_answer(visit, "the sign-in has expired"),
+        None => return ignore_answer(visit, "the sign-in was already answered"),
     };
     let next = next_of(&departure.next);
     if let Some(error) = query.given("error") {

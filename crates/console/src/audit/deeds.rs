@@ -85,7 +85,7 @@ pub fn moments(visit: &Visit, entries: &[Entry]) -> Vec<Moment> {
         let text = plain_sentence(entry);
         let request = entry.deed.request_id.as_deref().unwrap_or_default();
         if request.starts_with("approval:") {
-            let text = format!("{text}. {}", proof(entry));
+            let text = format!("{text}. {}", entry_reference(entry));
             return vec![Moment::technical(entry.at, 9, text)];
         }
         let step = Moment::new(entry.at, 9, Tone::Busy, text).detail(quoted(&entry.deed.why));
@@ -96,13 +96,13 @@ pub fn moments(visit: &Visit, entries: &[Entry]) -> Vec<Moment> {
             ),
             false => step,
         };
-        vec![step, Moment::technical(entry.at, 10, proof(entry))]
+        vec![step, Moment::technical(entry.at, 10, entry_reference(entry))]
     };
     entries.iter().flat_map(of).collect()
 }
 
 /// Where an action is recorded.
-fn proof(entry: &Entry) -> String {
+fn entry_reference(entry: &Entry) -> String {
     let request = entry.deed.request_id.as_deref().unwrap_or("none");
     format!("Audit entry {}, {}, request {request}", entry.seq, entry.note.action)
 }
@@ -138,6 +138,6 @@ pub async fn proposed(visit: &Visit, proposals: &[Approval]) -> Result<Vec<Momen
     };
     let ids: Vec<String> = proposals.iter().map(|proposal| proposal.id.to_string()).collect();
     let entries = about(visit, &ids).await?;
-    let proofs = entries.iter().map(|entry| Moment::technical(entry.at, 9, proof(entry)));
+    let proofs = entries.iter().map(|entry| Moment::technical(entry.at, 9, entry_reference(entry)));
     Ok(proposals.iter().flat_map(of).flatten().chain(proofs).collect())
 }

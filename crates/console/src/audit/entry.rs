@@ -8,7 +8,7 @@ use domain::ids::TenantId;
 use serde_json::{Map, Value};
 
 use super::sentences::plain_sentence;
-use super::{only, people, place, tag_of, whose};
+use super::{chain_owner, only, people, place, tag_of};
 use crate::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
@@ -44,7 +44,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         },
     ];
     sections.extend(changes(&entry));
-    page(&visit, &format!("Audit entry {seq} of {}", whose(chain, &visit)), sections)
+    page(&visit, &format!("Audit entry {seq} of {}", chain_owner(chain, &visit)), sections)
 }
 
 fn facts(entry: &Entry, visit: &Visit) -> Vec<(&'static str, Cell)> {

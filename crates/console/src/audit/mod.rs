@@ -45,7 +45,7 @@ pub(super) fn routes() -> Routes {
 }
 
 /// The owner of a chain, for display.
-fn whose(tenant: TenantId, visit: &Visit) -> String {
+fn chain_owner(tenant: TenantId, visit: &Visit) -> String {
     if tenant == INSTALLATION {
         return "the installation".to_owned();
     }
@@ -62,7 +62,7 @@ fn only(visit: &Visit) -> Result<Option<TenantId>, Stop> {
 }
 
 /// Parses a position, `{microseconds}.{chain}.{number}`.
-fn mark(text: &str) -> Option<AuditPlace> {
+fn parse_place(text: &str) -> Option<AuditPlace> {
     let (at, rest) = text.split_once('.')?;
     let (tenant, seq) = rest.split_once('.')?;
     Some(AuditPlace {
@@ -76,7 +76,7 @@ fn wanted(visit: &Visit) -> Result<AuditFilter, Stop> {
     let given = |name| visit.query().given(name).map(str::to_owned);
     let place = |name| {
         let text = visit.query().given(name);
-        text.map(|text| mark(text).ok_or(Stop::NotFound)).transpose()
+        text.map(|text| parse_place(text).ok_or(Stop::NotFound)).transpose()
     };
     Ok(AuditFilter {
         tenant: only(visit)?,
@@ -180,7 +180,7 @@ fn told(entry: &Entry, visit: &Visit) -> Told {
     let record = [
         ("Action", Some(note.action.clone())),
         ("Subject", Some(note.subject.clone())),
-        ("Tenant", Some(whose(entry.tenant, visit))),
+        ("Tenant", Some(chain_owner(entry.tenant, visit))),
         ("Channel", Some(deed.via.name().to_owned())),
         ("Roles", deed.role.clone()),
         ("Request", deed.request_id.clone()),
@@ -198,7 +198,7 @@ fn told(entry: &Entry, visit: &Visit) -> Told {
     }
 }
 
-fn days(found: &[Entry], visit: &Visit) -> Vec<Day> {
+fn group_by_day(found: &[Entry], visit: &Visit) -> Vec<Day> {
     let mut days: Vec<Day> = Vec::new();
     for entry in found {
         let title = day_words(entry.at);
@@ -229,7 +229,7 @@ fn filters(visit: &Visit) -> FormView {
 async fn list(visit: Visit) -> Answer {
     let wanted = wanted(&visit)?;
     let (found, pager) = found(&visit, &wanted).await?;
-    let days = days(&found, &visit);
+    let days = group_by_day(&found, &visit);
     let mut links = vec![("/console/audit/verify".to_owned(), "Verify the chains".to_owned())];
     links.extend(export::links_to(FILE, &query(&visit, &FILTERS)));
     links.extend(latest(&visit, LIST, &FILTERS));
@@ -291,7 +291,7 @@ fn line(entry: &Entry, visit: &Visit) -> [String; 17] {
         entry.at.to_string(),
         entry.tenant.to_string(),
         entry.seq.to_string(),
-        whose(entry.tenant, visit),
+        chain_owner(entry.tenant, visit),
         deed.who.clone(),
         text(&deed.behalf),
         text(&deed.second),
@@ -325,13 +325,13 @@ mod tests {
     fn a_mark_reads_back() {
         let tenant = TenantId(uuid::Uuid::from_u128(7));
         assert_eq!(
-            mark(&format!("17.{tenant}.3")),
+            parse_place(&format!("17.{tenant}.3")),
             Some(AuditPlace { at: Timestamp(17), tenant, seq: 3 })
         );
         for wrong in
             ["", "17", "17.x.3", "17.3", &format!("17.{tenant}."), &format!("x.{tenant}.3")]
         {
-            assert_eq!(mark(wrong), None, "{wrong}");
+            assert_eq!(parse_place(wrong), None, "{wrong}");
         }
     }
 }

@@ -164,7 +164,7 @@ impl Part {
     }
 }
 
-fn among<'a>(table: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
+fn text_for<'a>(table: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
     table.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
@@ -188,7 +188,7 @@ fn value(entry: &Entry, name: &str) -> Option<String> {
     let note = &entry.note;
     let found = recorded(note.after.as_deref().or(note.before.as_deref()), name)?;
     Some(match name {
-        "kind" => among(PROPOSALS, &found).map_or(found, str::to_owned),
+        "kind" => text_for(PROPOSALS, &found).map_or(found, str::to_owned),
         "due" => found.parse::<jiff::Timestamp>().map_or(found, |at| {
             let at = Timestamp(at.as_microsecond());
             format!("{} at {} UTC", day_words(at), &clock(at)[..5])
@@ -206,7 +206,7 @@ fn value(entry: &Entry, name: &str) -> Option<String> {
 fn subject(entry: &Entry, tag: Option<&str>) -> Part {
     let note = &entry.note;
     let is_id = Uuid::parse_str(&note.subject).is_ok();
-    let text = match among(SUBJECTS, &note.kind).filter(|_| is_id) {
+    let text = match text_for(SUBJECTS, &note.kind).filter(|_| is_id) {
         Some(kind) => format!("{kind} {}", &note.subject[..ID_CHARS]),
         None => note.subject.clone(),
     };
@@ -221,7 +221,7 @@ fn template(entry: &Entry) -> Option<&'static str> {
     let action = entry.note.action.as_str();
     let is_later = action == "wallet.blacklist"
         && value(entry, "state").as_deref() == Some(WalletState::Blocked.name());
-    if is_later { Some(BLACKLIST_LATER) } else { among(ACTIONS, action) }
+    if is_later { Some(BLACKLIST_LATER) } else { text_for(ACTIONS, action) }
 }
 
 /// A template with those of its optional parts that have a value.
@@ -401,7 +401,7 @@ mod tests {
         let kinds: Vec<&str> = kinds.expect("the function").split('"').skip(1).step_by(2).collect();
         assert!(kinds.len() >= PROPOSALS.len(), "{kinds:?}");
         for kind in kinds {
-            assert!(among(PROPOSALS, kind).is_some(), "{kind}");
+            assert!(text_for(PROPOSALS, kind).is_some(), "{kind}");
         }
     }
 
@@ -409,7 +409,7 @@ mod tests {
     fn every_verdict_on_a_deposit_has_a_sentence() {
         for verdict in ReviewVerdict::ALL {
             let action = format!("review.{}", verdict.name());
-            assert!(among(ACTIONS, &action).is_some(), "{action}");
+            assert!(text_for(ACTIONS, &action).is_some(), "{action}");
         }
     }
 
@@ -471,7 +471,9 @@ mod tests {
         assert!(names.len() > 60, "{names:?}");
         let missing: Vec<_> = names
             .iter()
-            .filter(|name| among(ACTIONS, name).is_none() && !NO_ACTIONS.contains(&name.as_str()))
+            .filter(|name| {
+                text_for(ACTIONS, name).is_none() && !NO_ACTIONS.contains(&name.as_str())
+            })
             .collect();
         assert!(missing.is_empty(), "without a sentence: {missing:?}");
         let unused: Vec<_> = ACTIONS

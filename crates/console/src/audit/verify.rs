@@ -11,7 +11,7 @@ use engine::payments::AuditPart;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::{only, whose};
+use super::{chain_owner, only};
 use crate::outside::AuditProofs;
 use crate::view::{Section, page, sheet_number};
 use crate::{Answer, Cell, Pager, Row, Stop, Table, Tone, Visit};
@@ -186,7 +186,7 @@ fn row(visit: &Visit, chain: TenantId, part: &AuditPart) -> Row {
         },
     };
     vec![
-        Cell::text(whose(chain, visit)),
+        Cell::text(chain_owner(chain, visit)),
         found,
         Cell::number(part.good.seq),
         part.head.map_or(Cell::Empty, |head| Cell::number(head.seq)),
@@ -200,7 +200,7 @@ fn row(visit: &Visit, chain: TenantId, part: &AuditPart) -> Row {
 /// A chain that the request's limit did not reach.
 fn not_yet(visit: &Visit, chain: TenantId) -> Row {
     let mut row =
-        vec![Cell::text(whose(chain, visit)), Cell::state("not verified yet", Tone::Plain)];
+        vec![Cell::text(chain_owner(chain, visit)), Cell::state("not verified yet", Tone::Plain)];
     row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
     row.push(Cell::link(format!("{HERE}?chain={chain}"), "Verify this chain"));
     row

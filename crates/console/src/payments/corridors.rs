@@ -13,7 +13,7 @@ use domain::route::{self, Unfit, Wanted};
 use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
 use engine::switches::Switch;
 
-use super::took;
+use super::duration_text;
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, Verdict, page, page_of_wrong_form};
 use crate::{Answer, Cell, Form, Stop, Table, Tone, Visit, typed_amount};
@@ -90,8 +90,8 @@ fn corridor_row(visit: &Visit, country: Country) -> Vec<Cell> {
         limit(limits.map(|(least, _)| least)),
         limit(limits.map(|(_, most)| most)),
         Cell::number(Money::new(corridor.step_minor, country.currency())),
-        Cell::number(took(corridor.quote_ttl)),
-        Cell::number(took(corridor.max_rate_age)),
+        Cell::number(duration_text(corridor.quote_ttl)),
+        Cell::number(duration_text(corridor.max_rate_age)),
         Cell::number(cap),
     ]
 }
@@ -113,7 +113,7 @@ fn rail_row(visit: &Visit, rail: &RailConfig) -> Vec<Cell> {
         Cell::maybe(rail.sender_limits.as_ref().map(of_one_sender)),
         Cell::number(Money::new(rail.cost_minor, domain::currency::Currency::Usdt).decimal()),
         Cell::text(hours(rail.hours.as_ref())),
-        world.pace.median(&rail.id).map_or(Cell::Empty, |pace| Cell::number(took(pace))),
+        world.pace.median(&rail.id).map_or(Cell::Empty, |pace| Cell::number(duration_text(pace))),
         Cell::text(banks),
         Cell::maybe((!needs.is_empty()).then(|| needs.join(", "))),
     ]

@@ -78,7 +78,7 @@ pub(super) fn people_state(payment: &Payment) -> (&'static str, Tone) {
 }
 
 /// A duration in its two largest units, of seconds to a tenth.
-pub(super) fn took(span: Span) -> String {
+pub(super) fn duration_text(span: Span) -> String {
     let seconds = (span.0 / 1_000_000).max(0);
     let tenths = (span.0 / 100_000 % 10).max(0);
     match (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60) {
@@ -124,7 +124,7 @@ mod tests {
             (Span::hours(50), "2 d 2 h"),
             (Span(-5), "< 0.1 s"),
         ] {
-            assert_eq!(took(span), told);
+            assert_eq!(duration_text(span), told);
         }
     }
 

@@ -21,7 +21,7 @@ use super::chart::{
     stacked,
 };
 use super::figures::{Corridor, CorridorDays, Durations, Figures};
-use super::{share, took};
+use super::{duration_text, share};
 use crate::inbox::MOST;
 use crate::parts::grouped;
 use crate::view::{age, day_words};
@@ -120,7 +120,7 @@ fn two_decimals(minor: u64) -> String {
 }
 
 fn told(span: Option<Span>) -> Cell {
-    span.map_or(Cell::Empty, |span| Cell::number(took(span)))
+    span.map_or(Cell::Empty, |span| Cell::number(duration_text(span)))
 }
 
 fn counted((country, from): &(Country, Timestamp)) -> String {
@@ -330,7 +330,12 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
     let text = |(day, words): (usize, &String)| {
         let parts = shown.iter().filter_map(|it| {
             let (half, most) = percentiles(it.days.get(day)?)?;
-            Some(format!("\n{} {}, p95 {}", it.country.name(), took(half), took(most)))
+            Some(format!(
+                "\n{} {}, p95 {}",
+                it.country.name(),
+                duration_text(half),
+                duration_text(most)
+            ))
         });
         let parts: String = parts.collect();
         if parts.is_empty() {
@@ -345,8 +350,8 @@ fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
             Cell::text(words.as_str()),
             Cell::text(it.country.name()),
             Cell::number(of_day.settled_in.count()),
-            Cell::number(took(half)),
-            Cell::number(took(most)),
+            Cell::number(duration_text(half)),
+            Cell::number(duration_text(most)),
         ])
     };
     let of_day =
@@ -507,7 +512,7 @@ fn success(corridors: &[Corridor]) -> Tile {
 fn pace(corridors: &[Corridor]) -> Tile {
     let mut all = Durations::default();
     corridors.iter().for_each(|it| all.add_all(&it.figures.settled_in));
-    let words = |percent| all.percentile(percent).map_or("–".to_owned(), took);
+    let words = |percent| all.percentile(percent).map_or("–".to_owned(), duration_text);
     let more = format!("p95 {}", words(95));
     let (id, title) = ("pace", "Time to settle, p50");
     Tile { id, title, value: words(50), more, tone: Tone::Plain, href: None }
@@ -610,7 +615,7 @@ fn rates(visit: &Visit) -> Result<Tile, Stop> {
     Ok(Tile {
         id: "rate-age",
         title: "Rate age",
-        value: took(oldest),
+        value: duration_text(oldest),
         more,
         tone,
         href: Some(visit.href("/rates")),

@@ -61,7 +61,7 @@ const AMOUNT_MAX: i64 = 1_000_000_000_000;
 const FOR_PEOPLE: &str = "for-people";
 
 /// Parses a position, `{microseconds}.{id}`.
-fn mark(text: &str) -> Option<PaymentMark> {
+fn parse_mark(text: &str) -> Option<PaymentMark> {
     let (at, id) = text.split_once('.')?;
     Some(PaymentMark { at: Timestamp(at.parse().ok()?), payment: PaymentId::parse(id)? })
 }
@@ -102,7 +102,7 @@ fn from(visit: &Visit) -> Result<Option<PageFrom>, Stop> {
     let read = |name| {
         let no_place = || Stop::Invalid("Unknown position in the list.".to_owned());
         let text = visit.query().given(name);
-        text.map(|text| mark(text).ok_or_else(no_place)).transpose()
+        text.map(|text| parse_mark(text).ok_or_else(no_place)).transpose()
     };
     let after = read("after")?.map(PageFrom::After);
     Ok(after.or(read("before")?.map(PageFrom::Before)))
@@ -441,10 +441,10 @@ mod tests {
     #[test]
     fn a_mark_reads_back() {
         let id = PaymentId(uuid::Uuid::from_u128(7));
-        let found = mark(&format!("17.{id}"));
+        let found = parse_mark(&format!("17.{id}"));
         assert_eq!(found, Some(PaymentMark { at: Timestamp(17), payment: id }));
         for wrong in ["", "17", "x.y", ".", "17.", &format!(".{id}")] {
-            assert_eq!(mark(wrong), None, "{wrong}");
+            assert_eq!(parse_mark(wrong), None, "{wrong}");
         }
     }
 }

@@ -12,7 +12,7 @@ use domain::ports::Mid;
 use domain::quote::{RATE_DECIMALS, less_margin};
 use engine::console::{Deed, Pricing};
 
-use super::took;
+use super::duration_text;
 use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
@@ -83,7 +83,7 @@ fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<
     vec![
         pair,
         Cell::number(mid.rate.round(SHOWN_DECIMALS, Rounding::Floor)),
-        Cell::number(took(age)),
+        Cell::number(duration_text(age)),
         state,
         Cell::number(margin_bps),
         offered

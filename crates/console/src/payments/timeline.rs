@@ -16,7 +16,7 @@ use engine::office::{self, Case, StoredTransfer};
 use engine::payments::Record;
 use engine::wallets::DeliveryRecord;
 
-use super::{masked, people_state, recall, receipt, took};
+use super::{duration_text, masked, people_state, recall, receipt};
 use crate::audit;
 use crate::parts::grouped;
 use crate::view::{Moment, Section, Story, instant, known, steps, story_page};
@@ -136,7 +136,10 @@ fn facts(visit: &Visit, case: &Case) -> Section {
         ("Bank reference", reference.map_or(Cell::Empty, Cell::id)),
         ("Rail", Cell::maybe(case.attempts.last().map(|attempt| attempt.rail.to_string()))),
         ("Accepted", Cell::When(payment.accepted_at)),
-        ("Settled after", Cell::maybe(payment.settled_at.map(|at| took(at - payment.accepted_at)))),
+        (
+            "Settled after",
+            Cell::maybe(payment.settled_at.map(|at| duration_text(at - payment.accepted_at))),
+        ),
         ("Debited", payment.charge.total().map_or(Cell::Empty, Cell::number)),
         ("Quote", Cell::id_link(visit.href(&format!("/quotes/{quote}")), quote)),
         ("Screening", Cell::text(screening(case))),

@@ -17,7 +17,7 @@ const CHAIN_WAIT: Duration = Duration::from_secs(2);
 const NODES_MIN: usize = 2;
 const STEP: &str = "chain";
 
-async fn soon<T>(answer: Answer<'_, T>) -> Result<T, String> {
+async fn answer_in_time<T>(answer: Answer<'_, T>) -> Result<T, String> {
     let late = |_| format!("no answer within {} s", CHAIN_WAIT.as_secs());
     tokio::time::timeout(CHAIN_WAIT, answer).await.map_err(late)
 }
@@ -55,7 +55,7 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
 
 async fn checks_on(offered: &WalletWorld, tenant: TenantId) -> Vec<Check> {
     let nodes = async {
-        let reports = match soon(offered.chain.survey(None)).await {
+        let reports = match answer_in_time(offered.chain.survey(None)).await {
             Ok(reports) => reports,
             Err(why) => return (Standing::Missing, format!("{why}.")),
         };
@@ -78,7 +78,7 @@ async fn checks_on(offered: &WalletWorld, tenant: TenantId) -> Vec<Check> {
             Ok(controller) => controller.address,
             Err(fault) => return (Standing::Missing, format!("{fault}.")),
         };
-        match soon(offered.chain.is_deployed(controller)).await {
+        match answer_in_time(offered.chain.is_deployed(controller)).await {
             Ok(Ok(true)) => (Standing::Done, format!("Deployed at {controller}.")),
             Ok(Ok(false)) => (
                 Standing::Attention,
@@ -93,7 +93,7 @@ async fn checks_on(offered: &WalletWorld, tenant: TenantId) -> Vec<Check> {
             Ok(operator) => operator,
             Err(fault) => return (Standing::Missing, format!("{fault}.")),
         };
-        match soon(offered.chain.gas_balance(operator)).await {
+        match answer_in_time(offered.chain.gas_balance(operator)).await {
             Ok(Ok(0)) => (Standing::Missing, format!("{operator} has nothing to pay gas with.")),
             Ok(Ok(_)) => (Standing::Done, format!("{operator} can pay gas.")),
             Ok(Err(fault)) => (Standing::Missing, format!("{fault}.")),

@@ -342,7 +342,10 @@ fn rates(visit: &Visit) -> Result<Check, Stop> {
     let found = match missing.is_empty() {
         true => (
             Standing::Done,
-            format!("The oldest rate used for quotes is {} old.", crate::payments::took(oldest)),
+            format!(
+                "The oldest rate used for quotes is {} old.",
+                crate::payments::duration_text(oldest)
+            ),
         ),
         false => {
             (Standing::Missing, format!("Missing or too old for quotes: {}.", missing.join(", ")))
@@ -450,11 +453,12 @@ async fn processes(visit: &Visit) -> Result<Check, Stop> {
 fn backup(host: &Installation) -> Check {
     let found = match &host.backup {
         Ok(age) if *age <= BACKUP_AGE_MAX => {
-            (Standing::Done, format!("The newest is {} old.", crate::payments::took(*age)))
+            (Standing::Done, format!("The newest is {} old.", crate::payments::duration_text(*age)))
         }
-        Ok(age) => {
-            (Standing::Missing, format!("The newest is {} old.", crate::payments::took(*age)))
-        }
+        Ok(age) => (
+            Standing::Missing,
+            format!("The newest is {} old.", crate::payments::duration_text(*age)),
+        ),
         Err(why) => (Standing::Missing, format!("{why}.")),
     };
     Check::new("service", "Backup of today", "/docs/guides/backup".to_owned(), found)

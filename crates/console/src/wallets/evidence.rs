@@ -106,7 +106,7 @@ pub(super) fn comparisons(
         let mut parts = text.splitn(3, ' ');
         let mut part = || parts.next().unwrap_or_default();
         let (list, uid, listed) = (part(), part(), part());
-        let party = parties.iter().max_by_key(|party| alike(&party.name, listed))?;
+        let party = parties.iter().max_by_key(|party| shared_pairs(&party.name, listed))?;
         let entry = visit.console().payments.world().screen.entry(list, uid);
         if entry.is_none() && !has_list(list_version, list) {
             // For instance a name of two scripts, or how many more matches there are.
@@ -231,7 +231,7 @@ fn span_words((from, to): (Date, Date)) -> String {
 }
 
 /// How many pairs of letters two names share.
-fn alike(one: &str, other: &str) -> usize {
+fn shared_pairs(one: &str, other: &str) -> usize {
     let pairs = |name: &str| -> BTreeSet<(char, char)> {
         let letters: Vec<char> = plain_words(name).concat().chars().collect();
         letters.iter().copied().zip(letters.iter().copied().skip(1)).collect()
@@ -309,9 +309,9 @@ mod tests {
     #[test]
     fn the_closest_party_is_compared() {
         assert!(
-            alike("Zorblax Qibbletan", "Zorblax Quibbleton")
-                > alike("Bilal Khan", "Zorblax Quibbleton")
+            shared_pairs("Zorblax Qibbletan", "Zorblax Quibbleton")
+                > shared_pairs("Bilal Khan", "Zorblax Quibbleton")
         );
-        assert_eq!(alike("", "x"), 0);
+        assert_eq!(shared_pairs("", "x"), 0);
     }
 }
