@@ -144,7 +144,7 @@ impl Batches {
         loop {
             // Evaluated once per round: a turn that ended between drawing and waiting would never
             // wake what it held back.
-            let turn = self.turn();
+            let turn = self.next_turn();
             while let Some(batch) = self.commands.next_batch(turn) {
                 let done = Done::of(&batch);
                 let runner = self.runner.clone();
@@ -174,7 +174,7 @@ impl Batches {
         }
     }
 
-    fn turn(&self) -> Turn {
+    fn next_turn(&self) -> Turn {
         let (tuning, now) = (&self.runner.world.tuning, self.runner.world.clock.now());
         let late = self.runner.world.lag.most() > tuning.background_lag_max;
         let turn = self.answered.map(|answered| answered..answered + tuning.callers_turn);
@@ -218,7 +218,7 @@ struct Runner {
 struct Outage(AtomicU64);
 
 impl Outage {
-    fn met(&self, error: &ExecuteError) {
+    fn record_failure(&self, error: &ExecuteError) {
         if self.0.fetch_add(1, Ordering::Relaxed) == 0 {
             tracing::error!(%error, "batch commit failed; until one succeeds, further failures are only counted");
         }
@@ -299,7 +299,7 @@ impl Runner {
                     return Err(Trouble::Rejected);
                 }
                 Err(error) => {
-                    self.outage.met(&error);
+                    self.outage.record_failure(&error);
                     return Err(Trouble::Unavailable);
                 }
             }

@@ -66,19 +66,19 @@ impl Sender {
     /// Too many API commands are waiting, or the receiver is gone.
     pub async fn send(&self, waiting: Waiting) -> Result<(), EngineError> {
         if waiting.command.is_foreground() {
-            return self.bring(waiting, |queues| &mut queues.foreground);
+            return self.enqueue(waiting, |queues| &mut queues.foreground);
         }
         let room = self.inbox().room.acquire().await.map_err(|_| EngineError::Unavailable)?;
         // Returned when the command is drawn.
         room.forget();
-        self.bring(waiting, |queues| &mut queues.background)
+        self.enqueue(waiting, |queues| &mut queues.background)
     }
 
     fn inbox(&self) -> &Inbox {
         &self.0.0
     }
 
-    fn bring(
+    fn enqueue(
         &self,
         waiting: Waiting,
         queue: fn(&mut Queues) -> &mut VecDeque<Waiting>,
@@ -191,13 +191,13 @@ mod tests {
 
     /// Polls the enqueueing of a command once: its result unless it waits for capacity, and the
     /// reply channel.
-    fn bring(sender: &Sender, command: Command) -> (Option<Result<(), EngineError>>, Told) {
+    fn send_once(sender: &Sender, command: Command) -> (Option<Result<(), EngineError>>, Told) {
         let (reply, told) = oneshot::channel();
         (sender.send(Waiting { command: Box::new(command), reply }).now_or_never(), told)
     }
 
     fn brought(sender: &Sender, command: Command) -> Told {
-        let (sent, told) = bring(sender, command);
+        let (sent, told) = send_once(sender, command);
         assert_eq!(sent, Some(Ok(())));
         told
     }
@@ -239,8 +239,8 @@ mod tests {
         let (sender, receiver) = inbox(tuning(1, 2));
         let _calls = [brought(&sender, call(TENANT)), brought(&sender, call(TENANT))];
         let _works = [brought(&sender, work(OTHER)), brought(&sender, work(OTHER))];
-        assert_eq!(bring(&sender, call(TENANT)).0, Some(Err(EngineError::Busy)));
-        assert_eq!(bring(&sender, work(OTHER)).0, None);
+        assert_eq!(send_once(&sender, call(TENANT)).0, Some(Err(EngineError::Busy)));
+        assert_eq!(send_once(&sender, work(OTHER)).0, None);
         assert_eq!(receiver.waiting(), (4, 2));
         assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "the calls");
         receiver.done(&FxHashSet::from_iter([TENANT]));
@@ -272,7 +272,7 @@ mod tests {
         }
         let (sender, receiver) = inbox(tuning(1, 10));
         drop(receiver);
-        assert_eq!(bring(&sender, call(TENANT)).0, Some(Err(EngineError::Unavailable)));
-        assert_eq!(bring(&sender, work(TENANT)).0, Some(Err(EngineError::Unavailable)));
+        assert_eq!(send_once(&sender, call(TENANT)).0, Some(Err(EngineError::Unavailable)));
+        assert_eq!(send_once(&sender, work(TENANT)).0, Some(Err(EngineError::Unavailable)));
     }
 }

@@ -244,7 +244,7 @@ impl Relay {
     pub async fn run(&self, mut stop: Stop) {
         let (mut held, mut is_checked, mut is_waiting) = (None, false, false);
         while !*stop.borrow() {
-            match self.hold(&mut held).await {
+            match self.hold_role(&mut held).await {
                 Ok(true) => {}
                 Ok(false) => {
                     if !std::mem::replace(&mut is_waiting, true) {
@@ -312,7 +312,7 @@ impl Relay {
     /// that the broker acknowledged. For callers that control time themselves.
     pub async fn send_once(&self) -> Result<usize, RelayFault> {
         let mut held = None;
-        if !self.hold(&mut held).await? {
+        if !self.hold_role(&mut held).await? {
             return Ok(0);
         }
         let mut sent = 0;
@@ -349,7 +349,7 @@ impl Relay {
     }
 
     /// Whether this node holds the role. The lease is renewed long before it expires.
-    async fn hold(&self, held: &mut Option<Held>) -> Result<bool, StoreError> {
+    async fn hold_role(&self, held: &mut Option<Held>) -> Result<bool, StoreError> {
         let (now, lease) = (self.clock.now(), self.settings.lease);
         if held.as_ref().is_some_and(|it| now - it.since < Span(lease.0 / RENEWALS_PER_LEASE)) {
             return Ok(true);
@@ -387,7 +387,7 @@ impl Relay {
         // A log that the broker does not take holds up no other.
         let (mut sent, mut fault) = (0, None);
         for logs in logs.chunks(LOGS_AT_ONCE) {
-            if !self.hold(held).await? {
+            if !self.hold_role(held).await? {
                 return Ok(sent);
             }
             let Some(Held { role, .. }) = held.as_ref() else { return Ok(sent) };

@@ -288,7 +288,7 @@ struct Told<'a> {
 
 impl Told<'_> {
     /// Why an intent failed.
-    fn why(&self, id: IntentId, state: TxState) -> String {
+    fn failure_reason(&self, id: IntentId, state: TxState) -> String {
         match self.refusals.iter().find(|(refused, _)| *refused == id) {
             _ if state == TxState::Reverted => "the transaction was reverted".to_owned(),
             Some((_, why)) => format!("rejected by the controller: {why}"),
@@ -338,7 +338,7 @@ fn end(
                 stop(ws, intent_key, intent, rules, cx)?
             }
             Ended::Failed => {
-                let why = told.why(id, state);
+                let why = told.failure_reason(id, state);
                 let reason = FailureReason::OnChainRevert;
                 let failure = Failure { why: &why, reason, halt: None, at_once: false };
                 fail(ws, intent_key, intent, failure, cx)?;

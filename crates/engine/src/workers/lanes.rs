@@ -27,7 +27,7 @@ impl Lanes {
     }
 }
 
-fn role((chain, signer): Lane) -> String {
+fn lane_role((chain, signer): Lane) -> String {
     format!("{}:{signer:?}", chain.key("lane"))
 }
 
@@ -44,7 +44,7 @@ impl Workers {
             if jobs.len() >= most {
                 break;
             }
-            if self.leads(lane, lease).await? {
+            if self.leads_lane(lane, lease).await? {
                 let half = Span(lease.0 / 2);
                 jobs.extend(
                     self.store.lease_lane(lane, &self.owner, half, most - jobs.len()).await?,
@@ -55,12 +55,12 @@ impl Workers {
     }
 
     /// Whether this node leads a lane for at least half of `lease`.
-    async fn leads(&self, lane: Lane, lease: Span) -> Result<bool, StoreError> {
+    async fn leads_lane(&self, lane: Lane, lease: Span) -> Result<bool, StoreError> {
         let now = self.clock().now();
         if self.lanes.held().get(&lane).is_some_and(|until| *until - now > Span(lease.0 / 2)) {
             return Ok(true);
         }
-        let leads = self.store.lease_role(&role(lane), &self.owner, lease).await?.is_some();
+        let leads = self.store.lease_role(&lane_role(lane), &self.owner, lease).await?.is_some();
         if leads {
             self.lanes.held().insert(lane, now + lease);
         } else {
@@ -73,7 +73,7 @@ impl Workers {
     pub(super) async fn hand_on_lanes(&self) {
         let held = std::mem::take(&mut *self.lanes.held());
         for lane in held.into_keys() {
-            self.hand_on(&role(lane)).await;
+            self.hand_on(&lane_role(lane)).await;
         }
     }
 }

@@ -277,7 +277,7 @@ impl Workers {
 
     /// Ends the alerts about what no longer waits for nodes.
     pub(super) async fn end_unsent(&self) {
-        for key in self.unsent.over(self.clock().now()) {
+        for key in self.unsent.recovered_keys(self.clock().now()) {
             alerts::end(&self.store, key.tenant, &self.unsent_alert(key)).await;
         }
     }

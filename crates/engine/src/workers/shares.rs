@@ -42,7 +42,7 @@ impl Shares {
 
     /// Whether a tenant may begin no more attempts at present.
     pub(super) fn is_full(&self, tenant: TenantId) -> bool {
-        self.room(&self.under_way(), tenant, 0) == 0
+        self.headroom(&self.under_way(), tenant, 0) == 0
     }
 
     /// How many attempts each of these tenants may begin, at most `most` together: those that have
@@ -53,7 +53,7 @@ impl Shares {
         let mut given = 0;
         let mut shares = Vec::new();
         for tenant in due {
-            let share = self.room(&under_way, tenant, given).min(most - given);
+            let share = self.headroom(&under_way, tenant, given).min(most - given);
             if share > 0 {
                 shares.push((tenant, share));
                 given += share;
@@ -62,7 +62,7 @@ impl Shares {
         shares
     }
 
-    fn room(&self, all: &BTreeMap<TenantId, usize>, tenant: TenantId, given: usize) -> usize {
+    fn headroom(&self, all: &BTreeMap<TenantId, usize>, tenant: TenantId, given: usize) -> usize {
         let left = (WHOLE_SHARES * self.share).saturating_sub(all.values().sum::<usize>() + given);
         let own = all.get(&tenant).copied().unwrap_or(0);
         // What it has under way is not part of what is left.

@@ -99,7 +99,7 @@ impl Unsent {
 
     /// The keys with an alert whose actions have not failed any more for a while: they wait for
     /// something else, or are no longer wanted.
-    pub(super) fn over(&self, now: Timestamp) -> Vec<Key> {
+    pub(super) fn recovered_keys(&self, now: Timestamp) -> Vec<Key> {
         let mut over = Vec::new();
         self.all().retain(|key, failing| {
             let is_long = failing.has_failed_for_long(now);
@@ -155,7 +155,7 @@ mod tests {
         unsent.failed(KEY, id(2), at(120));
         assert!(!unsent.answered(KEY, id(2), true, at(121)), "the first one is not sent");
         assert!(unsent.failed(KEY, id(2), at(122)), "the first one has failed for long");
-        assert_eq!(unsent.over(at(130)), []);
+        assert_eq!(unsent.recovered_keys(at(130)), []);
         assert!(unsent.answered(KEY, id(1), false, at(131)), "the second has not failed for long");
     }
 
@@ -165,9 +165,9 @@ mod tests {
         for secs in [0, 60, 120] {
             unsent.failed(KEY, id(1), at(secs));
         }
-        assert_eq!(unsent.over(at(299)), []);
-        assert_eq!(unsent.over(at(300)), [KEY]);
-        assert_eq!(unsent.over(at(301)), [], "once");
+        assert_eq!(unsent.recovered_keys(at(299)), []);
+        assert_eq!(unsent.recovered_keys(at(300)), [KEY]);
+        assert_eq!(unsent.recovered_keys(at(301)), [], "once");
         let other = Key { signer: Address([6; 20]), ..KEY };
         assert!(!unsent.failed(other, id(1), at(302)), "keys are apart");
     }
