@@ -84,14 +84,14 @@ impl Language {
 
     /// The best supported language of the browser's list; `None` if none is supported.
     pub fn accepted(header: &str) -> Option<Language> {
-        best(header, Language::parse)
+        preferred_entry(header, Language::parse)
     }
 }
 
 /// The currency of the browser's preferred region that senders pay in. Other regions say where a
 /// sender comes from, not what they pay in.
 pub fn payer_currency(header: &str) -> Option<Currency> {
-    best(header, |tag| {
+    preferred_entry(header, |tag| {
         let currency = DialCountry::parse(&region(tag)?)?.currency()?;
         Currency::SOURCES.contains(&currency).then_some(currency)
     })
@@ -108,7 +108,7 @@ fn region(tag: &str) -> Option<String> {
 }
 
 /// What `read` finds in the entry of the highest weight, the first one among several.
-fn best<T>(header: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+fn preferred_entry<T>(header: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
     let entries = header.split(',').take(ENTRIES_MAX).filter_map(|entry| {
         let mut parts = entry.split(';').map(str::trim);
         let found = read(parts.next()?)?;

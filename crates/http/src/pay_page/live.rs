@@ -136,11 +136,11 @@ fn notices(view: &View, words: Words) -> askama::Result<Vec<Markup>> {
         Notice::Overpaid => words.say("notice-overpaid"),
         Notice::Late => {
             let keys = ["notice-late", "notice-late-done", "notice-late-over"];
-            words.say(late(arrived, keys))
+            words.say(late_notice(arrived, keys))
         }
         Notice::Withdrawn => {
             let keys = ["notice-withdrawn", "notice-withdrawn-done", "notice-withdrawn-over"];
-            words.say(late(arrived, keys))
+            words.say(late_notice(arrived, keys))
         }
     };
     notices.iter().map(say).collect()
@@ -148,7 +148,7 @@ fn notices(view: &View, words: Words) -> askama::Result<Vec<Markup>> {
 
 /// The notice about the visitor's late payments, out of those for undecided, accepted and other
 /// ones; the line of a refused one states what happens to it.
-fn late(arrived: &[Incoming], [open, done, over]: [&'static str; 3]) -> &'static str {
+fn late_notice(arrived: &[Incoming], [open, done, over]: [&'static str; 3]) -> &'static str {
     let late = || arrived.iter().filter(|it| it.is_own && it.deviation == RequestException::Late);
     match (late().all(|it| it.progress == Progress::Done), late().all(Incoming::is_over)) {
         (true, _) => done,

@@ -93,7 +93,7 @@ async fn show_known(
     request: Request<Body>,
 ) -> Response {
     let visit = Visit::of(&request);
-    let (token, submission) = both(path);
+    let (token, submission) = token_and_id(path);
     respond(pages.page(token, Some(submission), &visit).await, &visit)
 }
 
@@ -108,7 +108,7 @@ async fn answer_back(
     request: Request<Body>,
 ) -> Response {
     let visit = Visit::of(&request);
-    let (token, submission) = both(path);
+    let (token, submission) = token_and_id(path);
     respond(pages.take_address(token, submission, &visit, request).await, &visit)
 }
 
@@ -117,7 +117,7 @@ async fn authorization(
     path: TokenAnd,
     request: Request<Body>,
 ) -> Response {
-    pages.authorization(both(path), &Visit::of(&request)).await
+    pages.authorization(token_and_id(path), &Visit::of(&request)).await
 }
 
 async fn authorize(
@@ -126,7 +126,7 @@ async fn authorize(
     request: Request<Body>,
 ) -> Response {
     let visit = Visit::of(&request);
-    pages.take_authorization(both(path), &visit, request).await
+    pages.take_authorization(token_and_id(path), &visit, request).await
 }
 
 async fn link_code(
@@ -147,7 +147,7 @@ async fn status_known(
     path: TokenAnd,
     request: Request<Body>,
 ) -> Response {
-    let (token, submission) = both(path);
+    let (token, submission) = token_and_id(path);
     pages.tell(token, Some(submission), &Visit::of(&request)).await
 }
 
@@ -162,7 +162,7 @@ async fn follow_known(
     request: Request<Body>,
 ) -> Response {
     let visit = Visit::of(&request);
-    let (token, submission) = both(path);
+    let (token, submission) = token_and_id(path);
     respond(pages.open(token, Some(submission), &visit).await, &visit)
 }
 
@@ -170,7 +170,7 @@ fn named(token: Token) -> String {
     token.map(|Path(token)| token).unwrap_or_default()
 }
 
-fn both(path: TokenAnd) -> (String, String) {
+fn token_and_id(path: TokenAnd) -> (String, String) {
     path.map(|Path(both)| both).unwrap_or_default()
 }
 
