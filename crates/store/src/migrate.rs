@@ -306,7 +306,7 @@ impl Migration {
             "INSERT INTO schema_version (version, name, checksum, at) VALUES ({version}, '{name}', '{checksum}', {});",
             now.0
         );
-        format!("{}\n{note}\n", spell(self.text, dialect))
+        format!("{}\n{note}\n", in_dialect(self.text, dialect))
     }
 
     fn title(&self) -> String {
@@ -315,7 +315,7 @@ impl Migration {
 }
 
 /// Replaces a script's dialect placeholders.
-fn spell(text: &str, dialect: Dialect) -> String {
+fn in_dialect(text: &str, dialect: Dialect) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     // Comments may mention the placeholders.
     for line in text.lines().filter(|line| !line.trim_start().starts_with("--")) {
@@ -383,7 +383,7 @@ fn meaning(word: &str, dialect: Dialect) -> String {
 async fn on_sqlite(database: &sqlite::Sqlite, now: Timestamp) -> Result<Vec<String>, StoreError> {
     let work = move |connection: &mut rusqlite::Connection| {
         let transaction = sqlite::begin(connection)?;
-        sqlite::script(&transaction, &spell(NOTES, Dialect::Sqlite))?;
+        sqlite::script(&transaction, &in_dialect(NOTES, Dialect::Sqlite))?;
         let applied = sqlite::run(&transaction, &VERSIONS, &[])?;
         let mut known = Vec::new();
         for row in &applied.rows {
@@ -410,7 +410,7 @@ async fn on_postgres(
     let failed = |error: &tokio_postgres::Error| StoreError::from(postgres::meaning(error));
     let client = lease.client()?;
     let mut tries = 1;
-    while let Err(error) = client.batch_execute(&spell(NOTES, Dialect::Postgres)).await {
+    while let Err(error) = client.batch_execute(&in_dialect(NOTES, Dialect::Postgres)).await {
         if tries == NOTES_TRIES_MAX || error.as_db_error().is_none() {
             return Err(failed(&error));
         }
@@ -438,7 +438,7 @@ async fn on_postgres(
 /// The whole schema as one script.
 #[cfg(test)]
 pub(crate) fn schema(dialect: Dialect) -> String {
-    MIGRATIONS.iter().map(|migration| spell(migration.text, dialect)).collect()
+    MIGRATIONS.iter().map(|migration| in_dialect(migration.text, dialect)).collect()
 }
 
 #[cfg(test)]
@@ -497,7 +497,7 @@ mod tests {
     fn idempotency_records_survive_the_second_migration() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         apply(&MIGRATIONS[0].script(Dialect::Sqlite, Timestamp(0)));
         apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
         apply(
@@ -518,7 +518,7 @@ mod tests {
     fn of_two_wallets_that_a_renamed_chain_left_the_newest_counts() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let at = MIGRATIONS.iter().position(|it| it.name == "wallet_chains").expect("there");
         MIGRATIONS[..at].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
         apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
@@ -544,7 +544,7 @@ mod tests {
     fn existing_deliveries_stay_and_no_tenant_gets_payment_events() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let widened =
             MIGRATIONS.iter().position(|it| it.name == "payment webhooks").expect("there");
         MIGRATIONS[..widened]
@@ -576,7 +576,7 @@ mod tests {
     fn deliveries_that_were_replayed_before_their_order_was_kept_go_on() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let at = MIGRATIONS.iter().position(|it| it.name == "delivery order").expect("there");
         MIGRATIONS[..at].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
         for (aggregate, open, newest, states) in [
@@ -615,7 +615,7 @@ mod tests {
     fn an_existing_policy_gets_the_first_version() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let numbered = MIGRATIONS.iter().position(|it| it.name == "policy").expect("there");
         MIGRATIONS[..numbered]
             .iter()
@@ -634,7 +634,7 @@ mod tests {
     fn an_existing_attempt_counts_as_no_usage() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let limits = MIGRATIONS.iter().position(|it| it.name == "sender limits").expect("there");
         MIGRATIONS[..limits].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
         apply(
@@ -675,7 +675,7 @@ mod tests {
     fn existing_legal_holds_are_queued_for_the_chain() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let numbered = MIGRATIONS.iter().position(|it| it.name == "legal hold").expect("there");
         MIGRATIONS[..numbered]
             .iter()
@@ -713,7 +713,7 @@ mod tests {
     fn existing_rows_belong_to_the_first_chain() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let chains = MIGRATIONS.iter().position(|it| it.name == "chains").expect("there");
         MIGRATIONS[..chains]
             .iter()
@@ -762,7 +762,7 @@ mod tests {
     fn existing_intents_outlive_a_further_kind() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let at = MIGRATIONS.iter().position(|it| it.name == "sponsored transfers").expect("there");
         MIGRATIONS[..at].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
         let add = |id: &str, kind: &str| {
@@ -783,7 +783,7 @@ mod tests {
     fn existing_treasury_bookings_become_the_controllers_balance() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
-        apply(&spell(NOTES, Dialect::Sqlite));
+        apply(&in_dialect(NOTES, Dialect::Sqlite));
         let sweeps = MIGRATIONS.iter().position(|it| it.name == "sweeps").expect("there");
         MIGRATIONS[..sweeps]
             .iter()

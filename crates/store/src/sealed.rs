@@ -138,7 +138,7 @@ impl Vault {
     }
 
     /// Whether one of the keys has this id.
-    pub(crate) fn knows(&self, key_id: &[u8]) -> bool {
+    pub(crate) fn has_key(&self, key_id: &[u8]) -> bool {
         self.keys.iter().any(|kek| kek.id == key_id)
     }
 

@@ -105,7 +105,7 @@ pub(crate) async fn unopenable(store: &Store) -> Result<Vec<Unopenable>, StoreEr
         for row in &store.query(stmt, Vec::new()).await? {
             let mut fields = row.fields();
             let (kind, key_id) = (fields.text()?.to_owned(), fields.bytes()?);
-            if !store.vault().knows(key_id) {
+            if !store.vault().has_key(key_id) {
                 let count = is_counted.then(|| fields.int()).transpose()?;
                 unopenable.push(Unopenable { kind, key_id: hex(key_id), count });
             }
@@ -124,7 +124,7 @@ pub(crate) async fn locked_access_keys(store: &Store) -> Result<i64, StoreError>
     let mut locked = 0;
     for row in &rows {
         let mut fields = row.fields();
-        if store.vault().knows(fields.bytes()?) {
+        if store.vault().has_key(fields.bytes()?) {
             return Ok(0);
         }
         locked += fields.int()?;

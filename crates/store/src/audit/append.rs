@@ -49,7 +49,7 @@ pub(super) fn steps(
     Ok(steps)
 }
 
-fn busy() -> StoreError {
+fn too_many_writers() -> StoreError {
     StoreError::Unavailable("too many concurrent writes to the audit log".to_owned())
 }
 
@@ -81,7 +81,7 @@ impl Store {
                 return Ok(());
             }
         }
-        Err(busy())
+        Err(too_many_writers())
     }
 
     /// Same for an entry that quotes rows: `change` reads them after the end of the chain, and
@@ -103,7 +103,7 @@ impl Store {
                 return Ok(());
             }
         }
-        Err(busy())
+        Err(too_many_writers())
     }
 
     /// One attempt; `false` = the chain grew in between, and nothing was changed.

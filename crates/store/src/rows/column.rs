@@ -38,7 +38,7 @@ use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{Subscriptions, WalletEventKind};
 use uuid::Uuid;
 
-use super::{Keys, fixed};
+use super::{Keys, fixed_bytes};
 use crate::error::StoreError;
 use crate::sql::{Fields, Kind, Sink, Value};
 
@@ -326,7 +326,7 @@ impl<const N: usize> InColumn for [u8; N] {
 
 impl<const N: usize> Get for [u8; N] {
     fn get(fields: &mut Fields<'_>, _: &Keys) -> Result<[u8; N], StoreError> {
-        fixed(fields)
+        fixed_bytes(fields)
     }
 }
 
@@ -339,7 +339,7 @@ impl<'a, const N: usize> Put<'a> for &'a [u8; N] {
 
 macro_rules! hashes {
     ($($hash:ident)+) => {$(
-        get! { $hash as Bytes, |fields, _keys| fixed(fields).map($hash) }
+        get! { $hash as Bytes, |fields, _keys| fixed_bytes(fields).map($hash) }
         put! { &'a $hash, |hash, _keys, out| out.bytes(hash.0.as_slice().into()) }
     )+};
 }

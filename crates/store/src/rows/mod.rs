@@ -61,7 +61,7 @@ impl Keys {
 }
 
 /// Reads a byte string of fixed length.
-pub(crate) fn fixed<const N: usize>(fields: &mut Fields<'_>) -> Result<[u8; N], StoreError> {
+pub(crate) fn fixed_bytes<const N: usize>(fields: &mut Fields<'_>) -> Result<[u8; N], StoreError> {
     let bytes = fields.bytes()?;
     bytes
         .try_into()

@@ -107,7 +107,7 @@ const AHEAD: usize = 3;
 /// A statement is sent when its future is first polled, so they are polled in order. One that fails
 /// at that point was not sent (its parameters could not be encoded): then nothing after it is sent
 /// either, in particular no COMMIT.
-pub(super) async fn fly(client: &Client, statements: &[(Ready, Params<'_>)]) -> Results {
+pub(super) async fn send_all(client: &Client, statements: &[(Ready, Params<'_>)]) -> Results {
     let mut flying: Vec<Flying<'_>> = statements
         .iter()
         .map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>)

@@ -168,7 +168,7 @@ impl Postgres {
                 steps => transact(&mut lease, steps).await,
             }
         };
-        uncut(work).await
+        run_to_completion(work).await
     }
 
     pub(crate) async fn attempt(
@@ -220,9 +220,10 @@ impl Postgres {
         keys: &Arc<Keys>,
     ) -> Result<Attempted, ExecuteError> {
         let keys = Arc::clone(keys);
-        let saved =
-            uncut(async move { save(&mut lease, opening, &ws, batch, &keys).await.map(|()| ws) })
-                .await;
+        let saved = run_to_completion(async move {
+            save(&mut lease, opening, &ws, batch, &keys).await.map(|()| ws)
+        })
+        .await;
         match saved {
             Ok(ws) => self.faults.after_commit(batch).map(|()| Attempted::Done(ws)),
             Err(error) => batch_failed(batch, error),
@@ -357,7 +358,7 @@ async fn transact(lease: &mut Lease, steps: &[Step]) -> Result<Vec<Answer>, DbEr
 }
 
 /// Runs `work` to completion even if the caller is cancelled.
-async fn uncut<T: Send + 'static>(
+async fn run_to_completion<T: Send + 'static>(
     work: impl Future<Output = Result<T, DbError>> + Send + 'static,
 ) -> Result<T, DbError> {
     tokio::spawn(work).await.unwrap_or_else(|error| {

@@ -96,13 +96,13 @@ impl ToSql for WholeRows<'_> {
         out.put_i32(i32::try_from(rows)?);
         out.put_i32(1);
         for row in 0..rows {
-            sized(out, |out| {
+            with_length_prefix(out, |out| {
                 out.put_i32(i32::try_from(fields.len())?);
                 for (field, place) in fields.iter().zip(&places) {
                     out.put_u32(field.type_().oid());
                     match place.map_or(Cell::Null, |column| columns.cell(column, row)) {
                         Cell::Null => out.put_i32(-1),
-                        cell => sized(out, |out| put(cell, field.type_(), out))?,
+                        cell => with_length_prefix(out, |out| put(cell, field.type_(), out))?,
                     }
                 }
                 Ok(())
@@ -132,7 +132,7 @@ fn put(cell: Cell<'_>, ty: &Type, out: &mut BytesMut) -> Written {
 }
 
 /// Writes a value with its length prefix.
-fn sized(out: &mut BytesMut, write: impl FnOnce(&mut BytesMut) -> Written) -> Written {
+fn with_length_prefix(out: &mut BytesMut, write: impl FnOnce(&mut BytesMut) -> Written) -> Written {
     let start = out.len();
     out.put_i32(0);
     write(out)?;

@@ -247,7 +247,7 @@ impl Lease {
         connection.flights += 1;
         let ready = connection.ready(&pool, statements).await?;
         connection.one_sync.begin(ready.len());
-        let flying = flight::fly(&connection.client, &ready);
+        let flying = flight::send_all(&connection.client, &ready);
         match pool.await_flight(connection.epoch, flying).await {
             Some(mut results) => {
                 let failed = |what: fn(&Error) -> bool| {
