@@ -91,7 +91,7 @@ fn tail(args: &TailArgs, context: &Context) -> Result<(), Failure> {
     api::wait_for(async {
         let logs = Logs::end(payments.as_ref(), wallets.as_ref()).await?;
         if let Some(since) = args.since
-            && shown.past(logs.past(PAST_MAX).await?, since)?.is_break()
+            && shown.show_past(logs.past(PAST_MAX).await?, since)?.is_break()
         {
             return Ok(());
         }
@@ -105,7 +105,7 @@ async fn tail_payments(client: &Client, args: &TailArgs, shown: &Shown) -> Resul
     if let Some(since) = args.since {
         let end = logs::end_of_payments(client).await?;
         let past = logs::payments_between(client, end.saturating_sub(PAST_MAX), end).await?;
-        if shown.past(past, since)?.is_break() {
+        if shown.show_past(past, since)?.is_break() {
             return Ok(());
         }
         after = Some(end);
@@ -131,7 +131,7 @@ struct Shown {
 
 impl Shown {
     /// Shows the past events since this time. Breaks after the last one.
-    fn past(&self, events: Vec<Logged>, since: Timestamp) -> Result<ControlFlow<()>, Failure> {
+    fn show_past(&self, events: Vec<Logged>, since: Timestamp) -> Result<ControlFlow<()>, Failure> {
         let most = usize::try_from(PAST_MAX).unwrap_or(usize::MAX);
         let is_cut =
             events.first().is_some_and(|event| event.at() >= Some(since)) && events.len() >= most;

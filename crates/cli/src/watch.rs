@@ -64,7 +64,7 @@ impl<'a> Watch<'a> {
         args: &WatchArgs,
     ) -> Result<(), Failure> {
         let deadline = Instant::now() + Duration::from_secs(args.timeout);
-        self.see(Seen::from(first))?;
+        self.report(Seen::from(first))?;
         loop {
             if let Some(seen) = self.last.as_ref().filter(|seen| seen.is_settled()) {
                 return verdict(&self.id, seen);
@@ -90,7 +90,7 @@ impl<'a> Watch<'a> {
         };
         match tokio::time::timeout(QUIET, stream.next()).await {
             Ok(Ok(Some(event))) => match response_in(&event, &self.id) {
-                Some(seen) => self.see(seen),
+                Some(seen) => self.report(seen),
                 None => Ok(()),
             },
             Ok(Ok(None) | Err(_)) => {
@@ -109,7 +109,7 @@ impl<'a> Watch<'a> {
                 record
                     .response
                     .as_ref()
-                    .map_or(Ok(()), |response| self.see(Seen::from(response)))
+                    .map_or(Ok(()), |response| self.report(Seen::from(response)))
             }
             // A restart of the service is tolerated; the deadline ends the watch.
             Err(error) if error.may_be_repeated() => Ok(()),
@@ -117,7 +117,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn see(&mut self, seen: Seen) -> Result<(), Failure> {
+    fn report(&mut self, seen: Seen) -> Result<(), Failure> {
         let is_news = self
             .last
             .as_ref()
