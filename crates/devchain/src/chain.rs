@@ -186,7 +186,6 @@ impl Chain {
         Ok(())
     }
 
-    /// Injects a fault.
     pub(crate) fn fault(&mut self, fault: Fault) {
         let base_fee = self.head().base_fee();
         self.faults.inject(fault, base_fee);

@@ -201,7 +201,6 @@ pub enum StatementError {
     Store(#[from] StoreError),
 }
 
-/// Creates a statement.
 pub async fn make(store: &Store, wanted: &Wanted) -> Result<Statement, StatementError> {
     let &Wanted { from, to, now, .. } = wanted;
     if from >= to {

@@ -71,7 +71,6 @@ pub struct SimulatedReceiver {
 }
 
 impl SimulatedReceiver {
-    /// Starts to serve.
     pub async fn start(config: ReceiverConfig) -> io::Result<SimulatedReceiver> {
         let down = watch::Sender::new(false);
         let door = Door::bind(config.listen, down.subscribe()).await?;
