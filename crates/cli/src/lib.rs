@@ -588,7 +588,8 @@ mod tests {
             "corridor tenants policy get demobank --output json",
             "corridor tenants top-up --coin USDT --amount 1 --reference r --by a --why x --output json",
             "corridor tenants withdraw --coin USDT --amount 1 --reference r --by a --why x",
-            "corridor tenants fund-controller --coin USDT --amount 1 --reference r --by a --why x --blockchain base",
+            "corridor tenants fund-controller --coin USDT --amount 1 --by a --why x --blockchain base \
+             --reference 0x9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c",
             "corridor tenants reverse-funding --tenant t --reference r --by a --why x --output json",
             "corridor tenants policy set t minimum_kyc=ENHANCED velocity=none --seen 3 --by a --approved-by b --why x",
             "corridor customers set t c-1 --kyc-level enhanced --by a --why x",
@@ -656,6 +657,8 @@ mod tests {
             "corridor tenants top-up --coin USDT --amount 1 --reference r --why x",
             "corridor tenants fund-controller --coin USDT --amount 1 --reference r",
             "corridor tenants fund-controller --coin USDT --amount 1 --by a --why x",
+            "corridor tenants fund-controller --coin USDT --amount 1 --reference r --by a --why x",
+            "corridor tenants withdraw --coin USDT --amount 1 --reference 0x9f --by a --why x",
             "corridor tenants reverse-funding --reference r",
             "corridor tenants withdraw --coin USDT --amount 1 --reference r",
             "corridor tenants withdraw --coin USDT --amount 1 --by a --why x",

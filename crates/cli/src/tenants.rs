@@ -7,6 +7,7 @@ use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::ledger::Funding;
+use domain::policy::Environment;
 use domain::policy::fields::Field;
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope};
@@ -122,9 +123,10 @@ struct SumArgs {
     --why 'seen in the treasury wallet'
 
 A reference is booked once: repeated with the same amount, the command shows the first booking; with another amount, it is
-refused. Without a reference, each call books. --by is a user with the role treasury or admin.")]
+refused. --by is a user with the role treasury or admin. A sandbox needs none of the three: without a reference, each call books.")]
 pub struct TopUpArgs {
-    /// Reference of the money that was received: a transaction hash or the bank's reference
+    /// Reference of the money that was received: a transaction hash or the bank's reference. Required
+    /// outside a sandbox, as --by and --why
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: Option<String>,
     #[command(flatten)]
@@ -163,8 +165,8 @@ pub struct FundArgs {
     /// Chain of the controller, as the API names it [default: the first]
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
-    /// Reference of the tokens that were moved: the transaction's hash
-    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    /// Reference of the tokens that were moved: the transaction's hash, 0x and 64 hexadecimal digits
+    #[arg(long, value_name = "HASH", value_parser = transaction)]
     reference: String,
     #[command(flatten)]
     person: OnePerson,
@@ -181,7 +183,7 @@ Reverses the whole amount, once. The reference cannot be booked again: book what
 with the role treasury or admin.")]
 pub struct ReverseArgs {
     /// Reference that was booked
-    #[arg(long, value_name = "TEXT", value_parser = reference)]
+    #[arg(long, value_name = "TEXT", value_parser = booked)]
     reference: String,
     #[command(flatten)]
     person: OnePerson,
@@ -223,8 +225,25 @@ pub struct KeyArgs {
 /// Maximum length of the reference of money that was received.
 const REFERENCE_MAX_CHARS: usize = 128;
 
-/// Parses the reference of money that was received.
+/// Parses the reference of money that was moved. One that begins like a transaction's hash is a whole
+/// one.
 fn reference(text: &str) -> Result<String, String> {
+    let reference = booked(text)?;
+    let is_hash = reference.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"));
+    if is_hash { transaction(&reference) } else { Ok(reference) }
+}
+
+/// Parses a transaction's hash, in the one form under which it is booked.
+fn transaction(text: &str) -> Result<String, String> {
+    let rule = || "must be a transaction's hash: 0x and 64 hexadecimal digits".to_owned();
+    let hash = text.trim().to_ascii_lowercase();
+    let digits = hash.strip_prefix("0x").ok_or_else(rule)?;
+    let is_whole = digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if is_whole { Ok(hash) } else { Err(rule()) }
+}
+
+/// Parses a reference that may have been booked by an earlier version, which took any text.
+fn booked(text: &str) -> Result<String, String> {
     let rule = || format!("must be 1 to {REFERENCE_MAX_CHARS} printable characters");
     entered(text, REFERENCE_MAX_CHARS).map(str::to_owned).ok_or_else(rule)
 }
@@ -362,6 +381,9 @@ async fn fund(
 ) -> Result<(), Failure> {
     let minor = sum.minor()?;
     let opened = open(&sum.tenant.store, context).await?;
+    if opened.config.environment != Environment::Mock {
+        answered_for(reference, person)?;
+    }
     let tenant = opened.tenant(&sum.tenant.tenant).await?;
     let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
     let payments = opened.payments()?;
@@ -372,17 +394,30 @@ async fn fund(
             .await
             .map_err(Failure::of_payments)?;
         payments.finish().await;
-        let (amount, coin, tag) = (sum.amount, sum.coin.currency().code(), &tenant.tag);
+        let (amount, coin) = (coin_amount::show(minor), sum.coin.currency().code());
+        let tag = &tenant.tag;
         return output::done(
             context.output,
             &format!("{amount} {coin} paid into the prefund of {tag}"),
-            &json!({ "tenant": tag, "coin": coin, "amount": amount.to_string() }),
+            &json!({ "tenant": tag, "coin": coin, "amount": amount }),
         );
     };
     let money = (sum.coin, minor);
     let booked = payments.service.fund_once(tenant.id, funding, money, reference, by).await;
     payments.finish().await;
     show_funding(booked, (funding, reference), &tenant.tag, context)
+}
+
+/// Refuses a booking of real money without a reference, which is booked once, a user and a reason.
+fn answered_for(reference: Option<&str>, person: &MaybePerson) -> Result<(), Failure> {
+    let mut missing: Vec<&str> = reference.is_none().then_some("--reference").into_iter().collect();
+    if person.named().is_none() {
+        missing.extend(["--by", "--why"]);
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("{}: required outside a sandbox", missing.join(", "))))
 }
 
 /// Shows the booking of money with a reference.
@@ -559,5 +594,31 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
                 "revoked_at": key.revoked_at.map(|at| at.to_string()),
             }))
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_s_hash_is_whole_and_booked_in_one_form() {
+        let hash = format!("0x{}", "9f2c".repeat(16));
+        for given in [hash.clone(), hash.to_uppercase(), format!(" {hash} ")] {
+            assert_eq!(transaction(&given).as_ref(), Ok(&hash), "{given}");
+            assert_eq!(reference(&given).as_ref(), Ok(&hash), "{given}");
+        }
+        let long = format!("{hash}0");
+        let other = hash.replace('f', "g");
+        for given in ["0x9f2c\u{2026}d1", "0x", "0X9f2c", &hash[..65], &long, &other] {
+            let rule = Err("must be a transaction's hash: 0x and 64 hexadecimal digits".to_owned());
+            assert_eq!((transaction(given), reference(given)), (rule.clone(), rule), "{given}");
+            assert!(booked(given).is_ok(), "an earlier version booked it: {given}");
+        }
+        for given in ["FT26", "TREASURY-2041", "9f2c"] {
+            assert!(transaction(given).is_err(), "{given}");
+            assert_eq!(reference(given).as_deref(), Ok(given));
+        }
+        assert!(reference(" ").is_err());
     }
 }

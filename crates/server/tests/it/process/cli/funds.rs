@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::harness::Installation;
 
+/// A transaction's hash.
+const HASH: &str = "0x9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c";
+
 fn installed() -> Installation {
     let installation = Installation::configured("environment = \"test\"\n[store]\n");
     installation.ok(&["migrate"]);
@@ -51,6 +54,22 @@ fn a_reference_is_booked_once() {
 }
 
 #[test]
+fn real_money_is_booked_with_a_reference_a_user_and_a_reason() {
+    let installation = installed();
+    let money = ["tenants", "top-up", "--coin", "USDT", "--amount", "5"];
+    let who = ["--by", "ayesha", "--why", "received"];
+    for (given, missing) in [
+        (&[][..], "--reference, --by, --why: required outside a sandbox"),
+        (&["--reference", "FT26"], "--by, --why: required outside a sandbox"),
+        (&who, "--reference: required outside a sandbox"),
+    ] {
+        let refused = installation.run(&[&money[..], given].concat());
+        assert!(refused.code == 2 && refused.stderr.contains(missing), "{refused:?}");
+    }
+    assert_eq!(noted(&installation, "prefund.top_up"), Vec::<Value>::new());
+}
+
+#[test]
 fn what_is_withdrawn_was_available_and_is_booked_once() {
     let installation = installed();
     installation.top_up("ayesha", "demobank", "USDT", "1000");
@@ -91,7 +110,7 @@ fn tokens_are_booked_only_for_a_controller_that_exists() {
     let mut installation = installed();
     let fund = ["tenants", "fund-controller", "--coin", "USDC", "--amount", "250"];
     let who = ["--by", "ayesha", "--why", "for refunds"];
-    let referred = [&fund[..], &["--reference", "0x9f2c"]].concat();
+    let referred = [&fund[..], &["--reference", HASH]].concat();
     assert_eq!(installation.run(&referred).code, 2, "someone answers for it");
     assert_eq!(installation.run(&[&fund[..], &who].concat()).code, 2, "it has a reference");
     let refused = |installation: &Installation, words: &str| {

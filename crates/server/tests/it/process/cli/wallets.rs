@@ -249,10 +249,11 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
 
 #[test]
 fn tokens_for_the_controller_are_booked_once_and_the_booking_is_reversed_once() {
+    const HASH: &str = "0x9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c9f2c";
     let (installation, _sandbox) = sandbox();
     provision(&installation, "CUST-4");
     let fund = |amount: &'static str| {
-        let money = ["--coin", "USDC", "--amount", amount, "--reference", "0x9f2c"];
+        let money = ["--coin", "USDC", "--amount", amount, "--reference", HASH];
         [&["tenants", "fund-controller"][..], &money].concat()
     };
     let reverse = |reference| ["tenants", "reverse-funding", "--reference", reference].to_vec();
@@ -268,22 +269,22 @@ fn tokens_for_the_controller_are_booked_once_and_the_booking_is_reversed_once() 
         let account = accounts.into_iter().find(|it| it["account"] == "unswept:USDC");
         account.map(|it| text(&it, "balance"))
     };
-    refused(reverse("0x9f2c"), "reference 0x9f2c was not booked");
+    refused(reverse(HASH), &format!("reference {HASH} was not booked"));
     for repeated in [false, true] {
         let booked = installation.json(&by(fund("250"))).remove(0);
         assert_eq!(booked["repeated"], repeated, "{booked}");
         assert_eq!(unswept().as_deref(), Some("250"));
     }
-    refused(fund("25"), "0x9f2c was booked with 250.00 USDC at");
+    refused(fund("25"), &format!("{HASH} was booked with 250.00 USDC at"));
     for repeated in [false, true] {
-        let reversed = installation.json(&by(reverse("0x9f2c"))).remove(0);
+        let reversed = installation.json(&by(reverse(HASH))).remove(0);
         assert_eq!(
             (&reversed["repeated"], &reversed["amount"]),
             (&json!(repeated), &json!("250.00"))
         );
         assert_eq!(unswept().as_deref(), Some("0"));
     }
-    refused(fund("250"), "what was booked with reference 0x9f2c was reversed at");
+    refused(fund("250"), &format!("what was booked with reference {HASH} was reversed at"));
     for (action, amount) in
         [("controller.fund", "paid_in"), ("controller.reverse_funding", "paid_out")]
     {
