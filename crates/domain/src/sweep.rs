@@ -19,6 +19,8 @@ use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
 /// Delay after a failed sweep, which gives an operator time to react.
 pub const RETRY_AFTER: Span = Span::hours(1);
+/// Beginning of the alert about a sweep that failed. It ends with the next one that is made.
+const WILL_RETRY: &str = "sweep to the treasury failed, will retry";
 
 names! {
     /// State of a sweep.
@@ -328,6 +330,7 @@ impl Sweep {
                 effects.transfers.push(self.end(state, cx));
                 self.token_fee.get_or_insert(0);
                 effects.merge(self.fee_is((tx, fee), cx));
+                effects.ended.push(self.alert(AlertKind::Transaction, WILL_RETRY.to_owned()));
             }
             Move::Alarming(state) if available >= self.minor => {
                 let posted =
@@ -363,7 +366,7 @@ impl Sweep {
                 let job = JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER);
                 effects.jobs.push((lane(self.tenant, self.chain, self.coin), job));
                 // A constant text keeps one alert open, however often it fails.
-                let what = format!("sweep to the treasury failed, will retry: {why}");
+                let what = format!("{WILL_RETRY}: {why}");
                 effects.alerts.push(self.alert(AlertKind::Transaction, what));
             }
             Move::Stays | Move::Refused => {}

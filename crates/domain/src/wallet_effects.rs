@@ -98,6 +98,9 @@ pub struct WalletEffects {
     pub jobs: Vec<(Uuid, JobChange)>,
     /// Alerts to close, before any is raised; one that is not open is left alone.
     pub closed: Vec<Alert>,
+    /// Alerts to close, before any is raised: each stands for all open ones of its kind and subject
+    /// whose text begins with its own.
+    pub ended: Vec<Alert>,
     /// Alerts to raise; one that is already known is not raised again.
     pub alerts: Vec<Alert>,
 }
@@ -110,6 +113,7 @@ impl WalletEffects {
         self.optional.extend(other.optional);
         self.jobs.extend(other.jobs);
         self.closed.extend(other.closed);
+        self.ended.extend(other.ended);
         self.alerts.extend(other.alerts);
     }
 }

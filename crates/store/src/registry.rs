@@ -15,6 +15,7 @@ fn shared() -> Vec<&'static Stmt> {
     for group in [
         save::ALL,
         save::OF_WALLETS,
+        save::OF_ENDED_ALERTS,
         store::STATEMENTS,
         chain_view::STATEMENTS,
         admin::access_keys::STATEMENTS,

@@ -101,6 +101,7 @@ impl Intent {
             self.tx = None;
             self.enter(state, now);
             effects.jobs.push((self.id.0, JobChange::Done));
+            effects.ended.extend(self.retry_alert());
             return (true, effects);
         }
         // Retries do not fix a missing key or other faults that need an operator: raise one alert
@@ -109,7 +110,7 @@ impl Intent {
         if calls {
             // The alert names the subject, which an operator can look up. A constant text keeps one
             // alert open however often it fails, and opens another once that one is closed.
-            let what = format!("{} failed, will retry: {why}", self.kind().name());
+            let what = format!("{}: {why}", self.retry_words());
             effects.alerts.push(Alert {
                 kind: AlertKind::Transaction,
                 subject: self.subject,
@@ -118,6 +119,17 @@ impl Intent {
         }
         self.wait_until(now + retry_delay(self.tries), &mut effects, now);
         (false, effects)
+    }
+
+    /// The alerts about its retries, which end with them.
+    pub fn retry_alert(&self) -> Option<Alert> {
+        let what = self.retry_words();
+        let alert = Alert { kind: AlertKind::Transaction, subject: self.subject, what };
+        self.failure.is_some().then_some(alert)
+    }
+
+    fn retry_words(&self) -> String {
+        format!("{} failed, will retry", self.kind().name())
     }
 
     /// A reorganisation undid it: execute it again.
@@ -149,6 +161,7 @@ impl Intent {
         if let Move::To(state) = self.state.on(IntentTrigger::Restored) {
             self.enter(state, now);
             effects.jobs.push((self.id.0, JobChange::Done));
+            effects.ended.extend(self.retry_alert());
         }
         effects
     }
@@ -188,6 +201,7 @@ impl Intent {
         };
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
+        effects.ended.extend(self.retry_alert());
         (true, effects)
     }
 

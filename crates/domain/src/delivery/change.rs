@@ -56,6 +56,12 @@ impl Jitter {
     }
 }
 
+/// What the alert says about a delivery that ended an endpoint's deliveries. It ends when the event is
+/// delivered.
+const ENDPOINT_GONE: &str = "the endpoint answered 410, deliveries are disabled";
+/// What the alert about a delivery that was given up says. It ends when the event is delivered.
+const GIVEN_UP: &str = "webhook delivery failed, will not retry";
+
 /// Whether a tenant's endpoint accepts events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverState {
@@ -220,16 +226,17 @@ impl Delivery {
             DeliveryStep::To(state) => self.end(state, stream, &mut effects, now),
             DeliveryStep::Never => {}
         }
-        effects.alerts.extend(match trigger {
-            DeliveryTrigger::Gone => Some(self.alert(
-                AlertKind::ReceiverGone,
-                "the endpoint answered 410, deliveries are disabled",
-            )),
-            DeliveryTrigger::NotReceivedAtLast => {
-                Some(self.alert(AlertKind::DeliveryDead, "webhook delivery failed, will not retry"))
+        let gone = || self.alert(AlertKind::ReceiverGone, ENDPOINT_GONE);
+        let dead = || self.alert(AlertKind::DeliveryDead, GIVEN_UP);
+        match trigger {
+            DeliveryTrigger::Gone => effects.alerts.push(gone()),
+            DeliveryTrigger::NotReceivedAtLast => effects.alerts.push(dead()),
+            // It was replayed.
+            DeliveryTrigger::Received if self.attempts > self.tries => {
+                effects.closed.extend([gone(), dead()]);
             }
-            _ => None,
-        });
+            _ => {}
+        }
         Tried { attempt, effects, receiver_gone: answer.result == DeliveryResult::Gone }
     }
 

@@ -223,6 +223,21 @@ fn gone_disables_the_endpoint_and_alerts() {
 }
 
 #[test]
+fn the_alert_of_a_delivery_ends_once_it_is_delivered() {
+    let mut books = Books::with(1);
+    let gone = books.try_it(1, &answer(DeliveryResult::Gone)).effects.alerts;
+    books.on(1, |delivery, stream, now| ((), delivery.replay(stream, now)));
+    let dead = (0..12).flat_map(|_| books.try_it(1, &failed()).effects.alerts).collect::<Vec<_>>();
+    assert_eq!((gone.len(), dead.len()), (1, 1));
+    books.on(1, |delivery, stream, now| ((), delivery.replay(stream, now)));
+    let delivered = books.try_it(1, &received());
+    assert_eq!(delivered.effects.closed, [gone, dead].concat());
+    let mut fresh = Books::with(1);
+    fresh.try_it(1, &failed());
+    assert_eq!(fresh.try_it(1, &received()).effects.closed, []);
+}
+
+#[test]
 fn only_the_first_unfinished_delivery_of_an_aggregate_is_attempted() {
     let mut books = Books::with(3);
     assert_eq!(books.due(), [1]);

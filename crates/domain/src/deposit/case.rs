@@ -175,6 +175,9 @@ impl Case {
         if to == DepositState::Completed && deposit.request.is_none() && !deposit.is_dust {
             effects.closed.push(deposit.direct_alert());
         }
+        if matches!(to, DepositState::Completed | DepositState::Refunded | DepositState::Orphaned) {
+            self.end_alerts("", effects);
+        }
         if to == DepositState::LegalHold {
             self.hold_escrow(effects, cx);
         }
@@ -246,6 +249,13 @@ impl Case {
     /// Adds an alert whose subject is the deposit.
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
         effects.alerts.push(Alert { kind, subject: self.deposit.id.0, what });
+    }
+
+    /// Ends its alerts of the kind `transaction` that begin with this text: those about a release or a
+    /// refund that failed end when its tokens have left the escrow.
+    pub(super) fn end_alerts(&self, beginning: &str, effects: &mut WalletEffects) {
+        let (subject, what) = (self.deposit.id.0, beginning.to_owned());
+        effects.ended.push(Alert { kind: AlertKind::Transaction, subject, what });
     }
 }
 

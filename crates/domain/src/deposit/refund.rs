@@ -15,6 +15,9 @@ use crate::screening::{Screened, Verdict};
 use crate::user::is_same_user;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 
+/// Beginning of the alert about a refund to an address that has been listed since its proposal.
+const APPROVAL_REFUSED: &str = "refund approval refused";
+
 impl Case {
     /// Compliance proposes a refund to `to`, with the screening result `screened`.
     ///
@@ -126,6 +129,7 @@ impl Case {
             jobs: vec![(self.deposit.id.0, JobChange::Done)],
             ..WalletEffects::default()
         };
+        self.end_alerts(APPROVAL_REFUSED, &mut effects);
         let intent = self.new_intent(id, plan, &mut effects, cx);
         self.intents.push(intent);
         Ok(effects)
@@ -145,7 +149,7 @@ impl Case {
         let mut effects = WalletEffects::default();
         let version = &screened.list_version;
         let what = format!(
-            "refund approval refused: the address is on the sanctions list of version {version}, withdraw the proposal"
+            "{APPROVAL_REFUSED}: the address is on the sanctions list of version {version}, withdraw the proposal"
         );
         self.alert(AlertKind::Transaction, what, &mut effects);
         Ok(effects)
@@ -180,6 +184,7 @@ impl Case {
         self.enter(back, &mut effects, cx);
         self.deposit.back_to = None;
         self.deposit.refund = None;
+        self.end_alerts(APPROVAL_REFUSED, &mut effects);
         Ok(effects)
     }
 
@@ -264,6 +269,7 @@ impl Case {
             self.enter(state, &mut effects, cx);
             self.deposit.back_to = None;
             self.deposit.refund = None;
+            self.end_alerts(APPROVAL_REFUSED, &mut effects);
             self.alert(AlertKind::Transaction, format!("a refund failed: {why}"), &mut effects);
         }
         effects

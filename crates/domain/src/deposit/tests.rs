@@ -186,7 +186,12 @@ impl World {
         self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.told.extend(effects.events.into_iter().map(|new| new.event));
         self.alerts += effects.alerts.len();
-        self.open.retain(|it| !effects.closed.contains(it));
+        let ends = |ended: &Alert, it: &Alert| {
+            (ended.kind, ended.subject) == (it.kind, it.subject) && it.what.starts_with(&ended.what)
+        };
+        self.open.retain(|it| {
+            !effects.closed.contains(it) && !effects.ended.iter().any(|ended| ends(ended, it))
+        });
         self.open.extend(effects.alerts);
         value
     }

@@ -202,6 +202,10 @@ pub fn create(
     Ok((case, effects))
 }
 
+/// Beginning of the alert about the debit of an order whose payout a bank reported first. It ends when
+/// the debit is made, or the outcome recorded.
+const REPORTED_NOT_DEBITED: &str = "the debit of an order that a bank reports failed";
+
 /// Sandbox outcome of an order of this many minor units (`decisions.md`, "Sandbox values").
 pub const fn sandbox_fate(minor: i64) -> Fate {
     match coin_amount::cents(minor) {
@@ -227,9 +231,21 @@ impl OrderCase {
 
     /// Changes the state and its job.
     pub(super) fn enter(&mut self, to: ExchangeState, effects: &mut WalletEffects, cx: &Cx<'_>) {
+        let withheld = self.order.withheld_alert();
         self.order.state = to;
         self.order.state_at = cx.now;
         self.order.version += 1;
+        match (withheld, self.order.withheld_alert()) {
+            (Some(ended), None) => effects.closed.push(ended),
+            // A reorganisation undid its debit while it was withheld.
+            (None, Some(again)) => effects.alerts.push(again),
+            _ => {}
+        }
+        if !matches!(to, ExchangeState::Pending | ExchangeState::Debiting) {
+            let what = REPORTED_NOT_DEBITED.to_owned();
+            let ended = Alert { kind: AlertKind::Transaction, subject: self.order.id.0, what };
+            effects.ended.push(ended);
+        }
         let job = match to {
             ExchangeState::Pending => JobChange::Set(JobKind::Exchange, self.order.times_out_at),
             ExchangeState::Debited => JobChange::Set(JobKind::Payout, cx.now),
@@ -274,6 +290,13 @@ impl OrderCase {
 
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
         effects.alerts.push(Alert { kind, subject: self.order.id.0, what });
+    }
+
+    /// What the alert says about a debit that a reorganisation undid and that cannot be made again. It
+    /// ends when it is.
+    fn undone_words(&self) -> String {
+        let now = state_phrase(self.order.state.name());
+        format!("the debit of the order, which {now}, was undone, and failed again")
     }
 
     pub(super) fn want_debit(
@@ -384,6 +407,9 @@ impl OrderCase {
             }
             // A reorganisation undid it, and it was executed again.
             effects.merge(self.debited_in(tx, fee, cx));
+            let what = self.undone_words();
+            let kind = AlertKind::ChainMismatch;
+            effects.ended.push(Alert { kind, subject: self.order.id.0, what });
             return effects;
         };
         self.order.debit_tx = Some(tx);
@@ -487,8 +513,7 @@ impl OrderCase {
         };
         if self.order.is_reported() {
             let what = format!(
-                "the debit of an order that a bank reports failed: {}; its tokens stay reserved until \
-                 its outcome is recorded",
+                "{REPORTED_NOT_DEBITED}: {}; its tokens stay reserved until its outcome is recorded",
                 reason.name()
             );
             self.alert(AlertKind::Transaction, what, &mut effects);
@@ -508,11 +533,7 @@ impl OrderCase {
                 self.end_unpaid(state, failure, &mut effects, cx);
             }
             OrderStep::Person => {
-                let now = state_phrase(self.order.state.name());
-                let what = format!(
-                    "the debit of the order, which {now}, was undone, and failed again: {}",
-                    reason.name()
-                );
+                let what = format!("{}: {}", self.undone_words(), reason.name());
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
                 return effects;
             }

@@ -27,7 +27,8 @@ impl OrderCase {
         chain: &ChainConfig,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        let mut effects = self.close_alert(cx)?;
+        self.check_withheld(cx)?;
+        let mut effects = WalletEffects::default();
         let is_debited = self.order.state == ExchangeState::Debited;
         let Some(screened) = release else {
             match self.order.state.on(OrderTrigger::ReviewRejected) {
@@ -46,7 +47,9 @@ impl OrderCase {
             return Err(OrderRefusal::Frozen(self.wallet.state));
         }
         chain.token(self.order.coin).ok_or(OrderRefusal::NoToken)?;
+        let alert = self.order.withheld_alert();
         self.rescreened(screened, cx)?;
+        effects.closed.extend(alert);
         self.order.fate = Fate::Open;
         if is_debited {
             effects.jobs.push((self.order.id.0, JobChange::Set(JobKind::Payout, cx.now)));
@@ -67,10 +70,12 @@ impl OrderCase {
         screened: Screened,
         cx: &Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        let mut effects = self.close_alert(cx)?;
+        self.check_withheld(cx)?;
         if !self.order.is_releasable() {
             return Err(OrderRefusal::Listed);
         }
+        let closed = self.order.withheld_alert().into_iter().collect();
+        let mut effects = WalletEffects { closed, ..WalletEffects::default() };
         self.rescreened(screened, cx)?;
         effects.alerts.extend(self.order.withheld_alert());
         Ok(effects)
@@ -92,15 +97,14 @@ impl OrderCase {
         Ok(())
     }
 
-    /// Closes the alert of a withheld order, which a decision about it does first.
-    fn close_alert(&self, cx: &Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
+    /// Refuses a decision about an order that does not wait for one.
+    fn check_withheld(&self, cx: &Cx<'_>) -> Result<(), OrderRefusal> {
         // An order past its timeout is about to be cancelled.
         let is_late = self.order.undecided_until().is_some_and(|until| cx.now >= until);
         if !self.order.is_withheld() || is_late {
             return Err(OrderRefusal::NotWithheld);
         }
-        let closed = self.order.withheld_alert().into_iter().collect();
-        Ok(WalletEffects { closed, ..WalletEffects::default() })
+        Ok(())
     }
 
     /// Records the outcome of an unknown payout, or the return of a settled one, as established by

@@ -135,6 +135,10 @@ impl World {
             let at = self.open.iter().position(|it| *it == closed).expect("an open alert");
             self.open.remove(at);
         }
+        let ends = |ended: &Alert, it: &Alert| {
+            (ended.kind, ended.subject) == (it.kind, it.subject) && it.what.starts_with(&ended.what)
+        };
+        self.open.retain(|it| !effects.ended.iter().any(|ended| ends(ended, it)));
         self.open.extend(effects.alerts);
         self.alerts = self.open.len();
         for (subject, change) in effects.jobs {
@@ -1576,6 +1580,49 @@ fn a_withheld_order_that_is_rejected_fails_for_a_neutral_reason_and_frees_its_to
     assert_eq!(world.books.account(&code()).available().minor, FUNDS);
     for approve in [true, false] {
         assert_eq!(world.reviews(approve), Err(OrderRefusal::NotWithheld), "decided once");
+    }
+}
+
+#[test]
+fn the_alert_of_a_withheld_order_ends_however_the_order_does() {
+    let frozen = |state: WalletState| {
+        move |world: &mut World| {
+            world.case.wallet.state = state;
+            world.does(|case, cx| case.wallet_changed(cx));
+        }
+    };
+    let cancelled = |world: &mut World| world.tries(|case, cx| case.cancel(cx)).expect("pending");
+    let late = |world: &mut World| {
+        world.now = monday() + TIMEOUT;
+        world.does(|case, cx| case.time_passed(cx));
+    };
+    let rejected = |world: &mut World| world.reviews(false).expect("it is withheld");
+    let approved = |world: &mut World| world.reviews(true).expect("it is withheld");
+    type End = Box<dyn Fn(&mut World)>;
+    let ways: [(&str, End, ExchangeState); 6] = [
+        ("cancelled", Box::new(cancelled), ExchangeState::Cancelled),
+        ("blocked", Box::new(frozen(WalletState::Blocked)), ExchangeState::Cancelled),
+        ("blacklisted", Box::new(frozen(WalletState::Blacklisted)), ExchangeState::Cancelled),
+        ("late", Box::new(late), ExchangeState::Cancelled),
+        ("rejected", Box::new(rejected), ExchangeState::Failed),
+        ("approved", Box::new(approved), ExchangeState::Pending),
+    ];
+    for (name, end, state) in &ways {
+        let mut world = withheld();
+        assert_eq!(world.open.len(), 1, "{name}");
+        end(&mut world);
+        assert_eq!((world.state(), &world.open), (*state, &Vec::new()), "{name}");
+    }
+    // One that is withheld before its payout is not cancelled: its tokens return.
+    for state in [WalletState::Blocked, WalletState::Blacklisted] {
+        let mut world = World::with(NewOrder { screened: screened(0), ..new_order() });
+        world.debited();
+        world
+            .tries(|case, cx| case.holder_matched(&screened(90), cx))
+            .expect("it is to be paid out");
+        assert_eq!(world.open.len(), 1);
+        frozen(state)(&mut world);
+        assert_eq!((world.state(), &world.open), (ExchangeState::Returning, &Vec::new()));
     }
 }
 

@@ -37,6 +37,7 @@ pub(in crate::decide) fn write(
         ws.set_job(tenant, subject, change);
     }
     effects.closed.into_iter().for_each(|alert| ws.close_alert(tenant, alert));
+    effects.ended.into_iter().for_each(|alert| ws.end_alerts(tenant, alert));
     effects.alerts.into_iter().for_each(|alert| raise(ws, tenant, alert));
     Ok(())
 }

@@ -124,6 +124,16 @@ pub(crate) fn write_alert_key(
     (tenant, alert.subject, alert.kind, Raw(alert_digest(&alert.what))).put(keys, out)
 }
 
+/// The kind and subject of ended alerts, and how their text begins.
+pub(crate) fn write_ended_alert<'a>(
+    tenant: TenantId,
+    ended: &'a Alert,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Written {
+    (tenant, ended.subject, ended.kind, &ended.what).put(keys, out)
+}
+
 pub(crate) fn write_alert<'a>(
     tenant: TenantId,
     alert: &'a Alert,

@@ -26,6 +26,7 @@ use statements;
 
 /// The saving statements of the wallet service.
 pub(crate) static OF_WALLETS: &[&Stmt] = wallets::ALL;
+pub(crate) static OF_ENDED_ALERTS: &[&Stmt] = &[&wallets::ALERTS_END];
 
 statements! {
     HEAD_UPDATE = update("save.head_update", rows::small::TENANT_HEAD);

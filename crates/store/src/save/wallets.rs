@@ -6,7 +6,7 @@ use super::{Saver, sorted, statements};
 use crate::error::StoreError;
 use crate::rows;
 use crate::rows::record::Record;
-use crate::sql::{Columns, tables};
+use crate::sql::{Columns, Kind, Stmt, tables};
 use crate::working_set::WorkingSet;
 
 statements! {
@@ -43,6 +43,21 @@ statements! {
     ALERT_INSERT = insert_if_absent("save.alert_insert", tables::ALERT);
     WALLET_EVENT_INSERT = insert("save.wallet_event_insert", rows::wallet_event::WALLET_EVENT);
 }
+
+/// Alerts of a kind and a subject that have ended, whatever follows in their text.
+pub(super) static ALERTS_END: Stmt = Stmt::by_keys(
+    "save.alerts_end",
+    &[
+        ("tenant", Kind::Uuid),
+        ("subject", Kind::Uuid),
+        ("kind", Kind::Text),
+        ("beginning", Kind::Text),
+    ],
+    "DELETE FROM alert WHERE (tenant, subject, kind, digest) IN \
+     (SELECT a.tenant, a.subject, a.kind, a.digest FROM {{keys}} JOIN alert a \
+     ON a.tenant = k.tenant AND a.subject = k.subject AND a.kind = k.kind \
+     AND substr(a.what, 1, length(k.beginning)) = k.beginning)",
+);
 
 /// Wallets and requests with their vaults, deposits, orders, on-chain actions, deliveries.
 pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
@@ -134,6 +149,11 @@ pub(super) fn save_words<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Resul
         rows::chain::write_alert_key(*tenant, alert, keys, &mut columns)?;
     }
     saver.add(&ALERT_DELETE, columns, false);
+    let mut columns = Columns::new(ALERTS_END.key_kinds(), 0);
+    for (tenant, ended) in ws.ended_alerts.added() {
+        rows::chain::write_ended_alert(*tenant, ended, keys, &mut columns)?;
+    }
+    saver.add(&ALERTS_END, columns, false);
     let mut columns = Columns::new(tables::ALERT.row_columns(), 0);
     for (tenant, alert) in raised {
         rows::chain::write_alert(*tenant, alert, ws.now, keys, &mut columns)?;

@@ -178,6 +178,7 @@ working_set! {
     unsupported: Log<UnsupportedAsset>,
     /// Changes of alerts, in the order of the commands: whether each is open afterwards.
     alerts: Log<((TenantId, Alert), bool)>,
+    ended_alerts: Log<(TenantId, Alert)>,
     /// Ends of the tenants' audit logs.
     audit_heads: Table<TenantId, audit::Head>,
     /// New entries of audit logs.

@@ -105,6 +105,21 @@ impl WorkingSet {
         self.alerts.add(((tenant, alert), false));
     }
 
+    /// Closes all alerts of this kind and subject whose text begins so, whether they were open before or
+    /// added in this batch.
+    pub fn end_alerts(&mut self, tenant: TenantId, ended: Alert) {
+        let is_ended = |it: &Alert| {
+            (it.kind, it.subject) == (ended.kind, ended.subject) && it.what.starts_with(&ended.what)
+        };
+        let added = self.alerts.added().iter();
+        let added: Vec<TenantAlert> = added
+            .filter(|((of, alert), is_open)| *is_open && *of == tenant && is_ended(alert))
+            .map(|(alert, _)| alert.clone())
+            .collect();
+        added.into_iter().for_each(|alert| self.alerts.add((alert, false)));
+        self.ended_alerts.add((tenant, ended));
+    }
+
     /// Adds an alert; an open one is left unchanged.
     pub fn add_alert(&mut self, tenant: TenantId, alert: Alert) {
         self.alerts.add(((tenant, alert), true));

@@ -5,6 +5,7 @@ use crate::chain::{IntentKind, Plan};
 use crate::chain_tx::{Intent, IntentState, Patience};
 use crate::payment_request::{PaymentRequest, RequestException};
 use crate::screening::Screened;
+use crate::wallet_event::FailureReason;
 
 pub(super) const SENDER: Address = Address([0x55; 20]);
 
@@ -158,13 +159,51 @@ fn a_proposal_that_took_effect_after_all_is_cancelled_on_the_chain() {
 fn a_failed_deposit_can_be_refunded_and_stays_failed() {
     let mut world = World::for_request();
     world.approved();
-    world.does(|case, _, cx| {
-        case.release_failed(crate::wallet_event::FailureReason::OnChainRevert, cx)
-    });
+    world.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
     propose(&mut world, SENDER, clean()).expect("its money is in escrow");
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
+}
+
+/// The kind and text of the open alerts.
+fn open(world: &World) -> Vec<String> {
+    world.open.iter().map(|alert| format!("{} {}", alert.kind.name(), alert.what)).collect()
+}
+
+#[test]
+fn the_alerts_of_a_failed_release_end_when_the_tokens_have_left_the_escrow() {
+    let failed = || {
+        let mut world = World::for_request();
+        world.approved();
+        world.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
+        assert_eq!(open(&world), ["transaction release failed: ON_CHAIN_REVERT"]);
+        world
+    };
+    let refund = |world: &mut World| propose(world, SENDER, clean()).expect("it is in escrow");
+    let hit = Screened { score: 100, ..clean() };
+    let mut refunded = failed();
+    refund(&mut refunded);
+    refunded.tries(|case, _, _| case.refund_listed(&hit)).expect("it waits");
+    assert_eq!(open(&refunded).len(), 2);
+    withdraw(&mut refunded).expect("not approved");
+    assert_eq!(open(&refunded).len(), 1, "the release is still to be mended");
+    refund(&mut refunded);
+    refunded.does(|case, _, cx| case.refund_failed("reverted", cx));
+    assert_eq!(open(&refunded).len(), 2);
+    refund(&mut refunded);
+    refunded.does(|case, _, cx| case.refund_proposed(cx));
+    refunded.tries(|case, _, _| case.refund_listed(&hit)).expect("it waits");
+    approve(&mut refunded, "bob").expect("another list");
+    assert_eq!(open(&refunded).len(), 2);
+    refunded.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
+    assert_eq!(open(&refunded), Vec::<String>::new());
+
+    let mut released = World::for_request();
+    released.approved();
+    released.open = failed().open;
+    released.does(|case, _, cx| case.released(TxHash([4; 32]), 0, cx));
+    assert_eq!(open(&released), Vec::<String>::new());
 }
 
 #[test]
