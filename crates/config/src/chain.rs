@@ -554,6 +554,43 @@ fn chain_faults(config: &Config, faults: &mut Faults) {
     for tenant in &chain.tenants {
         tenant_faults(tenant, faults);
     }
+    distinct_accounts(chain, faults);
+}
+
+/// Each token has its own contract, and no account of a tenant is one of them or another's. A treasury
+/// may be its own admin.
+fn distinct_accounts(chain: &Chain, faults: &mut Faults) {
+    let account = |text: &str| Address::parse_checked(text).filter(|it| *it != Address([0; 20]));
+    let (usdc, usdt) = (account(&chain.usdc), account(&chain.usdt));
+    if usdc.is_some() && usdc == usdt {
+        faults.add("chain.usdt", "is the contract of chain.usdc: each token has its own");
+    }
+    for tenant in &chain.tenants {
+        let named = [
+            ("controller", &tenant.controller),
+            ("implementation", &tenant.implementation),
+            ("admin", &tenant.admin),
+            ("treasury", &tenant.treasury),
+        ];
+        for (at, (name, text)) in named.iter().enumerate() {
+            let Some(address) = account(text) else { continue };
+            let key = format!("chain.tenants.{}.{name}", tenant.tag);
+            let token = match Some(address) {
+                it if it == usdc => Some("chain.usdc"),
+                it if it == usdt => Some("chain.usdt"),
+                _ => None,
+            };
+            if let Some(token) = token {
+                faults.add(key, format!("is the contract of {token}: tokens sent there are lost"));
+                continue;
+            }
+            let contracts = named[..at.min(2)].iter();
+            for (other, _) in contracts.filter(|(_, text)| account(text) == Some(address)) {
+                faults
+                    .add(key.clone(), format!("is the tenant's {other}: must be another account"));
+            }
+        }
+    }
 }
 
 fn sponsor(sponsor: &Sponsor, faults: &mut Faults) {

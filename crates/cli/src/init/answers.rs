@@ -407,6 +407,15 @@ fn wallets(args: &InitArgs) -> Result<Option<Wallets>, Failure> {
         let rule = "--usdc, --usdt: name at least one contract, or a public network with --chain";
         return Err(Failure::Usage(rule.to_owned()));
     }
+    let tokens = [("--usdc", &given.usdc), ("--usdt", &given.usdt)];
+    let tokens = tokens.into_iter().filter_map(|(option, text)| Some((option, text.as_ref()?)));
+    let named = [("--admin", admin), ("--treasury", treasury)];
+    for (at, (token, contract)) in tokens.clone().enumerate() {
+        let others = tokens.clone().skip(at + 1).chain(named);
+        if let Some((option, _)) = others.into_iter().find(|(_, text)| *text == contract) {
+            return Err(Failure::Usage(format!("{option}: is the contract of {token}")));
+        }
+    }
     let tag = !tenant.is_empty()
         && tenant.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
     if !tag {

@@ -383,6 +383,7 @@ mod tests {
     use config::Config;
 
     const ADDRESS: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    const USDC: &str = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 
     fn answers(wallets: bool) -> Answers {
         let url = |text: &str| reqwest::Url::parse(text).expect("a URL");
@@ -421,7 +422,7 @@ mod tests {
                     .to_vec(),
                 chain: None,
                 chain_id: 1,
-                usdc: Some(ADDRESS.to_owned()),
+                usdc: Some(USDC.to_owned()),
                 usdt: None,
                 admin: ADDRESS.to_owned(),
                 treasury: ADDRESS.to_owned(),

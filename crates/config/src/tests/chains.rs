@@ -131,6 +131,60 @@ fn production_refuses_two_nodes_on_one_host() {
     }
 }
 
+/// A token's contract.
+const USDC: &str = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
+
+#[test]
+fn accounts_that_are_never_the_same_are_distinct() {
+    let address = |byte: &str| format!("0x{}", byte.repeat(20));
+    let (usdc, usdt) = (USDC.to_owned(), address("0b"));
+    let (admin, treasury) = (address("0c"), address("0d"));
+    let (controller, implementation) = (address("0e"), address("0f"));
+    let load_with = |section: &str, named: [&str; 6]| {
+        let [usdc, usdt, admin, treasury, controller, implementation] = named;
+        let first = match section {
+            "chain" => "",
+            _ => "[chain]\nnode_url = \"https://first.example\"\n",
+        };
+        let file = format!(
+            "[wallets]\nenabled = true\n{first}[{section}]\nname = \"one\"\nchain_id = 5\n\
+             node_url = \"https://node.example\"\nusdc = \"{usdc}\"\nusdt = \"{usdt}\"\n\
+             [[{section}.tenants]]\ntag = \"demobank\"\noperator = \"o\"\ncompliance = \"c\"\napprover = \"a\"\n\
+             admin = \"{admin}\"\ntreasury = \"{treasury}\"\ncontroller = \"{controller}\"\n\
+             implementation = \"{implementation}\"\nversion = 1\n"
+        );
+        load(&file, &[], &[]).err().map(|error| error.to_string())
+    };
+    let good = [&usdc, &usdt, &admin, &treasury, &controller, &implementation].map(String::as_str);
+    assert_eq!(load_with("chain", good), None);
+    let lower = usdc.to_lowercase();
+    let of = "chain.tenants.demobank";
+    for (at, value, key, rule) in [
+        (1, &*lower, "chain.usdt".to_owned(), "is the contract of chain.usdc"),
+        (2, &*lower, format!("{of}.admin"), "is the contract of chain.usdc"),
+        (3, &*usdt, format!("{of}.treasury"), "is the contract of chain.usdt"),
+        (4, &*usdc, format!("{of}.controller"), "is the contract of chain.usdc"),
+        (5, &*usdt, format!("{of}.implementation"), "is the contract of chain.usdt"),
+        (5, &*controller, format!("{of}.implementation"), "is the tenant's controller"),
+        (2, &*controller, format!("{of}.admin"), "is the tenant's controller"),
+        (3, &*controller, format!("{of}.treasury"), "is the tenant's controller"),
+        (3, &*implementation, format!("{of}.treasury"), "is the tenant's implementation"),
+    ] {
+        let mut named = good;
+        named[at] = value;
+        let refused = load_with("chain", named).expect("refused");
+        assert!(refused.contains(&key) && refused.contains(rule), "{refused}");
+        assert_eq!(refused.lines().count(), 1, "{refused}");
+    }
+    let mut same = good;
+    same[3] = good[2];
+    assert_eq!(load_with("chain", same), None, "a treasury may be its own admin");
+    let mut twice = good;
+    twice[1] = &lower;
+    let refused = load_with("chains.one", twice).expect("refused");
+    assert!(refused.contains("chains.one.usdt"), "{refused}");
+}
+
 #[test]
 fn addresses_that_cannot_be_changed_later_are_as_they_were_meant() {
     const CHECKED: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -144,12 +198,13 @@ fn addresses_that_cannot_be_changed_later_are_as_they_were_meant() {
         );
         load(&file, &[], &[]).err().map(|error| error.to_string())
     };
-    assert_eq!(of(CHECKED, &plain, CHECKED), None);
+    assert_eq!(of(CHECKED, &plain, USDC), None);
     for (admin, treasury, usdc, key) in [
-        (&*mistyped, &*plain, CHECKED, "chain.tenants.demobank.admin"),
-        (CHECKED, &*mistyped, CHECKED, "chain.tenants.demobank.treasury"),
-        (CHECKED, &zero, CHECKED, "chain.tenants.demobank.treasury"),
-        (&*zero, CHECKED, CHECKED, "chain.tenants.demobank.admin"),
+        (&*mistyped, &*plain, USDC, "chain.tenants.demobank.admin"),
+        (CHECKED, &*mistyped, USDC, "chain.tenants.demobank.treasury"),
+        (CHECKED, &zero, USDC, "chain.tenants.demobank.treasury"),
+        (&*zero, CHECKED, USDC, "chain.tenants.demobank.admin"),
+        (CHECKED, CHECKED, &*zero, "chain.usdc"),
         (CHECKED, CHECKED, &*mistyped, "chain.usdc"),
     ] {
         let refused = of(admin, treasury, usdc).expect("refused");
