@@ -28,7 +28,7 @@ pub struct OnePerson {
 /// The acting user and the reason, of a command that the machine's user may run, too.
 #[derive(Args, Debug)]
 pub struct MaybePerson {
-    /// User who performs the action [default: only the machine's user is recorded]
+    /// User who performs the action [default, where it may be missing: the machine's user]
     #[arg(long, value_name = "NAME", value_parser = person, requires = "why")]
     by: Option<String>,
     /// Reason, for the audit log

@@ -1,11 +1,12 @@
 //! `corridor users …`: users of the operator console, written to the store and its audit log.
-//! Access to the machine is enough; the audit log names its user, and the administrator who is named
-//! with a reason.
+//! Access to the machine is enough for the first administrator; after that, the audit log names one with
+//! a reason, beside the machine's user.
 
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
 use domain::audit::Deed;
+use domain::policy::Environment;
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope, login_name};
 use operator_console::password;
@@ -69,7 +70,7 @@ struct ScopeArgs {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank \\\n    --by omar --why 'new colleague'\n\n\
-    --by is an administrator of every tenant. Until there is one, it may be any name. Without it, the\n    audit log names the machine's user alone."
+    --by is an administrator of every tenant, and required. Until there is an enabled one, it may be\n    any name, or missing: the audit log then names the machine's user alone."
 )]
 pub struct CreateArgs {
     /// Login name of the new user
@@ -153,16 +154,23 @@ pub struct LoginArgs {
     store: StoreArgs,
 }
 
-/// The actor of the audit entry: an administrator of every tenant, or the machine's user. Until there
-/// is an administrator, any name is taken, so that a locked-out installation can be restored.
+/// The actor of the audit entry: an administrator of every tenant. Until there is one, any name is
+/// taken, or the machine's user alone, so that a locked-out installation can be restored; in a sandbox,
+/// the machine's user always.
 async fn actor(person: &MaybePerson, opened: &Opened) -> Result<Deed, Failure> {
     let is_admin = |it: &StoredUser| {
         it.disabled_at.is_none() && it.user.scope == Scope::All && it.user.has_any(&[Role::Admin])
     };
     let users = opened.store.users().await.map_err(Failure::of_store)?;
-    match person.named().filter(|_| !users.iter().any(is_admin)) {
-        Some(first) => Ok(opened.by.clone().on_behalf_of(&first.by).because(&first.why)),
-        None => person.deed(opened, Scope::All, &[Role::Admin]).await,
+    let has_admin = users.iter().any(is_admin);
+    match person.named() {
+        Some(first) if !has_admin => {
+            Ok(opened.by.clone().on_behalf_of(&first.by).because(&first.why))
+        }
+        None if has_admin && opened.config.environment != Environment::Mock => {
+            Err(Failure::Usage("--by, --why: required once there is an administrator".to_owned()))
+        }
+        _ => person.deed(opened, Scope::All, &[Role::Admin]).await,
     }
 }
 

@@ -93,7 +93,22 @@ fn once_there_is_an_administrator_only_one_may_be_named() {
     installation.ok(&by(&["disable", "ayesha"], "ayesha"));
     installation.ok(&by(&["enable", "ayesha"], "amal"));
     refused(&installation, &by(&["enable", "vera"], "amal"), "amal is not a user");
-    // Without a name, it is the machine's user.
+    // Everything about users is answered for by one.
+    for change in [
+        &["enable", "vera"][..],
+        &["disable", "ayesha"],
+        &["reset", "ayesha"],
+        &["unbind", "ayesha"],
+        &["sign-in", "ayesha", "--password"],
+        &["roles", "vera", "--role", "admin", "--all-tenants"],
+        &["create", "omar", "--role", "viewer", "--all-tenants"],
+    ] {
+        let alone = installation.run(&[&["users"], change].concat());
+        assert_eq!(alone.code, 2, "{change:?}: {}", alone.stderr);
+        assert!(alone.stderr.contains("--by, --why: required"), "{}", alone.stderr);
+    }
+    // Until there is one, it is the machine's user.
+    installation.ok(&by(&["disable", "ayesha"], "ayesha"));
     installation.ok(&["users", "enable", "vera"]);
     let log = installation.json(&["audit", "search", "--action", "user.enable"]);
     let behalf: Vec<bool> = log.iter().map(|entry| entry["on_behalf_of"].is_string()).collect();
