@@ -18,6 +18,26 @@ enum Form {
     Excel,
 }
 
+/// Columns of amounts, rates and counts, with which users calculate. All others are texts, whatever
+/// they look like: ids, references and account numbers may consist of digits.
+const QUANTITIES: [&str; 15] = [
+    "amount",
+    "amount_destination",
+    "attempts",
+    "payout",
+    "rate",
+    "received_usdc",
+    "received_usdt",
+    "released_usdc",
+    "released_usdt",
+    "risk_score",
+    "sequence",
+    "spread",
+    "wallet_amount",
+    "wallet_premium",
+    "wallet_txn_cost",
+];
+
 /// The value of `form` for Excel.
 const EXCEL: &str = "excel";
 /// Excel shows longer whole numbers rounded (`1.1E+15`).
@@ -39,11 +59,13 @@ impl Form {
         }
     }
 
-    fn cell(self, cell: String) -> String {
+    fn cell(self, cell: String, is_quantity: bool) -> String {
         match self {
             Form::Plain => guarded(cell),
-            Form::Excel if is_number(&cell) => cell,
-            Form::Excel => kept_as_text(cell),
+            Form::Excel => {
+                let number = is_quantity.then(|| number(&cell)).flatten();
+                number.unwrap_or_else(|| kept_as_text(cell))
+            }
         }
     }
 
@@ -62,16 +84,26 @@ impl Form {
     }
 }
 
-/// Whether Excel shows the text as it is although it takes it for a number.
-fn is_number(cell: &str) -> bool {
+/// A number as Excel reads it alike in every country: one with decimals as a fraction of whole
+/// numbers, since a decimal point separates thousands in much of Europe, and days elsewhere. `None`
+/// if Excel would not show the digits as they are.
+fn number(cell: &str) -> Option<String> {
     let digits = cell.strip_prefix('-').unwrap_or(cell);
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(a, b)| (a, Some(b)));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
     let most = if fraction.is_some() { EXCEL_DIGITS_MAX } else { EXCEL_WHOLE_DIGITS_MAX };
-    is_digits(whole)
+    let is_shown = is_digits(whole)
         && fraction.is_none_or(is_digits)
         && (whole == "0" || !whole.starts_with('0'))
-        && whole.len() + fraction.map_or(0, str::len) <= most
+        && whole.len() + fraction.map_or(0, str::len) <= most;
+    let Some(fraction) = fraction.filter(|_| is_shown) else {
+        return is_shown.then(|| cell.to_owned());
+    };
+    let sign = if cell.starts_with('-') { "-" } else { "" };
+    let all = format!("{whole}{fraction}");
+    let significant = all.trim_start_matches('0');
+    let significant = if significant.is_empty() { "0" } else { significant };
+    Some(format!("={sign}{significant}/1{}", "0".repeat(fraction.len())))
 }
 
 /// A formula of the text where Excel could take it for a number or a date, within whose quotes
@@ -108,6 +140,8 @@ pub struct Csv {
     form: Form,
     /// The columns that are left out, as indexes.
     omitted: Vec<usize>,
+    /// The columns of quantities, as indexes.
+    quantities: Vec<usize>,
     rows: i64,
 }
 
@@ -144,8 +178,11 @@ impl Csv {
             .terminator(Terminator::CRLF)
             .from_writer(Vec::new());
         // The header does not count as a row.
-        let mut csv = Csv { writer, form, omitted, rows: -1 };
+        let mut csv = Csv { writer, form, omitted, quantities: Vec::new(), rows: -1 };
         csv.row(head.iter().map(|name| (*name).to_owned()));
+        let is_quantity = |name: &str| QUANTITIES.contains(&name);
+        let quantities = head.iter().enumerate().filter(|(_, name)| is_quantity(name));
+        csv.quantities = quantities.map(|(at, _)| at).collect();
         csv
     }
 
@@ -153,7 +190,7 @@ impl Csv {
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells = cells.into_iter().enumerate();
         let cells = cells.filter(|(at, _)| !self.omitted.contains(at));
-        let cells = cells.map(|(_, cell)| self.form.cell(cell));
+        let cells = cells.map(|(at, cell)| self.form.cell(cell, self.quantities.contains(&at)));
         self.writer.write_record(cells).expect("memory takes every row");
         self.rows += 1;
     }
@@ -223,20 +260,31 @@ mod tests {
 
     #[test]
     fn excel_opens_it_as_it_is() {
-        let mut csv = Csv::of(Form::Excel, &["näme", "b"], Vec::new());
+        let mut csv = Csv::of(Form::Excel, &["näme", "amount"], Vec::new());
         csv.row(["علی, \"Jr\"".to_owned(), "379.12".to_owned()]);
         let bytes = csv.into_bytes();
         assert_eq!(bytes[..8], [0xff, 0xfe, b'n', 0, 0xe4, 0, b'm', 0]);
         assert_eq!(bytes.len() % 2, 0);
         let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
         let text = String::from_utf16(&units.collect::<Vec<_>>()).expect("UTF-16");
-        assert_eq!(text, "\u{feff}näme\tb\r\n\"علی, \"\"Jr\"\"\"\t379.12\r\n");
+        assert_eq!(text, "\u{feff}näme\tamount\r\n\"علی, \"\"Jr\"\"\"\t=37912/100\r\n");
     }
 
     #[test]
     fn excel_keeps_identifiers_and_computes_with_amounts() {
-        for amount in ["0", "0.50", "379.12", "-12.5", "99999999999", "1234567890123.45"] {
-            assert_eq!(Form::Excel.cell(amount.to_owned()), amount);
+        for (amount, shown) in [
+            ("0", "0"),
+            ("0.50", "=50/100"),
+            ("0.000001", "=1/1000000"),
+            ("0.00", "=0/100"),
+            ("1.234", "=1234/1000"),
+            ("379.12", "=37912/100"),
+            ("-12.5", "=-125/10"),
+            ("99999999999", "99999999999"),
+            ("1234567890123.45", "=123456789012345/100"),
+        ] {
+            assert_eq!(Form::Excel.cell(amount.to_owned(), true), shown);
+            assert_eq!(Form::Excel.cell(amount.to_owned(), false), format!("=\"{amount}\""));
         }
         for text in [
             "1100000000000000",
@@ -252,12 +300,27 @@ mod tests {
             ".5",
             "١٢",
         ] {
-            assert_eq!(Form::Excel.cell(text.to_owned()), format!("=\"{text}\""));
+            for is_quantity in [true, false] {
+                let cell = Form::Excel.cell(text.to_owned(), is_quantity);
+                assert_eq!(cell, format!("=\"{text}\""));
+            }
         }
         let long = format!("1{}", "x".repeat(EXCEL_TEXT_MAX));
         for text in ["", "Ali", "line 1\nline 2", long.as_str()] {
-            assert_eq!(Form::Excel.cell(text.to_owned()), text);
+            assert_eq!(Form::Excel.cell(text.to_owned(), false), text);
         }
+    }
+
+    #[test]
+    fn a_column_decides_whether_its_digits_are_a_text() {
+        let head = ["external_id", "amount", "currency", "bank_reference"];
+        let mut csv = Csv::of(Form::Excel, &head, vec![2]);
+        csv.row(["1.50", "1.50", "AED", "42"].map(str::to_owned));
+        let bytes = csv.into_bytes();
+        let units = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        let text = String::from_utf16(&units.collect::<Vec<_>>()).expect("UTF-16");
+        let row = text.lines().nth(1).expect("a row");
+        assert_eq!(row, "\"=\"\"1.50\"\"\"\t=150/100\t\"=\"\"42\"\"\"");
     }
 
     #[test]
@@ -277,8 +340,10 @@ mod tests {
             ("'=1\n", "''=1\n", "''=1\n"),
             (&long, &format!("'{long}"), &format!("'{long}")),
         ] {
-            assert_eq!(Form::Plain.cell(text.to_owned()), plain);
-            assert_eq!(Form::Excel.cell(text.to_owned()), excel);
+            assert_eq!(Form::Plain.cell(text.to_owned(), false), plain);
+            for is_quantity in [true, false] {
+                assert_eq!(Form::Excel.cell(text.to_owned(), is_quantity), excel);
+            }
         }
     }
 }
