@@ -15,6 +15,12 @@ const FAULTS_MAX: usize = 50;
 /// Lists whose default is empty, and an entry that explains what belongs there.
 const ENTRIES: [(&str, &str); 1] = [("http.trusted_proxies", "10.0.0.0/8")];
 
+/// Keys of lists of tables, and the key by which a table of the list is known.
+const TABLES: [(&str, Option<&str>); 4] =
+    [("rails", Some("id")), ("tenants", Some("tag")), ("sources", Some("name")), ("lists", None)];
+/// Edits by which an id counts as misspelt.
+const MISSPELT_BY: usize = 2;
+
 /// What the layers contain.
 pub(super) struct Reading {
     /// `None` if a fault cannot be set aside.
@@ -138,11 +144,15 @@ impl Fault {
         }
         let key = dotted(&path, root);
         let default = value_at(defaults, &default_path(&path, root, defaults));
+        let is_missing = message.starts_with("missing field");
         let rule = match unknown {
             Some(_) => message.replace("unknown field", "unknown key"),
-            None => rule(&key, message, default),
+            None if is_missing => match meant_rail(&path, root, defaults) {
+                Some(meant) => format!("{message}; if {meant:?} is meant, its id is misspelt"),
+                None => message.to_owned(),
+            },
+            None => tables_rule(&path, root).unwrap_or_else(|| rule(&key, message, default)),
         };
-        let is_missing = message.starts_with("missing field");
         Fault { path, key, rule, is_unknown: unknown.is_some(), is_missing }
     }
 
@@ -195,6 +205,47 @@ fn rail_id<'v>(root: &'v Value, parents: &[Step], index: usize) -> Option<&'v st
         return None;
     }
     root.get("rails")?.get(index)?.get("id")?.as_str()
+}
+
+/// The predefined rail that a new one is probably meant to be.
+fn meant_rail(path: &[Step], root: &Value, defaults: &Value) -> Option<String> {
+    let [first, Step::Index(index), ..] = path else { return None };
+    let id = rail_id(root, std::slice::from_ref(first), *index)?.to_lowercase();
+    let rails = defaults.get("rails")?.as_array()?;
+    let known = rails.iter().filter_map(|rail| rail.get("id")?.as_str());
+    let close = known.map(|known| (edits(known, &id), known)).min()?;
+    (close.0 <= MISSPELT_BY).then(|| close.1.to_owned())
+}
+
+/// How many letters have to be added, removed or replaced to make one text of the other.
+fn edits(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (at, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
+        for (column, its) in other.chars().enumerate() {
+            let replaced = diagonal + usize::from(its != letter);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// What to write instead of a section whose name is that of a list of tables: the documentation names
+/// their keys `rails.<id>.enabled`, too.
+fn tables_rule(path: &[Step], root: &Value) -> Option<String> {
+    let Some(Step::Key(last)) = path.last() else { return None };
+    let table = value_at(root, path)?.as_table()?;
+    let (_, id) = TABLES.iter().find(|(list, _)| list == last)?;
+    let named = table.iter().find(|(_, value)| value.is_table()).map(|(name, _)| name);
+    let section = dotted(path, root);
+    Some(match (id, named) {
+        (Some(id), Some(name)) => {
+            format!("is a list of tables: write [[{section}]] with {id} = {name:?}")
+        }
+        (Some(id), None) => format!("is a list of tables: write [[{section}]] with its {id}"),
+        (None, _) => format!("is a list of tables: write [[{section}]]"),
+    })
 }
 
 /// The same path in the defaults, where a rail may have another place.

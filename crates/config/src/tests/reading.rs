@@ -57,6 +57,28 @@ fn a_new_rail_without_its_keys_hides_no_other_fault() {
 }
 
 #[test]
+fn a_section_in_place_of_a_list_of_tables_is_explained() {
+    for (file, part) in [
+        ("[rails.pak-raast]\nenabled = false", "write [[rails]] with id = \"pak-raast\""),
+        ("[rails]\nenabled = false", "write [[rails]] with its id"),
+        ("[rates.sources.ecb]\nlocation = \"/r\"", "write [[rates.sources]] with name = \"ecb\""),
+        ("[screening.lists]\nlocations = []", "write [[screening.lists]]"),
+        ("[chain.tenants.bank]\noperator = \"o\"", "write [[chain.tenants]] with tag = \"bank\""),
+    ] {
+        let message = refused(file, &[]);
+        assert!(message.contains(part), "{file}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    for (id, meant) in
+        [("pak-rast", true), ("PAK-RAAST", true), ("pak-raasst", true), ("own-bank", false)]
+    {
+        let message = refused(&format!("[[rails]]\nid = {id:?}\nenabled = false"), &[]);
+        let hint = "if \"pak-raast\" is meant, its id is misspelt";
+        assert_eq!(message.contains(hint), meant, "{id}: {message}");
+    }
+}
+
+#[test]
 fn urls_name_possible_ports_and_no_path() {
     let check = |key: &str, url: &str| load("", &[], &[(key, url)]).is_ok();
     for url in [
