@@ -32,6 +32,7 @@ mod inquire;
 mod instruction;
 mod intake;
 mod lanes;
+mod outage;
 mod passing;
 pub(crate) mod payout;
 mod presence;
@@ -95,6 +96,7 @@ pub struct Workers {
     unsigned: unsigned::Unsigned,
     silences: silence::Silences,
     passing: passing::Passing,
+    outage: outage::Outage,
 }
 
 impl Workers {
@@ -119,6 +121,7 @@ impl Workers {
             unsigned: unsigned::Unsigned::default(),
             silences: silence::Silences::default(),
             passing: passing::Passing::default(),
+            outage: outage::Outage::default(),
         })
     }
 
@@ -354,12 +357,14 @@ async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
     while !*stop.borrow() {
         match workers.store.kinds_due(&workers.chains()).await {
             Ok(due) => {
+                workers.outage.is_over();
                 let now = workers.clock().now();
                 for kind in JobKind::ALL.into_iter().filter(|kind| !due.contains(kind)) {
                     workers.world.lag.taken(kind, &[], now);
                 }
                 workers.engine.feed().announce_jobs(&due);
             }
+            Err(error) if workers.outage.counts(&error) => {}
             Err(error) => tracing::warn!(%error, "reading due jobs failed, will retry"),
         }
         workers.pause(workers.world.tuning.poll, &mut stop).await;
@@ -403,6 +408,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                     }
                     workers.record_lag(kind, jobs);
                 }
+                Err(error) if workers.outage.counts(&error) => {}
                 Err(error) => {
                     tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry")
                 }

@@ -16,7 +16,9 @@ const RENEW_EVERY: Span = Span::secs(15);
 pub(super) async fn be_present(workers: Arc<Workers>, mut stop: Stop) {
     let role = node_role(&workers.owner);
     while !*stop.borrow() {
-        if let Err(error) = workers.store.lease_role(&role, &workers.owner, LISTED).await {
+        if let Err(error) = workers.store.lease_role(&role, &workers.owner, LISTED).await
+            && !workers.outage.counts(&error)
+        {
             tracing::warn!(%error, "node lease renewal failed, will retry");
         }
         workers.pause(RENEW_EVERY, &mut stop).await;

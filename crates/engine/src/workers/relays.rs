@@ -15,7 +15,9 @@ pub(super) async fn watch_relays(workers: Arc<Workers>, mut stop: Stop) {
     let mut late = LateAlerts::default();
     while !*stop.borrow() {
         let (now, limit) = (workers.clock().now(), workers.world.tuning.relay_lag);
-        if let Err(error) = late.update(&workers.store, now, limit).await {
+        if let Err(error) = late.update(&workers.store, now, limit).await
+            && !workers.outage.counts(&error)
+        {
             tracing::warn!(%error, "relay positions could not be read, will retry");
         }
         workers.pause(LOOK_EVERY, &mut stop).await;
