@@ -91,7 +91,11 @@ pub(crate) async fn story(
 
 /// What has to be done about it.
 fn standing(order: &ExchangeOrder) -> Option<&'static str> {
-    if order.is_withheld() {
+    if order.is_withheld() && !order.is_releasable() {
+        Some(
+            "Held by screening after an exact match, or one that is not recorded. The order can only be rejected; nothing is paid out.",
+        )
+    } else if order.is_withheld() {
         Some("Held by screening. Nothing is paid out unless a reviewer approves the order.")
     } else if order.recredit == Some(Recredit::Barred) {
         Some("The tokens cannot return: the wallet is blacklisted. They are in suspense.")
