@@ -231,7 +231,15 @@ fn position(at: u64, of: u64, count: u64) -> String {
 }
 
 /// Several members of an answer in one cell, for example `amount.value amount.currency`.
+///
+/// A currency without the amount before it is left out: an order that failed has one of what it would
+/// have paid.
 fn cell(thing: &Value, paths: &str) -> String {
+    let first = paths.split(' ').next().unwrap_or_default();
+    let is_amount = first.ends_with("amount") || first.ends_with("amount.value");
+    if is_amount && member(thing, first).is_empty() {
+        return String::new();
+    }
     let texts = paths.split(' ').map(|path| member(thing, path)).filter(|text| !text.is_empty());
     texts.collect::<Vec<_>>().join(" ")
 }
@@ -299,6 +307,14 @@ mod tests {
             cell(&json!({ "amount": { "type": "flexible" } }), "amount.value amount.currency"),
             ""
         );
+        let paths = "received_amount received_currency";
+        for amount in [json!(null), json!("")] {
+            let failed = json!({ "received_amount": amount, "received_currency": "PKR" });
+            assert_eq!(cell(&failed, paths), "");
+        }
+        assert_eq!(cell(&json!({ "received_currency": "PKR" }), paths), "");
+        let paid = json!({ "received_amount": "278.50", "received_currency": "PKR" });
+        assert_eq!(cell(&paid, paths), "278.50 PKR");
     }
 
     #[test]

@@ -83,9 +83,9 @@ impl ConnectorRail {
         }
         let key = format!("rails.{rail}.url");
         let client = Client::new(&config.outbound, &key, &[payments.as_str()])
-            .map_err(|source| SetupError::Outbound { rail: rail.clone(), source })?;
+            .map_err(|cause| SetupError::Outbound { rail: rail.clone(), cause })?;
         let callback_secrets = callback_secrets(config.callback_secret.expose_secret())
-            .map_err(|source| SetupError::CallbackSecret { rail: rail.clone(), source })?;
+            .map_err(|cause| SetupError::CallbackSecret { rail: rail.clone(), cause })?;
         let character_set = config.character_set;
         Ok(ConnectorRail {
             rail,

@@ -44,7 +44,7 @@ impl HttpsTransport {
         reports.query_pairs_mut().append_pair("wait", &config.report_wait.as_secs().to_string());
         let key = format!("rails.{rail}.url");
         let client = Client::new(&config.outbound, &key, &[payments.as_str()])
-            .map_err(|source| SetupError::Outbound { rail: rail.clone(), source })?;
+            .map_err(|cause| SetupError::Outbound { rail: rail.clone(), cause })?;
         let request_timeout = config.outbound.request_timeout;
         let report_timeout = config.report_wait.saturating_add(request_timeout);
         let cut = Mutex::default();

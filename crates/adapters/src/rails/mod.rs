@@ -125,13 +125,13 @@ impl FilesConfig {
 
     fn check_login(&self) -> Result<(), SetupError> {
         let Exchange::Sftp(sftp) = &self.exchange else { return Ok(()) };
-        let failed = |source| SetupError::Sftp { rail: self.rail.clone(), source };
+        let failed = |cause| SetupError::Sftp { rail: self.rail.clone(), cause };
         sftp.server.check().map_err(failed)
     }
 
     fn pgp(&self) -> Result<Option<pgp::Pgp>, SetupError> {
         let pgp = self.pgp.as_ref().map(pgp::Pgp::new).transpose();
-        pgp.map_err(|source| SetupError::Pgp { rail: self.rail.clone(), source })
+        pgp.map_err(|cause| SetupError::Pgp { rail: self.rail.clone(), cause })
     }
 }
 
@@ -159,27 +159,28 @@ pub struct SftpConfig {
     pub state: Option<PathBuf>,
 }
 
-/// Why a rail cannot be set up.
+/// Why a rail cannot be set up. A cause that the message states is not a source, too: with its chain of
+/// sources, the message would state it twice.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The URL does not parse, is not http(s), or carries a query, a fragment or credentials.
     #[error("rail {rail}: url: must be an http(s) URL without credentials, query and fragment")]
     Url { rail: RailId },
     /// The settings of its connection are not usable.
-    #[error("rail {rail}: {source}")]
-    Outbound { rail: RailId, source: outbound::SetupError },
+    #[error("rail {rail}: {cause}")]
+    Outbound { rail: RailId, cause: outbound::SetupError },
     /// The secret of its callbacks is not one.
-    #[error("rails.{rail}.callback_secret: {source}")]
-    CallbackSecret { rail: RailId, source: SecretFault },
+    #[error("rails.{rail}.callback_secret: {cause}")]
+    CallbackSecret { rail: RailId, cause: SecretFault },
     /// A directory is missing and cannot be created.
     #[error("rail {rail}: directory {}", path.display())]
     Directory { rail: RailId, path: PathBuf, source: std::io::Error },
     /// The key of an SFTP login is not usable.
-    #[error("rail {rail}: sftp: {source}")]
-    Sftp { rail: RailId, source: std::io::Error },
+    #[error("rail {rail}: sftp: {cause}")]
+    Sftp { rail: RailId, cause: std::io::Error },
     /// A PGP key is not usable.
-    #[error("rail {rail}: pgp: {source}")]
-    Pgp { rail: RailId, source: pgp::SetupError },
+    #[error("rail {rail}: pgp: {cause}")]
+    Pgp { rail: RailId, cause: pgp::SetupError },
 }
 
 /// One ISO 20022 rail over either transport.
