@@ -14,7 +14,8 @@ signer.json:
               "demobank-approver": {"google": "projects/P/locations/L/keyRings/R/cryptoKeys/K/cryptoKeyVersions/1"}}}
 
 Azure: key type EC or EC-HSM, curve P-256K; the identity needs "get" and "sign". Its token is that of the workload
-identity (AZURE_FEDERATED_TOKEN_FILE and its companions) or of the machine's managed identity.
+identity (AZURE_FEDERATED_TOKEN_FILE and its companions) or of the machine's managed identity; AZURE_CLIENT_ID chooses
+one of several user-assigned identities.
 Google: algorithm EC_SIGN_SECP256K1_SHA256, protection level HSM; the service account needs cloudkms.signerVerifier.
 """
 
@@ -33,14 +34,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_REQUEST = 600_000
 TIMEOUT_S = 8
+MAX_REASON = 300  # characters of the key service's own reason
+RETRY_AFTER_S = "1"  # where the key service limits requests and does not say for how long
 
 
 class Refused(Exception):
     """Nothing is signed; the status and the reason are the answer."""
 
-    def __init__(self, status, reason):
+    def __init__(self, status, reason, retry_after=None):
         super().__init__(reason)
-        self.status, self.reason = status, reason
+        self.status, self.reason, self.retry_after = status, reason, retry_after
 
 
 class TokenRefused(Refused):
@@ -156,15 +159,48 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 opener = urllib.request.build_opener(NoRedirects)
 
 
-def fetched(url, body=None, headers=None):
+def reason_of(body, secrets):
+    """The code and message of a key service's refusal as one line, without what the request proves itself with."""
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return ""
+    answer = answer if isinstance(answer, dict) else {}
+    error = answer.get("error")
+    if isinstance(error, dict):
+        # Azure has details in an inner error, Google a status.
+        inner = error.get("innererror")
+        parts = [error.get("status") or error.get("code"), inner.get("code") if isinstance(inner, dict) else None, error.get("message")]
+    else:
+        parts = [error, answer.get("error_description")]
+    text = ": ".join(str(part) for part in parts if isinstance(part, (str, int)))
+    for secret in secrets:
+        text = text.replace(secret, "…")
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return text if len(text) <= MAX_REASON else text[:MAX_REASON] + "…"
+
+
+def refusal(error, secrets):
+    try:
+        body = error.read(MAX_REQUEST)
+    except (OSError, http.client.HTTPException):
+        body = b""
+    reason = reason_of(body, secrets)
+    reason = f"the key service answered HTTP {error.code}" + (f": {reason}" if reason else "")
+    if error.code in (429, 503):
+        after = error.headers.get("Retry-After", "").strip()
+        return Refused(503, reason, after if after.isascii() and after.isdigit() and len(after) < 6 else RETRY_AFTER_S)
+    return (TokenRefused if error.code == 401 else Refused)(502, reason)
+
+
+def fetched(url, body=None, headers=None, secrets=()):
     if isinstance(body, dict):
         body, headers = json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})}
     try:
         with opener.open(urllib.request.Request(url, body, headers or {}), timeout=TIMEOUT_S) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        refused = TokenRefused if error.code == 401 else Refused
-        raise refused(502, f"the key service answered HTTP {error.code}") from None
+        raise refusal(error, secrets) from None
     except (OSError, http.client.HTTPException, ValueError):
         raise Refused(503, "the key service cannot be reached") from None
 
@@ -191,10 +227,11 @@ class Tokens:
         """An answer of the key service. A refused token is replaced once: access may have been withdrawn and given again."""
         token = self.current()
         try:
-            return fetched(url, body, {"Authorization": "Bearer " + token})
+            return fetched(url, body, {"Authorization": "Bearer " + token}, [token])
         except TokenRefused:
             self.drop(token)
-        return fetched(url, body, {"Authorization": "Bearer " + self.current()})
+        token = self.current()
+        return fetched(url, body, {"Authorization": "Bearer " + token}, [token])
 
 
 def azure_token():
@@ -211,10 +248,12 @@ def azure_token():
             "scope": "https://vault.azure.net/.default",
         }
         url = f"{authority}/{env['AZURE_TENANT_ID']}/oauth2/v2.0/token"
-        return fetched(url, urllib.parse.urlencode(form).encode())
+        return fetched(url, urllib.parse.urlencode(form).encode(), None, [assertion])
     host = env.get("AZURE_POD_IDENTITY_AUTHORITY_HOST", "http://169.254.169.254").rstrip("/")
-    query = "api-version=2018-02-01&resource=https%3A%2F%2Fvault.azure.net"
-    return fetched(f"{host}/metadata/identity/oauth2/token?{query}", None, {"Metadata": "true"})
+    query = {"api-version": "2018-02-01", "resource": "https://vault.azure.net"}
+    if env.get("AZURE_CLIENT_ID"):
+        query["client_id"] = env["AZURE_CLIENT_ID"]
+    return fetched(f"{host}/metadata/identity/oauth2/token?{urllib.parse.urlencode(query)}", None, {"Metadata": "true"})
 
 
 def google_token():
@@ -307,10 +346,13 @@ def handler(rules, token, keys):
             raise Refused(404, "no such operation")
 
         def respond(self):
+            retry_after = None
             try:
                 status, answer = 200, self.answer()
             except Refused as refused:
-                status, answer = refused.status, {"error": refused.reason}
+                status, answer, retry_after = refused.status, {"error": refused.reason}, refused.retry_after
+                if status >= 500:
+                    self.log_error("%s", refused.reason)
             except Exception as error:  # the reason stays here, the caller gets none
                 self.log_error("%r", error)
                 status, answer = 500, {"error": "the signer failed"}
@@ -318,6 +360,8 @@ def handler(rules, token, keys):
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            if retry_after:
+                self.send_header("Retry-After", retry_after)
             self.end_headers()
             self.wfile.write(body)
 

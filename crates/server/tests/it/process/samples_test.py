@@ -3,9 +3,14 @@
 import http.server
 import importlib.util
 import json
+import os
 import pathlib
 import threading
 import unittest
+import unittest.mock
+import urllib.error
+import urllib.parse
+import urllib.request
 
 DOCS = pathlib.Path(__file__).resolve().parents[5] / "docs"
 
@@ -108,6 +113,71 @@ class SignerTest(Case):
                     tokens.fetched(cloud.url, {})
                 self.assertIn(f"HTTP {status}", refused.exception.reason)
                 self.assertEqual((self.issued, len(cloud.seen)), (1, 1))
+
+    def refused(self, status, headers, answer):
+        """The refusal of a key service that answers so."""
+        cloud = self.service(lambda _: (status, headers, answer))
+        with self.assertRaises(signer.Refused) as refused:
+            self.tokens().fetched(cloud.url, {})
+        return refused.exception
+
+    def test_the_clouds_own_reason_is_passed_on_in_one_line_and_without_the_token(self):
+        azure = {"error": {"code": "Forbidden", "message": "Operation sign is\r\nnot allowed", "innererror": {"code": "KeyDisabled"}}}
+        google = {"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "state is DESTROY_SCHEDULED"}}
+        oauth = {"error": "invalid_client", "error_description": "AADSTS700213: no matching federated identity"}
+        for status, answer, words in (
+            (403, azure, "HTTP 403: Forbidden: KeyDisabled: Operation sign is  not allowed"),
+            (400, google, "HTTP 400: FAILED_PRECONDITION: state is DESTROY_SCHEDULED"),
+            (401, oauth, "HTTP 401: invalid_client: AADSTS700213: no matching federated identity"),
+            (403, {"error": {"message": "Bearer token-1 is not valid"}}, "HTTP 403: Bearer … is not valid"),
+            (500, ["?"], "HTTP 500"),
+            (500, {"error": None}, "HTTP 500"),
+        ):
+            with self.subTest(answer=answer):
+                refused = self.refused(status, {}, answer)
+                self.assertEqual((refused.status, refused.retry_after), (502, None))
+                self.assertEqual(refused.reason, f"the key service answered {words}")
+        long = self.refused(400, {}, {"error": {"message": "x" * 5000}})
+        self.assertLess(len(long.reason), 400)
+
+    def test_a_limited_rate_is_said_with_its_time(self):
+        for status, headers, after in (
+            (429, {"Retry-After": "7"}, "7"),
+            (503, {"Retry-After": "2"}, "2"),
+            (429, {}, "1"),
+            (429, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, "1"),
+        ):
+            with self.subTest(status=status, headers=headers):
+                refused = self.refused(status, headers, {"error": {"code": "Throttled", "message": "slow"}})
+                self.assertEqual((refused.status, refused.retry_after), (503, after))
+
+    def test_the_caller_gets_the_reason_and_the_time(self):
+        class Key:
+            def point(self):
+                raise signer.Refused(503, "later", "7")
+
+        handler = signer.handler({}, b"t" * 24, {"one": Key()})
+        handler.log_message = lambda *_: None
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}/v1/keys/one"
+        request = urllib.request.Request(url, headers={"Authorization": "Bearer " + "t" * 24})
+        with self.assertRaises(urllib.error.HTTPError) as answer:
+            urllib.request.urlopen(request, timeout=5)
+        with answer.exception as error:
+            self.assertEqual((error.code, error.headers["Retry-After"], json.load(error)), (503, "7", {"error": "later"}))
+
+    def test_one_of_several_user_assigned_identities_is_chosen(self):
+        host = self.service(lambda _: (200, {}, {"access_token": "t", "expires_in": 60}))
+        for client, sent in ((None, []), ("", []), ("2f1c&x", ["2f1c&x"])):
+            environment = {"AZURE_POD_IDENTITY_AUTHORITY_HOST": host.url, **({} if client is None else {"AZURE_CLIENT_ID": client})}
+            with self.subTest(client=client), unittest.mock.patch.dict(os.environ, environment, clear=True):
+                signer.azure_token()
+                query = urllib.parse.parse_qs(urllib.parse.urlsplit(host.seen[-1][1]).query)
+                self.assertEqual(query.pop("client_id", []), sent)
+                self.assertEqual(query, {"api-version": ["2018-02-01"], "resource": ["https://vault.azure.net"]})
 
     def test_redirects_are_refused_and_their_target_is_named(self):
         other = self.service(lambda _: (200, {}, {"value": "AA"}))
