@@ -23,6 +23,23 @@ const HOST_ADDRESSES: [&str; 5] =
     ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]"];
 /// Replaces the address of the token service, as in the tools of AWS.
 const STS_ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
+/// Beginnings of the names of regions outside the commercial partition and GovCloud, with the domain
+/// of their services' endpoints.
+const PARTITIONS: [(&str, &str); 7] = [
+    ("cn-", "amazonaws.com.cn"),
+    ("eusc-", "amazonaws.eu"),
+    ("us-iso-", "c2s.ic.gov"),
+    ("us-isob-", "sc2s.sgov.gov"),
+    ("us-isof-", "csp.hci.ic.gov"),
+    ("us-isog-", "csp.hci.ic.gov"),
+    ("eu-isoe-", "cloud.adc-e.uk"),
+];
+
+/// The domain of a region's endpoints.
+pub(super) fn domain_of(region: &str) -> &'static str {
+    let other = PARTITIONS.iter().find(|(prefix, _)| region.starts_with(prefix));
+    other.map_or("amazonaws.com", |(_, domain)| domain)
+}
 
 #[derive(Clone, Debug)]
 pub enum AwsCredentials {

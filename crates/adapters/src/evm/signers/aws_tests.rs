@@ -151,3 +151,20 @@ async fn refusals_are_said_and_hold_no_secret() {
         assert!(!fault.contains("canary"), "{fault}");
     }
 }
+
+#[test]
+fn each_partition_has_its_domain() {
+    for (region, domain) in [
+        ("eu-central-1", "amazonaws.com"),
+        ("us-gov-west-1", "amazonaws.com"),
+        ("cn-north-1", "amazonaws.com.cn"),
+        ("cn-northwest-1", "amazonaws.com.cn"),
+        ("eusc-de-east-1", "amazonaws.eu"),
+        ("us-iso-east-1", "c2s.ic.gov"),
+        ("us-isob-east-1", "sc2s.sgov.gov"),
+        ("us-isof-south-1", "csp.hci.ic.gov"),
+        ("eu-isoe-west-1", "cloud.adc-e.uk"),
+    ] {
+        assert_eq!(domain_of(region), domain, "{region}");
+    }
+}

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::aws::AwsCredentials;
+use super::aws::{AwsCredentials, domain_of};
 use super::{
     DigestSigner, KeyError, Signature, WholeAnswer, address_of, check_address, der, digest,
     public_key, recoverable,
@@ -55,7 +55,7 @@ impl Kms {
     /// [`KeyError::Kms`]: the region or endpoint does not form a URL.
     pub fn new(settings: &KmsSettings) -> Result<Arc<Kms>, KeyError> {
         let KmsSettings { region, endpoint, credentials, outbound } = settings;
-        let own = format!("https://kms.{region}.amazonaws.com/");
+        let own = format!("https://kms.{region}.{}/", domain_of(region));
         let url = Url::parse(endpoint.as_deref().unwrap_or(&own))
             .map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
         let key = "chain.keys.kms_endpoint";
