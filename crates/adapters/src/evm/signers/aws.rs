@@ -10,10 +10,14 @@ use reqsign_aws_v4::{
     AssumeRoleWithWebIdentityCredentialProvider, Credential, ECSCredentialProvider,
     IMDSv2CredentialProvider, RequestSigner, StaticCredentialProvider,
 };
-use reqsign_core::{Context, Error, FileRead, HttpSend, Result, Signer, StaticEnv};
-use reqwest::Url;
+use reqsign_core::{
+    Context, Error, FileRead, HttpSend, ProvideCredential, Result, Signer, StaticEnv,
+};
+use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::evm::rpc::clean;
+use crate::outbound::address::shown;
 use crate::outbound::{Client, Proxy, Request, Settings, SetupError, is_on_this_machine};
 
 /// How long the platform's own address, on the same host or link, may take.
@@ -23,6 +27,8 @@ const HOST_ADDRESSES: [&str; 5] =
     ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]"];
 /// Replaces the address of the token service, as in the tools of AWS.
 const STS_ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
+/// Replaces the address of the instance's metadata, as in the tools of AWS.
+const METADATA_ENDPOINT: &str = "AWS_EC2_METADATA_SERVICE_ENDPOINT";
 /// Beginnings of the names of regions outside the commercial partition and GovCloud, with the domain
 /// of their services' endpoints.
 const PARTITIONS: [(&str, &str); 7] = [
@@ -95,13 +101,26 @@ impl AwsCredentials {
             AwsCredentials::Platform(variables) => variables,
         };
         let platform = Platform::new(outbound, variables)?;
-        let envs = variables.clone();
+        let mut envs = variables.clone();
+        if let Some(endpoint) = envs.get_mut(METADATA_ENDPOINT) {
+            // Paths are appended to it.
+            endpoint.truncate(endpoint.trim_end_matches('/').len());
+        }
         let context = Context::new()
             .with_env(StaticEnv { home_dir: None, envs })
             .with_file_read(Files)
             .with_http_send(platform);
         let has = |name: &str| variables.get(name).is_some_and(|text| !text.is_empty());
-        Ok(if has("AWS_WEB_IDENTITY_TOKEN_FILE") {
+        let is_disabled = variables
+            .get("AWS_EC2_METADATA_DISABLED")
+            .is_some_and(|text| text.eq_ignore_ascii_case("true"));
+        Ok(if has("AWS_WEB_IDENTITY_TOKEN_FILE") && !has("AWS_ROLE_ARN") {
+            Signer::new(
+                context,
+                Unset("AWS_WEB_IDENTITY_TOKEN_FILE is set, but not AWS_ROLE_ARN"),
+                signs,
+            )
+        } else if has("AWS_WEB_IDENTITY_TOKEN_FILE") {
             let identity = AssumeRoleWithWebIdentityCredentialProvider::new()
                 .with_region(region.to_owned())
                 .with_regional_sts_endpoint();
@@ -110,9 +129,31 @@ impl AwsCredentials {
             || has("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
         {
             Signer::new(context, ECSCredentialProvider::new(), signs)
+        } else if is_disabled {
+            Signer::new(
+                context,
+                Unset(
+                    "no credentials: AWS_EC2_METADATA_DISABLED is true, and neither \
+                     AWS_WEB_IDENTITY_TOKEN_FILE nor AWS_CONTAINER_CREDENTIALS_FULL_URI nor \
+                     …_RELATIVE_URI is set",
+                ),
+                signs,
+            )
         } else {
             Signer::new(context, IMDSv2CredentialProvider::new(), signs)
         })
+    }
+}
+
+/// Lends nothing: a variable is missing.
+#[derive(Debug)]
+struct Unset(&'static str);
+
+impl ProvideCredential for Unset {
+    type Credential = Credential;
+
+    async fn provide_credential(&self, _: &Context) -> Result<Option<Credential>> {
+        Err(Error::config_invalid(self.0))
     }
 }
 
@@ -191,18 +232,61 @@ impl Platform {
         let url = Url::parse(&request.uri().to_string()).map_err(|error| error.to_string())?;
         let (client, url) = self.route(url)?;
         let (parts, body) = request.into_parts();
+        let (address, secrets) = (shown(&url), secrets_of(&url, &parts.headers, &body));
         let mut sent = Request::new(parts.method, url, body).repeatable();
         for (name, value) in parts.headers.iter().filter(|(name, _)| *name != http::header::HOST) {
             sent = sent.header(name.clone(), value.clone());
         }
         let answer = client.send(sent).await.map_err(|fault| fault.to_string())?;
-        let mut response = http::Response::builder().status(answer.status());
+        let status = answer.status();
+        let mut response = http::Response::builder().status(status);
         for (name, value) in answer.headers() {
             response = response.header(name, value);
         }
         let body = super::body_of(answer).await?;
+        if !status.is_success() {
+            return Err(refusal(&address, status, &body, &secrets));
+        }
         response.body(Bytes::from(body)).map_err(|error| error.to_string())
     }
+}
+
+/// What a request proves its sender's identity with, which an answer may repeat.
+fn secrets_of(url: &Url, headers: &http::HeaderMap, body: &[u8]) -> Vec<String> {
+    let headers = ["authorization", "x-aws-ec2-metadata-token"]
+        .into_iter()
+        .filter_map(|name| headers.get(name)?.to_str().ok().map(str::to_owned));
+    let mut form = url.clone();
+    form.set_query(std::str::from_utf8(body).ok());
+    let tokens = [url.clone(), form].into_iter().filter_map(|url| {
+        let mut parameters = url.query_pairs();
+        parameters
+            .find_map(|(name, value)| (name == "WebIdentityToken").then(|| value.into_owned()))
+    });
+    headers.chain(tokens).filter(|secret| !secret.is_empty()).collect()
+}
+
+/// Why an address did not lend credentials, in its own words.
+fn refusal(address: &str, status: StatusCode, body: &[u8], secrets: &[String]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let member = |names: [&str; 2]| {
+        let in_json = || {
+            let json: serde_json::Value = serde_json::from_slice(body).ok()?;
+            names.iter().find_map(|name| json[*name].as_str().map(str::to_owned))
+        };
+        let in_xml = || {
+            let (_, rest) = text.split_once(&format!("<{}>", names[0]))?;
+            rest.split_once(&format!("</{}>", names[0])).map(|(inside, _)| inside.to_owned())
+        };
+        in_xml().or_else(in_json)
+    };
+    let own = [member(["Code", "code"]), member(["Message", "message"])];
+    let mut own: String = own.into_iter().flatten().collect::<Vec<_>>().join(": ");
+    for secret in secrets {
+        own = own.replace(secret, "…");
+    }
+    let own = if own.is_empty() { String::new() } else { format!(": {own}") };
+    clean(&format!("{address} answered HTTP {status}{own}"))
 }
 
 impl HttpSend for Platform {

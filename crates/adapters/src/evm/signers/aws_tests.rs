@@ -152,6 +152,62 @@ async fn refusals_are_said_and_hold_no_secret() {
     }
 }
 
+#[tokio::test]
+async fn a_refusal_names_its_address_and_a_missing_variable_its_name() {
+    let refused = r#"{"Code":"Forbidden","Message":"no role for canary-token"}"#;
+    let denied = "<ErrorResponse><Error><Code>ExpiredToken</Code>\
+                  <Message>canary-token is too old</Message></Error></ErrorResponse>";
+    let host = Scripted::start(&[
+        ("/role", &[(403, refused)]),
+        ("/latest/api/token", &[(405, "")]),
+        ("/", &[(400, denied)]),
+    ])
+    .await;
+    let (address, role_url) = (host.base_url.as_str(), format!("{}/role?a=b", host.base_url));
+    let file = tempfile::NamedTempFile::new().expect("file");
+    std::fs::write(file.path(), TOKEN).expect("written");
+    let path = file.path().to_str().expect("path");
+    let role = ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/corridor");
+    let with_slash = format!("{address}/");
+    type Case<'a> = (Vec<(&'a str, &'a str)>, Vec<String>);
+    let cases: [Case<'_>; 6] = [
+        (
+            vec![
+                ("AWS_CONTAINER_CREDENTIALS_FULL_URI", &role_url),
+                ("AWS_CONTAINER_AUTHORIZATION_TOKEN", TOKEN),
+            ],
+            vec![
+                format!("{address}/role answered HTTP 403"),
+                "Forbidden: no role for …".to_owned(),
+            ],
+        ),
+        (
+            vec![("AWS_EC2_METADATA_SERVICE_ENDPOINT", address)],
+            vec![format!("{address}/latest/api/token answered HTTP 405")],
+        ),
+        (
+            vec![("AWS_EC2_METADATA_SERVICE_ENDPOINT", &with_slash)],
+            vec![format!("{address}/latest/api/token answered HTTP 405")],
+        ),
+        (
+            vec![("AWS_WEB_IDENTITY_TOKEN_FILE", path), role, ("AWS_ENDPOINT_URL_STS", address)],
+            vec![format!("{address}/ answered HTTP 400"), "ExpiredToken: … is too old".to_owned()],
+        ),
+        (vec![("AWS_WEB_IDENTITY_TOKEN_FILE", path)], vec!["not AWS_ROLE_ARN".to_owned()]),
+        (
+            vec![("AWS_EC2_METADATA_DISABLED", "true")],
+            vec!["AWS_EC2_METADATA_DISABLED is true".to_owned()],
+        ),
+    ];
+    for (given, expected) in cases {
+        let fault = signed(&signer(&variables(&given))).await.expect_err("refused");
+        for words in expected {
+            assert!(fault.contains(&words), "{given:?}: {fault}");
+        }
+        assert!(!fault.contains("canary") && !fault.contains("a=b"), "{fault}");
+    }
+}
+
 #[test]
 fn each_partition_has_its_domain() {
     for (region, domain) in [
