@@ -1,7 +1,8 @@
 //! Keys in AWS KMS (`ECC_SECG_P256K1`, `SIGN_VERIFY`): private keys never leave it. It also
-//! decrypts ciphertexts of `SYMMETRIC_DEFAULT` keys. Repeats no request.
+//! decrypts ciphertexts of `SYMMETRIC_DEFAULT` keys. Repeats no request, except one
+//! that was refused for the platform's credentials, once, with others.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,6 +29,19 @@ const SERVICE: &str = "kms";
 const JSON: &str = "application/x-amz-json-1.1";
 const BODY_HASH: HeaderName = HeaderName::from_static("x-amz-content-sha256");
 const KEY_SPEC: &str = "ECC_SECG_P256K1";
+/// Kinds of refusals of the credentials, without their ending `Exception`: they were revoked or have
+/// expired before the time that was stated with them.
+const CREDENTIAL_REFUSALS: [&str; 9] = [
+    "ExpiredToken",
+    "UnrecognizedClient",
+    "InvalidClientTokenId",
+    "InvalidAccessKeyId",
+    "InvalidToken",
+    "InvalidSignature",
+    "SignatureDoesNotMatch",
+    "IncompleteSignature",
+    "MissingAuthenticationToken",
+];
 
 /// The location of the keys.
 #[derive(Clone, Debug)]
@@ -45,7 +59,9 @@ pub struct KmsSettings {
 pub struct Kms {
     client: Client,
     url: Url,
-    signer: Signer<Credential>,
+    settings: KmsSettings,
+    /// With the credentials that it keeps.
+    signer: Mutex<Arc<Signer<Credential>>>,
 }
 
 impl Kms {
@@ -62,7 +78,12 @@ impl Kms {
         let failed = |error: outbound::SetupError| KeyError::Kms(error.to_string());
         let client = Client::hiding(outbound, key, &[url.as_str()], &credentials.secrets());
         let signer = credentials.signer(SERVICE, region, outbound).map_err(failed)?;
-        Ok(Arc::new(Kms { client: client.map_err(failed)?, url, signer }))
+        Ok(Arc::new(Kms {
+            client: client.map_err(failed)?,
+            url,
+            settings: settings.clone(),
+            signer: Mutex::new(Arc::new(signer)),
+        }))
     }
 
     /// Looks up the key with this id, ARN or alias and fetches its public half.
@@ -105,30 +126,58 @@ impl Kms {
         body: &impl Serialize,
     ) -> Result<T, KeyError> {
         let body = serde_json::to_vec(body).map_err(|error| KeyError::Kms(error.to_string()))?;
+        let signer = self.signer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut answer = self.post(&signer, target, &body).await?;
+        if refusal(&answer).is_of_credentials()
+            && let Some(other) = self.other_signer(&signer)
+        {
+            answer = self.post(&other, target, &body).await?;
+        }
+        if !answer.status.is_success() {
+            let Refusal { kind, message } = refusal(&answer);
+            return Err(KeyError::Kms(answer.refusal(&format!("{kind} {message}"))));
+        }
+        answer.json().map_err(KeyError::Kms)
+    }
+
+    /// A signer that fetches other credentials, instead of one whose credentials were refused; `None`
+    /// if there are no others.
+    fn other_signer(&self, refused: &Arc<Signer<Credential>>) -> Option<Arc<Signer<Credential>>> {
+        let KmsSettings { region, credentials, outbound, .. } = &self.settings;
+        let AwsCredentials::Platform(_) = credentials else { return None };
+        let mut current = self.signer.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another request may have been refused before this one.
+        if Arc::ptr_eq(&current, refused) {
+            *current = Arc::new(credentials.signer(SERVICE, region, outbound).ok()?);
+            tracing::warn!("AWS KMS refused the credentials of the platform, fetching others");
+        }
+        Some(Arc::clone(&current))
+    }
+
+    async fn post(
+        &self,
+        signer: &Signer<Credential>,
+        target: &str,
+        body: &[u8],
+    ) -> Result<WholeAnswer, KeyError> {
         let request = http::Request::post(self.url.as_str())
             .header(CONTENT_TYPE, JSON)
             .header("x-amz-target", target)
             // Without it, the library would leave the body out of the signature.
-            .header(BODY_HASH, const_hex::encode(Sha256::digest(&body)))
+            .header(BODY_HASH, const_hex::encode(Sha256::digest(body)))
             .body(())
             .map_err(|error| KeyError::Kms(error.to_string()))?;
         let (mut parts, ()) = request.into_parts();
-        let signed = self.signer.sign(&mut parts, None).await;
+        let signed = signer.sign(&mut parts, None).await;
         signed
             .map_err(|error| KeyError::Kms(clean(&format!("credentials: {}", causes(&error)))))?;
-        let mut post = outbound::Request::new(Method::POST, self.url.clone(), body);
+        let mut post = outbound::Request::new(Method::POST, self.url.clone(), body.to_vec());
         for (name, value) in parts.headers.iter().filter(|(name, _)| *name != HOST) {
             post = post.header(name.clone(), value.clone());
         }
         let failed = |why: String| KeyError::Kms(why);
         let answer = self.client.send(post).await.map_err(|fault| failed(fault.to_string()))?;
-        let answer = WholeAnswer::read(answer).await.map_err(failed)?;
-        if !answer.status.is_success() {
-            let Refusal { kind, message } =
-                serde_json::from_slice(&answer.body).unwrap_or_default();
-            return Err(failed(answer.refusal(&format!("{kind} {message}"))));
-        }
-        answer.json().map_err(failed)
+        WholeAnswer::read(answer).await.map_err(failed)
     }
 }
 
@@ -179,6 +228,22 @@ struct Refusal {
     kind: String,
     #[serde(default, alias = "Message")]
     message: String,
+}
+
+impl Refusal {
+    fn is_of_credentials(&self) -> bool {
+        let kind = self.kind.rsplit('#').next().unwrap_or_default();
+        let kind = kind.strip_suffix("Exception").unwrap_or(kind);
+        CREDENTIAL_REFUSALS.contains(&kind)
+    }
+}
+
+/// What an answer says that is not a success; empty for a success.
+fn refusal(answer: &WholeAnswer) -> Refusal {
+    match answer.status.is_success() {
+        true => Refusal::default(),
+        false => serde_json::from_slice(&answer.body).unwrap_or_default(),
+    }
 }
 
 /// One key in KMS.

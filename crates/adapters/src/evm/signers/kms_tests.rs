@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use secrecy::ExposeSecret as _;
+use testkit::scripted::Scripted;
 
 use self::sigv4::{Request, Scope};
 use super::*;
@@ -260,5 +261,60 @@ fn a_remote_key_store_requires_tls() {
             outbound: outbound::Settings::default(),
         };
         assert_eq!(Kms::new(&settings).is_ok(), allowed, "{endpoint:?}");
+    }
+}
+
+/// A client with the credentials of a platform, which lends others each time, and the KMS that gives
+/// these answers.
+async fn with_platform(answers: &[(u16, &str)]) -> (Arc<Kms>, Scripted, Scripted) {
+    let until = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(6);
+    let lent = |key: &str| {
+        format!(
+            r#"{{"AccessKeyId":"{key}","SecretAccessKey":"secret","Token":"token","Expiration":"{until:.0}"}}"#
+        )
+    };
+    let (first, second) = (lent("ASIAONE"), lent("ASIATWO"));
+    let platform = Scripted::start(&[("/role", &[(200, &first), (200, &second)])]).await;
+    let kms = Scripted::start(&[("/", answers)]).await;
+    let role = format!("{}/role", platform.base_url);
+    let variables = [("AWS_CONTAINER_CREDENTIALS_FULL_URI".to_owned(), role)];
+    let settings = KmsSettings {
+        region: "eu-central-1".to_owned(),
+        endpoint: Some(kms.base_url.clone()),
+        credentials: AwsCredentials::Platform(variables.into()),
+        outbound: outbound::Settings::default(),
+    };
+    (Kms::new(&settings).expect("KMS"), kms, platform)
+}
+
+#[tokio::test]
+async fn refused_credentials_of_the_platform_are_replaced_once() {
+    let plain = r#"{"Plaintext":"AQID"}"#;
+    for kind in [
+        "ExpiredTokenException",
+        "UnrecognizedClientException",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "com.amazonaws.kms#ExpiredTokenException",
+    ] {
+        let refused = format!(r#"{{"__type":"{kind}","message":"canary"}}"#);
+        let (client, kms, platform) = with_platform(&[(400, &refused), (200, plain)]).await;
+        for _ in 0..2 {
+            let decrypted = client.decrypt(&[1]).await.expect("with other credentials");
+            assert_eq!(decrypted.expose_secret(), [1, 2, 3]);
+        }
+        let keys: Vec<bool> =
+            kms.asked().iter().map(|it| it.header("authorization").contains("ASIATWO/")).collect();
+        assert_eq!((keys, platform.asked().len()), (vec![false, true, true], 2), "{kind}");
+        let (client, kms, _platform) = with_platform(&[(400, &refused)]).await;
+        let fault = client.decrypt(&[1]).await.err().map(|fault| fault.to_string());
+        assert!(fault.is_some_and(|fault| fault.contains(kind)), "{kind}");
+        assert_eq!(kms.asked().len(), 2, "{kind}: refused again, and said");
+    }
+    for kind in ["AccessDeniedException", "KMSInvalidStateException", "ThrottlingException", ""] {
+        let refused = format!(r#"{{"__type":"{kind}"}}"#);
+        let (client, kms, platform) = with_platform(&[(400, &refused), (200, plain)]).await;
+        assert!(client.decrypt(&[1]).await.is_err(), "{kind}");
+        assert_eq!((kms.asked().len(), platform.asked().len()), (1, 1), "{kind}");
     }
 }
