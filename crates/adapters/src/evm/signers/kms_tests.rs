@@ -309,7 +309,7 @@ async fn refused_credentials_of_the_platform_are_replaced_once() {
         let (client, kms, _platform) = with_platform(&[(400, &refused)]).await;
         let fault = client.decrypt(&[1]).await.err().map(|fault| fault.to_string());
         assert!(fault.is_some_and(|fault| fault.contains(kind)), "{kind}");
-        assert_eq!(kms.asked().len(), 2, "{kind}: refused again, and said");
+        assert_eq!(kms.asked().len(), 2, "{kind}: refused again, and reported");
     }
     for kind in ["AccessDeniedException", "KMSInvalidStateException", "ThrottlingException", ""] {
         let refused = format!(r#"{{"__type":"{kind}"}}"#);
