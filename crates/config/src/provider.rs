@@ -25,10 +25,31 @@ pub struct Oidc {
     pub issuer: String,
     pub client_id: String,
     pub client_secret: Secret,
+    pub client_authentication: ClientAuthenticationChoice,
     pub outbound: String,
     pub label: String,
     #[serde(deserialize_with = "claim")]
     pub claim: NameClaim,
+}
+
+/// `client_authentication` of the section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientAuthenticationChoice {
+    /// What the provider lists, preferably `Basic`.
+    Auto,
+    Basic,
+    Post,
+}
+
+impl ClientAuthenticationChoice {
+    const fn setting(self) -> Option<oidc::ClientAuthentication> {
+        match self {
+            ClientAuthenticationChoice::Auto => None,
+            ClientAuthenticationChoice::Basic => Some(oidc::ClientAuthentication::Basic),
+            ClientAuthenticationChoice::Post => Some(oidc::ClientAuthentication::Post),
+        }
+    }
 }
 
 fn claim<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NameClaim, D::Error> {
@@ -41,12 +62,15 @@ fn claim<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NameClaim, D::Err
 impl Config {
     /// The identity provider; `None` if none is configured.
     pub fn identity_provider(&self) -> Option<oidc::Settings> {
-        let Oidc { issuer, client_id, client_secret, outbound, claim, .. } = &self.console.oidc;
+        let Oidc {
+            issuer, client_id, client_secret, client_authentication, outbound, claim, ..
+        } = &self.console.oidc;
         (!issuer.is_empty()).then(|| oidc::Settings {
             issuer: issuer.clone(),
             client_id: client_id.clone(),
             client_secret: (!client_secret.is_empty())
                 .then(|| SecretString::from(client_secret.expose())),
+            client_authentication: client_authentication.setting(),
             claim: *claim,
             outbound: self.destination(outbound, usual(CONNECT_MS, EXCHANGE_MS)),
         })
@@ -130,6 +154,16 @@ mod tests {
         let settings = config.identity_provider().expect("a provider");
         assert_eq!(settings.issuer, "https://id.bank.example/realms/staff/", "unchanged");
         assert_eq!((settings.claim, settings.client_secret.is_some()), (NameClaim::Upn, true));
+        use oidc::ClientAuthentication::{Basic, Post};
+        for (written, expected) in [("auto", None), ("basic", Some(Basic)), ("post", Some(Post))] {
+            let given = [&whole[..], &[("console.oidc.client_authentication", written)]].concat();
+            let settings = load(&given).expect(written).identity_provider();
+            assert_eq!(settings.expect("a provider").client_authentication, expected, "{written}");
+        }
+        assert_eq!(settings.client_authentication, None);
+        let wrong = [&whole[..], &[("console.oidc.client_authentication", "body")]].concat();
+        let message = load(&wrong).expect_err("another table's word");
+        assert!(message.contains("client_authentication"), "{message}");
         assert!(!format!("{:?}", config.console).contains("s3cret"));
         let public =
             load(&[&whole[..2], &[("console.oidc.client_secret", "")]].concat()).expect("valid");

@@ -47,21 +47,17 @@ pub(super) async fn redeem(
         ("code_verifier", given.verifier.as_str()),
     ];
     let mut authorization = None;
-    match (&settings.client_secret, metadata.authentication) {
-        (None, _) => fields.push(("client_id", &settings.client_id)),
-        (Some(secret), Some(ClientAuthentication::Basic)) => {
+    let way = metadata.client_authentication(settings)?;
+    match settings.client_secret.as_ref().zip(way) {
+        None => fields.push(("client_id", &settings.client_id)),
+        Some((secret, ClientAuthentication::Basic)) => {
             authorization = Some(oauth::basic(&settings.client_id, secret).map_err(away)?);
         }
-        (Some(secret), Some(ClientAuthentication::Post)) => {
+        Some((secret, ClientAuthentication::Post)) => {
             fields.extend([
                 ("client_id", settings.client_id.as_str()),
                 ("client_secret", secret.expose_secret()),
             ]);
-        }
-        (Some(_), None) => {
-            return Err(away(
-                "its token endpoint takes neither client_secret_basic nor client_secret_post",
-            ));
         }
     }
     let url = Url::parse(&metadata.token_endpoint).map_err(|error| away(error.to_string()))?;

@@ -31,6 +31,7 @@ pub(crate) fn token(bytes: &[u8]) {
         issuer: ISSUER.to_owned(),
         client_id: "corridor".to_owned(),
         client_secret: None,
+        client_authentication: None,
         claim: NameClaim::Email,
         outbound: outbound::Settings::default(),
     };

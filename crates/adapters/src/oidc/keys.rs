@@ -18,6 +18,8 @@ use super::id_token::IdToken;
 const KEYS_MAX: usize = 64;
 /// Bytes of a coordinate of P-256.
 const COORDINATE_BYTES: usize = 32;
+/// Bytes of the shortest modulus that signatures are verified with.
+const RSA_MIN_BYTES: usize = 2048 / 8;
 /// First byte of an uncompressed point (SEC 1, section 2.3.3).
 const UNCOMPRESSED: u8 = 4;
 
@@ -45,6 +47,11 @@ impl Algorithm {
             Algorithm::Es256 => "ES256",
             Algorithm::EdDsa => "EdDSA",
         }
+    }
+
+    /// The names of all, for people.
+    pub(super) fn names() -> String {
+        Algorithm::ALL.map(Algorithm::name).join(", ")
     }
 
     /// The accepted algorithm with this name.
@@ -128,8 +135,9 @@ impl KeySet {
         Ok(KeySet(keys.collect()))
     }
 
+    /// The number of keys that a token may be signed with.
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        self.0.iter().filter(|key| key.is_usable()).count()
     }
 
     /// Whether one of the keys has signed a token.
@@ -198,6 +206,14 @@ impl Key {
             name == algorithm.name() || (name == "Ed25519" && algorithm == Algorithm::EdDsa)
         };
         kind && self.algorithm.as_ref().is_none_or(own)
+    }
+
+    fn is_usable(&self) -> bool {
+        let is_long = match &self.material {
+            Material::Rsa { n, .. } => n.len() >= RSA_MIN_BYTES,
+            Material::P256(_) | Material::Ed25519(_) => true,
+        };
+        is_long && Algorithm::ALL.into_iter().any(|algorithm| self.fits(algorithm))
     }
 
     fn has_signed(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {

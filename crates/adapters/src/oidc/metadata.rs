@@ -4,6 +4,7 @@
 use domain::identity::{IdentityFault, NameClaim, SignInQuestion};
 use serde::Deserialize;
 
+use super::keys::Algorithm;
 use super::{Settings, away, told};
 use crate::fetch;
 
@@ -12,7 +13,7 @@ const WELL_KNOWN: &str = "/.well-known/openid-configuration";
 
 /// Client authentication at the token endpoint (RFC 6749, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClientAuthentication {
+pub enum ClientAuthentication {
     /// `client_secret_basic`: in the header `Authorization`.
     Basic,
     /// `client_secret_post`: in the request's body.
@@ -29,9 +30,12 @@ pub(super) struct Metadata {
     pub(super) authentication: Option<ClientAuthentication>,
     /// Whether its answers name their issuer (RFC 9207).
     pub(super) names_itself: bool,
+    response_types: Option<Vec<String>>,
+    grant_types: Option<Vec<String>>,
+    signing_algorithms: Option<Vec<String>>,
 }
 
-/// The document in JSON form. Other members are ignored.
+/// The document in JSON form; an optional member may be null. Other members are ignored.
 #[derive(Deserialize)]
 struct Written {
     issuer: String,
@@ -39,8 +43,10 @@ struct Written {
     token_endpoint: String,
     jwks_uri: String,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    #[serde(default)]
-    authorization_response_iss_parameter_supported: bool,
+    authorization_response_iss_parameter_supported: Option<bool>,
+    response_types_supported: Option<Vec<String>>,
+    grant_types_supported: Option<Vec<String>>,
+    id_token_signing_alg_values_supported: Option<Vec<String>>,
 }
 
 /// URL of a provider's discovery document.
@@ -80,8 +86,54 @@ impl Metadata {
             authentication: authentication(
                 written.token_endpoint_auth_methods_supported.as_deref(),
             ),
-            names_itself: written.authorization_response_iss_parameter_supported,
+            names_itself: written.authorization_response_iss_parameter_supported == Some(true),
+            response_types: written.response_types_supported,
+            grant_types: written.grant_types_supported,
+            signing_algorithms: written.id_token_signing_alg_values_supported,
         })
+    }
+
+    /// How the client with these settings authenticates itself at the token endpoint; `None` for a
+    /// public client.
+    pub(super) fn client_authentication(
+        &self,
+        settings: &Settings,
+    ) -> Result<Option<ClientAuthentication>, IdentityFault> {
+        if settings.client_secret.is_none() {
+            return Ok(None);
+        }
+        match settings.client_authentication.or(self.authentication) {
+            Some(way) => Ok(Some(way)),
+            None => Err(away(
+                "its token endpoint takes neither client_secret_basic nor client_secret_post",
+            )),
+        }
+    }
+
+    /// Why no sign-in can succeed, as far as the document says so. A provider that does not list what
+    /// it supports may support it.
+    pub(super) fn check(&self, settings: &Settings) -> Result<(), IdentityFault> {
+        self.client_authentication(settings)?;
+        let lacks = |list: &Option<Vec<String>>, wanted: &dyn Fn(&str) -> bool| {
+            list.as_ref()
+                .filter(|all| !all.iter().any(|one| wanted(one)))
+                .map(|all| told(&all.join(", ")))
+        };
+        let listed = [
+            ("response type \"code\"", lacks(&self.response_types, &|one| one == "code")),
+            (
+                "grant type \"authorization_code\"",
+                lacks(&self.grant_types, &|one| one == "authorization_code"),
+            ),
+            (
+                "accepted algorithm of ID tokens",
+                lacks(&self.signing_algorithms, &|one| Algorithm::parse(one).is_some()),
+            ),
+        ];
+        match listed.into_iter().find_map(|(what, listed)| Some((what, listed?))) {
+            Some((what, listed)) => Err(away(format!("it supports no {what}, only {listed}"))),
+            None => Ok(()),
+        }
     }
 
     /// The URL to which the browser is redirected.
@@ -181,6 +233,71 @@ mod tests {
     }
 
     #[test]
+    fn the_configured_client_authentication_goes_before_that_of_the_provider() {
+        use ClientAuthentication::{Basic, Post};
+        let supported =
+            |ways: &str| format!(r#","token_endpoint_auth_methods_supported":[{ways}]"#);
+        let both = r#""client_secret_basic","client_secret_post""#;
+        for (ways, configured, has_secret, expected) in [
+            (both, None, true, Ok(Some(Basic))),
+            (both, Some(Post), true, Ok(Some(Post))),
+            (both, Some(Basic), true, Ok(Some(Basic))),
+            (r#""client_secret_post""#, None, true, Ok(Some(Post))),
+            (r#""private_key_jwt""#, None, true, Err(())),
+            (r#""private_key_jwt","tls_client_auth""#, Some(Post), true, Ok(Some(Post))),
+            (r#""private_key_jwt""#, None, false, Ok(None)),
+            (both, Some(Post), false, Ok(None)),
+        ] {
+            let body =
+                description("https://id.example", "https://id.example/token", &supported(ways));
+            let metadata = Metadata::read(&body, "https://id.example").expect("read");
+            let mut settings = settings(configured);
+            settings.client_secret = has_secret.then(|| "secret".into());
+            let found = metadata.client_authentication(&settings).map_err(drop);
+            assert_eq!(found, expected, "{ways} {configured:?}");
+            assert_eq!(metadata.check(&settings).map_err(drop), expected.map(drop), "{ways}");
+        }
+    }
+
+    fn settings(client_authentication: Option<ClientAuthentication>) -> Settings {
+        Settings {
+            issuer: "https://id.example".to_owned(),
+            client_id: "corridor".to_owned(),
+            client_secret: None,
+            client_authentication,
+            claim: NameClaim::Email,
+            outbound: crate::outbound::Settings::default(),
+        }
+    }
+
+    #[test]
+    fn a_provider_that_cannot_sign_anyone_in_is_found_by_its_document() {
+        for (more, fault) in [
+            ("", None),
+            (r#","response_types_supported":null,"grant_types_supported":null"#, None),
+            (r#","authorization_response_iss_parameter_supported":null"#, None),
+            (r#","token_endpoint_auth_methods_supported":null"#, None),
+            (r#","response_types_supported":["code","code id_token"]"#, None),
+            (r#","response_types_supported":["id_token","code id_token"]"#, Some("id_token")),
+            (r#","grant_types_supported":["implicit"]"#, Some("implicit")),
+            (r#","grant_types_supported":["authorization_code"]"#, None),
+            (r#","id_token_signing_alg_values_supported":["RS512","HS256"]"#, Some("RS512")),
+            (r#","id_token_signing_alg_values_supported":["RS512","RS256"]"#, None),
+        ] {
+            let body = description("https://id.example", "https://id.example/token", more);
+            let metadata = Metadata::read(&body, "https://id.example").expect(more);
+            assert!(!metadata.names_itself, "{more}");
+            match (metadata.check(&settings(None)), fault) {
+                (Ok(()), None) => {}
+                (Err(found), Some(words)) => {
+                    assert!(found.to_string().contains(words), "{more}: {found}");
+                }
+                (found, _) => panic!("{more}: {found:?}"),
+            }
+        }
+    }
+
+    #[test]
     fn the_authorization_url_contains_all_parameters() {
         let body = description("https://id.example", "https://id.example/token", "");
         let metadata = Metadata::read(&body, "https://id.example").expect("read");
@@ -188,6 +305,7 @@ mod tests {
             issuer: "https://id.example".to_owned(),
             client_id: "corridor & co".to_owned(),
             client_secret: None,
+            client_authentication: None,
             claim: NameClaim::Email,
             outbound: crate::outbound::Settings::default(),
         };

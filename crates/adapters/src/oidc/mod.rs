@@ -25,7 +25,8 @@ use secrecy::SecretString;
 use tokio::sync::Mutex;
 
 use self::id_token::{Expected, IdToken};
-use self::keys::{KeyFault, KeySet};
+use self::keys::{Algorithm, KeyFault, KeySet};
+pub use self::metadata::ClientAuthentication;
 use self::metadata::Metadata;
 use crate::outbound::{self, Client, SetupError};
 
@@ -48,6 +49,8 @@ pub struct Settings {
     pub client_id: String,
     /// The client secret; `None` = a public client, protected by PKCE alone.
     pub client_secret: Option<SecretString>,
+    /// How the client sends its secret; `None` = as the provider says that it supports it.
+    pub client_authentication: Option<ClientAuthentication>,
     /// The claim that identifies users.
     pub claim: NameClaim,
     /// How its servers are reached; they authenticate this client by its secret.
@@ -136,10 +139,17 @@ impl Provider {
     }
 
     /// The number of usable keys, if the provider answers correctly: a diagnosis for operators.
+    ///
+    /// # Errors
+    /// The provider does not answer, or not correctly, or no sign-in can succeed.
     pub async fn look(&self, now: Timestamp) -> Result<usize, IdentityFault> {
         let metadata = self.metadata(now).await?;
+        metadata.check(&self.settings)?;
         match self.keys(&metadata, None, now).await?.count() {
-            0 => Err(away("it has no usable key for ID tokens")),
+            0 => Err(away(format!(
+                "it has no usable key for ID tokens, which may be signed with {}",
+                Algorithm::names()
+            ))),
             keys => Ok(keys),
         }
     }

@@ -26,6 +26,7 @@ fn settings(issuer: &str, claim: NameClaim) -> Settings {
         issuer: issuer.to_owned(),
         client_id: CLIENT_ID.to_owned(),
         client_secret,
+        client_authentication: None,
         claim,
         outbound: outbound::Settings::default(),
     }
@@ -287,6 +288,25 @@ fn a_key_is_valid_for_its_own_type_and_use_only() {
         (format!(r#"{{"kty":"oct","k":"AAAA"}},{{"kty":7}},{RSA_KEY}"#), RSA_TOKEN, Ok(())),
     ] {
         assert_eq!(verified(&keys, token), expected, "{keys}");
+    }
+}
+
+#[test]
+fn only_keys_that_a_token_may_be_signed_with_are_counted() {
+    let with =
+        |key: &str, more: &str| format!("{}{more}}}", key.strip_suffix('}').expect("an object"));
+    for (keys, count) in [
+        ([RSA_KEY, EC_KEY, ED_KEY].join(","), 3),
+        (with(RSA_KEY, r#","alg":"PS256""#), 1),
+        (with(RSA_KEY, r#","alg":"RS512""#), 0),
+        (with(RSA_KEY, r#","alg":"RSA-OAEP""#), 0),
+        (with(RSA_KEY, r#","use":"enc""#), 0),
+        (with(EC_KEY, r#","alg":"ECDH-ES""#), 0),
+        (r#"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#.to_owned(), 0),
+        (String::new(), 0),
+    ] {
+        let set = KeySet::read(format!(r#"{{"keys":[{keys}]}}"#).as_bytes()).expect("keys");
+        assert_eq!(set.count(), count, "{keys:.80}");
     }
 }
 
