@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::identity::{Identity, IdentityFault, NameClaim, SUBJECT_MAX_BYTES, Subject};
 use domain::time::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
 use super::keys::Algorithm;
@@ -17,6 +18,8 @@ const LEEWAY_S: i64 = 60;
 const AGE_MAX_S: i64 = 600;
 /// Maximum length of a token.
 const TOKEN_MAX_BYTES: usize = 64 * 1024;
+/// Parts of an encrypted token (RFC 7516, section 3.1); a signed one has three.
+const ENCRYPTED_PARTS: usize = 5;
 
 /// A parsed token that is not verified yet.
 pub(super) struct IdToken<'a> {
@@ -51,14 +54,6 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// Some providers write it as a string.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Verified {
-    Flag(bool),
-    Text(String),
-}
-
 /// Whole seconds since 1970, rounded down; a provider may write fractions (RFC 7519, section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "serde_json::Number")]
@@ -89,10 +84,35 @@ struct Claims {
     nbf: Option<NumericDate>,
     nonce: Option<String>,
     azp: Option<String>,
-    email: Option<String>,
-    email_verified: Option<Verified>,
-    preferred_username: Option<String>,
-    upn: Option<String>,
+    /// Those that may name the user have any form: only the configured one is read, and only to bind a
+    /// user. Some providers write a list, or a number.
+    email: Option<Value>,
+    email_verified: Option<Value>,
+    preferred_username: Option<Value>,
+    upn: Option<Value>,
+}
+
+/// Whether a claim has the form that it needs.
+type ClaimCheck = fn(&Value) -> bool;
+
+/// The first claim, of those that every token is judged by, that is missing or has another form.
+fn unreadable_claim(claims: &[u8]) -> Option<&'static str> {
+    fn is<T: serde::de::DeserializeOwned>(value: &Value) -> bool {
+        serde_json::from_value::<T>(value.clone()).is_ok()
+    }
+    let all: Value = serde_json::from_slice(claims).ok()?;
+    let checks: [(&str, ClaimCheck); 8] = [
+        ("iss", is::<String>),
+        ("sub", is::<String>),
+        ("aud", is::<Audience>),
+        ("exp", is::<NumericDate>),
+        ("iat", is::<NumericDate>),
+        ("nbf", is::<Option<NumericDate>>),
+        ("nonce", is::<Option<String>>),
+        ("azp", is::<Option<String>>),
+    ];
+    let unreadable = checks.into_iter().find(|(name, fits)| !fits(&all[*name]));
+    unreadable.map(|(name, _)| name)
 }
 
 impl<'a> IdToken<'a> {
@@ -100,6 +120,11 @@ impl<'a> IdToken<'a> {
         let unreadable = || refused("the ID token cannot be read");
         if compact.len() > TOKEN_MAX_BYTES {
             return Err(refused("the ID token is too long"));
+        }
+        if compact.split('.').count() == ENCRYPTED_PARTS {
+            return Err(refused(
+                "the ID token is encrypted, which is not supported: have the provider sign it only",
+            ));
         }
         let mut parts = compact.split('.');
         let (Some(header), Some(claims), Some(signature), None) =
@@ -130,11 +155,16 @@ impl<'a> IdToken<'a> {
     /// The user who has signed in, by a token whose signature is verified.
     pub(super) fn identity(&self, expected: &Expected<'_>) -> Result<Identity, IdentityFault> {
         let claims: Claims = serde_json::from_slice(&self.claims).map_err(|error| {
-            refused(format!(
-                "the ID token's claims cannot be read (line {} column {})",
-                error.line(),
-                error.column()
-            ))
+            refused(match unreadable_claim(&self.claims) {
+                Some(name) => {
+                    format!("the ID token's claim {name:?} is missing or has an unexpected form")
+                }
+                None => format!(
+                    "the ID token's claims cannot be read (line {} column {})",
+                    error.line(),
+                    error.column()
+                ),
+            })
         })?;
         claims.judge(expected)?;
         let claim = expected.settings.claim;
@@ -181,10 +211,11 @@ impl Claims {
     fn name(&self, claim: NameClaim) -> Result<String, String> {
         let said = match claim {
             NameClaim::Email => {
+                // Some providers write it as a text.
                 let verified = match &self.email_verified {
-                    Some(Verified::Flag(flag)) => *flag,
-                    Some(Verified::Text(text)) => text == "true",
-                    None => false,
+                    Some(Value::Bool(flag)) => *flag,
+                    Some(Value::String(text)) => text == "true",
+                    _ => false,
                 };
                 if self.email.is_some() && !verified {
                     return Err(
@@ -192,20 +223,113 @@ impl Claims {
                             .to_owned(),
                     );
                 }
-                self.email.as_deref()
+                self.email.as_ref()
             }
-            NameClaim::PreferredUsername => self.preferred_username.as_deref(),
-            NameClaim::Upn => self.upn.as_deref(),
-            NameClaim::Subject => Some(self.sub.as_str()),
+            NameClaim::PreferredUsername => self.preferred_username.as_ref(),
+            NameClaim::Upn => self.upn.as_ref(),
+            NameClaim::Subject => return kept(claim, &self.sub),
         };
-        let kept = said.and_then(|text| claim.kept(text));
-        kept.ok_or_else(|| format!("the ID token has no usable claim {:?}", claim.name()))
+        match said {
+            Some(Value::String(text)) => kept(claim, text),
+            None => Err(format!("the ID token has no usable claim {:?}", claim.name())),
+            Some(_) => Err(format!("the ID token's claim {:?} is not a text", claim.name())),
+        }
     }
+}
+
+/// The stored form of a name.
+fn kept(claim: NameClaim, text: &str) -> Result<String, String> {
+    let kept = claim.kept(text);
+    kept.ok_or_else(|| format!("the ID token has no usable claim {:?}", claim.name()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::NumericDate;
+    use domain::identity::{Identity, NameClaim};
+    use domain::time::Timestamp;
+    use serde_json::{Value, json};
+
+    use super::{Algorithm, Expected, IdToken, NumericDate, Settings};
+
+    const NOW_S: i64 = 1_796_000_000;
+
+    /// What a verified token with these claims besides the usual ones says.
+    fn identity(claim: NameClaim, more: Value) -> Result<Identity, String> {
+        let mut claims = json!({
+            "iss": "https://id.example", "sub": "00u1", "aud": "corridor", "exp": NOW_S + 60,
+            "iat": NOW_S, "nonce": "n",
+        });
+        let Value::Object(more) = more else { panic!("an object") };
+        claims.as_object_mut().expect("an object").extend(more);
+        let token = IdToken {
+            algorithm: Algorithm::Es256,
+            key_id: None,
+            signed: b"",
+            signature: Vec::new(),
+            claims: claims.to_string().into_bytes(),
+        };
+        let settings = Settings {
+            issuer: "https://id.example".to_owned(),
+            client_id: "corridor".to_owned(),
+            client_secret: None,
+            client_authentication: None,
+            claim,
+            outbound: crate::outbound::Settings::default(),
+        };
+        let now = Timestamp(NOW_S * 1_000_000);
+        let expected = Expected { settings: &settings, nonce: "n", now };
+        token.identity(&expected).map_err(|fault| fault.to_string())
+    }
+
+    #[test]
+    fn a_claim_that_names_users_is_judged_only_where_it_is_configured() {
+        let odd = [json!(["a@bank.example"]), json!(5), json!({}), json!(true), Value::Null];
+        for value in odd {
+            let more = json!({
+                "email": value, "preferred_username": value, "upn": value, "email_verified": 1,
+            });
+            let subject = identity(NameClaim::Subject, more.clone()).expect("not concerned");
+            assert_eq!(subject.name.as_deref(), Ok("00u1"), "{more}");
+            for claim in [NameClaim::Email, NameClaim::PreferredUsername, NameClaim::Upn] {
+                let bound = identity(claim, more.clone()).expect("its subject is known");
+                assert_eq!(bound.subject.subject, "00u1");
+                let why = bound.name.expect_err("names no user");
+                assert!(why.contains(claim.name()), "{more}: {why}");
+            }
+        }
+        for (verified, expected) in [
+            (json!(true), true),
+            (json!("true"), true),
+            (json!(false), false),
+            (json!("TRUE"), false),
+            (json!(1), false),
+            (json!("1"), false),
+            (json!(["true"]), false),
+            (Value::Null, false),
+        ] {
+            let more = json!({"email": "a@bank.example", "email_verified": verified});
+            let found = identity(NameClaim::Email, more.clone()).expect("its subject is known");
+            assert_eq!(found.name.is_ok(), expected, "{more}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_every_token_is_judged_by_is_named() {
+        for (claim, value) in [
+            ("iss", json!(["https://id.example"])),
+            ("sub", json!(17)),
+            ("sub", Value::Null),
+            ("aud", json!({"corridor": true})),
+            ("exp", json!("1796000000")),
+            ("iat", json!(-1)),
+            ("nbf", json!("now")),
+            ("nonce", json!(["n"])),
+            ("azp", json!(["corridor"])),
+        ] {
+            let fault = identity(NameClaim::Subject, json!({claim: value})).expect_err(claim);
+            assert!(fault.contains(&format!("claim {claim:?}")), "{fault}");
+        }
+    }
 
     #[test]
     fn times_are_whole_seconds_however_the_provider_writes_them() {

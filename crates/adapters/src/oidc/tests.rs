@@ -311,6 +311,12 @@ fn only_keys_that_a_token_may_be_signed_with_are_counted() {
 }
 
 #[test]
+fn an_encrypted_token_is_called_so() {
+    let Err(fault) = IdToken::split("e30.AA.AA.AA.AA") else { panic!("five parts") };
+    assert!(words(&fault).contains("encrypted"), "{fault}");
+}
+
+#[test]
 fn a_token_with_unknown_critical_headers_is_rejected() {
     let header = |text: &str| format!("{}.e30.AA", URL_SAFE_NO_PAD.encode(text));
     for wrong in [
