@@ -17,6 +17,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::answer::{Answer, Stop, leave_for, see_other};
 use super::cookies::Cookie;
+use super::form::Form;
 use super::gate::NEXT_MAX_BYTES;
 use super::login::{login_page, next_of};
 use super::routes::Routes;
@@ -37,6 +38,8 @@ const STRANGER: &str =
     "This account has no access to the console. Please contact your administrator.";
 /// Maximum length of a provider's text in the log.
 const TOLD_MAX_CHARS: usize = 200;
+/// Parameters of an answer, each of which it has once (RFC 6749, section 3.1).
+const PARAMETERS: [&str; 5] = ["state", "code", "iss", "error", "error_description"];
 
 /// The identity provider of an installation.
 #[derive(Clone)]
@@ -118,6 +121,23 @@ async fn come_back(visit: Visit) -> Answer {
     answer
 }
 
+/// Why an answer has no code, with the provider's own words; `None` unless it is an error or ambiguous.
+fn refusal(query: &Form, question: &Question) -> Option<String> {
+    if let Some(name) = PARAMETERS.into_iter().find(|name| query.all(name).count() > 1) {
+        return Some(format!("the answer has several parameters {name:?}"));
+    }
+    let told = |name: &str| {
+        let mut text = query.given(name)?.to_owned();
+        for secret in [&question.state, &question.nonce, &question.verifier] {
+            text = text.replace(secret.as_str(), "…");
+        }
+        Some(format!("{:?}", one_line(&text, TOLD_MAX_CHARS)))
+    };
+    let error = told("error")?;
+    let description = told("error_description").map(|text| format!(": {text}"));
+    Some(format!("the identity provider answered {error}{}", description.unwrap_or_default()))
+}
+
 /// The page for an unexpected answer. A signed-in user stays signed in.
 fn ignore_answer(visit: &Visit, why: &str) -> Answer {
     tracing::warn!(request_id = visit.request_id(), why, "identity provider answer ignored");
@@ -130,21 +150,16 @@ fn ignore_answer(visit: &Visit, why: &str) -> Answer {
 async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Question) -> Answer {
     let (console, query) = (visit.console(), visit.query());
     let now = console.wall_now();
-    let Question { nonce, verifier, .. } = question;
     let departure = match console.store().arrive(token.digest()).await? {
         Some(departure) if now - departure.at < SIGN_IN_MAX => departure,
         Some(_) => return ignore_answer(visit, "the sign-in has expired"),
         None => return ignore_answer(visit, "the sign-in was already answered"),
     };
     let next = next_of(&departure.next);
-    if let Some(error) = query.given("error") {
-        let told = one_line(error, TOLD_MAX_CHARS);
-        return failed(
-            visit,
-            next,
-            &IdentityFault::Refused(format!("the identity provider answered {told:?}")),
-        );
+    if let Some(why) = refusal(query, &question) {
+        return failed(visit, next, &IdentityFault::Refused(why));
     }
+    let Question { nonce, verifier, .. } = question;
     let given = SignInAnswer {
         redirect_uri: redirect_uri(visit),
         code: query.verbatim("code").to_owned(),
@@ -256,4 +271,41 @@ async fn enter(
     Cookie::Session.set(response.headers_mut(), &token.text(), &console.settings);
     Cookie::SignIn.clear(response.headers_mut(), &console.settings);
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, Question, refusal};
+
+    #[test]
+    fn an_error_is_logged_with_its_description_and_repeated_parameters_are_refused() {
+        let question = Question {
+            state: "the-state".to_owned(),
+            nonce: "the-nonce".to_owned(),
+            verifier: "the-verifier".to_owned(),
+        };
+        let several = |name: &str| format!("the answer has several parameters {name:?}");
+        let answered = |text: &str| format!("the identity provider answered {text}");
+        for (query, expected) in [
+            ("state=the-state&code=c&iss=i", None),
+            ("error=access_denied", Some(answered(r#""access_denied""#))),
+            (
+                "error=access_denied&error_description=AADSTS50105%3A+not%0D%0Aassigned",
+                Some(answered(r#""access_denied": "AADSTS50105: not  assigned""#)),
+            ),
+            (
+                "error=e&error_description=the-state+the-nonce+the-verifier",
+                Some(answered(r#""e": "… … …""#)),
+            ),
+            ("code=c&error_description=of+nothing", None),
+            ("code=c&iss=a&iss=b", Some(several("iss"))),
+            ("code=c&iss=a&iss=", Some(several("iss"))),
+            ("code=c&code=d&iss=a", Some(several("code"))),
+            ("error=a&error=b", Some(several("error"))),
+        ] {
+            assert_eq!(refusal(&Form::of(query), &question), expected, "{query}");
+        }
+        let long = format!("error=e&error_description={}", "x".repeat(5_000));
+        assert!(refusal(&Form::of(&long), &question).is_some_and(|why| why.len() < 300));
+    }
 }
