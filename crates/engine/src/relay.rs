@@ -23,6 +23,9 @@ use crate::stop::Stop;
 const RETRY: Span = Span::secs(2);
 /// Logs that are read and sent concurrently.
 const LOGS_AT_ONCE: usize = 8;
+/// How often the broker is asked for its stream while there is nothing to send: what has ended a
+/// connection, or changed the stream, is found before the next event.
+const CHECK: Span = Span::secs(10);
 /// Lease renewals per lease.
 const RENEWALS_PER_LEASE: i64 = 4;
 
@@ -107,6 +110,8 @@ impl RelayRole {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RelayState {
     pub role: RelayRole,
+    /// Whether the broker has been asked since this process got the role.
+    pub is_asked: bool,
     /// Why the last round failed at the broker, or a log cannot be sent; `None` if neither.
     pub fault: Option<String>,
     /// Why the last round failed at the database; `None` if it did not.
@@ -121,7 +126,8 @@ impl RelayState {
             Some(RelayFault::Sink(fault)) => (None, Some(fault.to_string())),
             None => (None, None),
         };
-        RelayState { role, fault: fault.or(broken), store_fault }
+        let is_asked = role == RelayRole::Active;
+        RelayState { role, is_asked, fault: fault.or(broken), store_fault }
     }
 }
 
@@ -242,7 +248,7 @@ impl Relay {
 
     /// Sends until stopped; then finishes the batches under way and releases the role.
     pub async fn run(&self, mut stop: Stop) {
-        let (mut held, mut is_checked, mut is_waiting) = (None, false, false);
+        let (mut held, mut checked, mut is_waiting) = (None, None, false);
         while !*stop.borrow() {
             match self.hold_role(&mut held).await {
                 Ok(true) => {}
@@ -274,14 +280,15 @@ impl Relay {
                 }
             }
             is_waiting = false;
-            let done = self.round(&mut held, &mut is_checked).await;
+            self.note_active();
+            let done = self.round(&mut held, &mut checked).await;
             let pause = match &done {
                 Ok(0) => self.settings.poll,
                 Ok(_) => Span(0),
                 Err(_) => RETRY,
             };
             if let Err(fault) = &done {
-                is_checked = false;
+                checked = None;
                 // Another process may have the role by now.
                 held = None;
                 self.count_fault();
@@ -317,7 +324,7 @@ impl Relay {
         }
         let mut sent = 0;
         loop {
-            match self.round(&mut held, &mut false).await? {
+            match self.round(&mut held, &mut None).await? {
                 0 => return Ok(sent),
                 some => sent += some,
             }
@@ -333,6 +340,14 @@ impl Relay {
         let broken = self.broken().values().next().cloned();
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
             RelayState::after(role, fault, broken);
+    }
+
+    /// This process has got the role: its first round may take as long as the broker.
+    fn note_active(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.role != RelayRole::Active {
+            *state = RelayState { role: RelayRole::Active, ..RelayState::default() };
+        }
     }
 
     fn broken(&self) -> MutexGuard<'_, BTreeMap<(TenantId, EventLog), String>> {
@@ -365,7 +380,7 @@ impl Relay {
     async fn round(
         &self,
         held: &mut Option<Held>,
-        is_checked: &mut bool,
+        checked: &mut Option<Timestamp>,
     ) -> Result<usize, RelayFault> {
         let mut behind = self.store.relay_behind(&self.settings.name).await?;
         behind.retain(|log| self.settings.sends(log));
@@ -381,8 +396,10 @@ impl Relay {
             logs.push((log, seq));
         }
         self.broken().retain(|key, _| logs.iter().any(|(log, _)| (log.tenant, log.log) == *key));
-        if !std::mem::replace(is_checked, true) {
+        let now = self.clock.now();
+        if checked.is_none_or(|at| (now - at).0.abs() >= CHECK.0) {
             self.sink.check().await?;
+            *checked = Some(now);
         }
         // A log that the broker does not take holds up no other.
         let (mut sent, mut fault) = (0, None);

@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use domain::ports::{Clock as _, EventSink};
-use engine::relay::{Relay, RelayBodies, RelayRole};
+use engine::relay::{Relay, RelayBodies, RelayRole, RelayState};
 use http_api::server::Refusals;
 use http_api::write;
 use reqwest::StatusCode;
@@ -136,10 +136,11 @@ impl Ops {
 }
 
 /// What is known of the broker: a process without the role does not connect to it.
-fn broker(fault: Option<&str>, role: RelayRole) -> &str {
-    match (fault, role) {
+fn broker(state: &RelayState) -> &str {
+    match (&state.fault, state.role) {
         (Some(fault), _) => fault,
-        (None, RelayRole::Active) => "ok",
+        (None, RelayRole::Active) if state.is_asked => "ok",
+        (None, RelayRole::Active) => "it has not answered yet",
         (None, RelayRole::Standby | RelayRole::Unknown) => "not asked",
     }
 }
@@ -161,10 +162,11 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         ops.cursors().await
     };
     let (store, cursors) = match checked.await {
-        Ok(cursors) => (store_check(state.store_fault, state.role), cursors),
+        Ok(cursors) => (store_check(state.store_fault.clone(), state.role), cursors),
         Err(error) => (error.to_string(), Vec::new()),
     };
-    let is_ready = store == "ok" && state.fault.is_none();
+    let is_waiting = state.role == RelayRole::Active && !state.is_asked;
+    let is_ready = store == "ok" && state.fault.is_none() && !is_waiting;
     let now = ops.clock.now();
     let body = write::object(|out| {
         out.text("status", if is_ready { "ready" } else { "not_ready" });
@@ -172,7 +174,7 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
         out.text("role", state.role.name());
         out.object("checks", |out| {
             out.text("store", &store);
-            out.text("broker", broker(state.fault.as_deref(), state.role));
+            out.text("broker", broker(&state));
         });
         out.array("logs", |logs| {
             cursors.iter().for_each(|cursor| {
@@ -205,20 +207,21 @@ async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use engine::relay::RelayState;
-
-    use super::{RelayRole, broker, store_check};
+    use super::{RelayRole, RelayState, broker, store_check};
 
     #[test]
     fn a_broker_that_was_not_asked_is_not_ok() {
-        for (fault, role, expected) in [
-            (None, RelayRole::Active, "ok"),
-            (None, RelayRole::Standby, "not asked"),
-            (None, RelayRole::Unknown, "not asked"),
-            (Some("away"), RelayRole::Active, "away"),
-            (Some("a gap"), RelayRole::Unknown, "a gap"),
+        for (fault, role, is_asked, expected) in [
+            (None, RelayRole::Active, true, "ok"),
+            (None, RelayRole::Active, false, "it has not answered yet"),
+            (None, RelayRole::Standby, false, "not asked"),
+            (None, RelayRole::Unknown, false, "not asked"),
+            (Some("away"), RelayRole::Active, true, "away"),
+            (Some("a gap"), RelayRole::Unknown, false, "a gap"),
         ] {
-            assert_eq!(broker(fault, role), expected);
+            let fault = fault.map(str::to_owned);
+            let state = RelayState { role, is_asked, fault, store_fault: None };
+            assert_eq!(broker(&state), expected);
         }
     }
 

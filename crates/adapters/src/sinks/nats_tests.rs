@@ -1,16 +1,21 @@
 //! The adapter with a real server: storing, deaths, streams, logins, TLS.
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_nats::jetstream::consumer::{AckPolicy, pull};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::ids::EventId;
 use domain::ports::EventSink as _;
 use domain::relay::EventMessage;
 use futures_util::StreamExt as _;
+use nkeys::KeyPair as UserKey;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
 };
 use secrecy::SecretString;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::nats::{self, NatsServer};
 use testkit::wait;
@@ -198,4 +203,122 @@ async fn a_private_authority_and_a_client_certificate_are_used() {
     assert_eq!(sink.publish(&[message(1)]).await, [Ok(())]);
     over_tls(Some(ca), None).check().await.expect_err("no client certificate");
     over_tls(None, Some(ours)).check().await.expect_err("the system does not know the authority");
+}
+
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
+}
+
+/// A JWT of NATS' own kind.
+fn jwt(issuer: &UserKey, subject: &UserKey, expires: Option<u64>, claims: &Value) -> String {
+    let head = json!({"typ": "JWT", "alg": "ed25519-nkey"});
+    let mut body = json!({
+        "jti": subject.public_key(), "iat": seconds(), "iss": issuer.public_key(),
+        "name": "test", "sub": subject.public_key(), "nats": claims,
+    });
+    if let Some(expires) = expires {
+        body["exp"] = expires.into();
+    }
+    let encode = |text: String| URL_SAFE_NO_PAD.encode(text);
+    let signed = format!("{}.{}", encode(head.to_string()), encode(body.to_string()));
+    let signature = issuer.sign(signed.as_bytes()).expect("signed");
+    format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+/// A server whose users have JWTs of this account.
+fn server_of(account: &UserKey) -> Option<(NatsServer, TempDir)> {
+    let (operator, system) = (UserKey::new_operator(), UserKey::new_account());
+    let limits = json!({
+        "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true,
+        "conn": -1, "leaf": -1, "mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
+    });
+    let account_claims = json!({"type": "account", "version": 2, "limits": limits});
+    let system_limits = json!({
+        "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true,
+        "conn": -1, "leaf": -1,
+    });
+    let system_claims = json!({"type": "account", "version": 2, "limits": system_limits});
+    let operator_claims =
+        json!({"type": "operator", "version": 2, "system_account": system.public_key()});
+    let lines = format!(
+        "operator: \"{}\"\nsystem_account: {system_id}\nresolver: MEMORY\n\
+         resolver_preload: {{ {system_id}: \"{}\", {}: \"{}\" }}",
+        jwt(&operator, &operator, None, &operator_claims),
+        jwt(&operator, &system, None, &system_claims),
+        account.public_key(),
+        jwt(&operator, account, None, &account_claims),
+        system_id = system.public_key(),
+    );
+    server("NATS users with JWTs", &lines)
+}
+
+/// Writes a credentials file of a new user.
+fn write_credentials(path: &Path, account: &UserKey, valid_s: u64, denied: &[&str]) {
+    let user = UserKey::new_user();
+    let claims = json!({
+        "type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1,
+        "pub": {"deny": denied}, "sub": {},
+    });
+    let text = format!(
+        "-----BEGIN NATS USER JWT-----\r\n{}\r\n------END NATS USER JWT------\r\n\r\n\
+         ************************* IMPORTANT *************************\r\n\
+         -----BEGIN USER NKEY SEED-----\r\n{}\r\n------END USER NKEY SEED------\r\n",
+        jwt(account, &user, Some(seconds() + valid_s), &claims),
+        user.seed().expect("a seed"),
+    );
+    std::fs::write(path, text).expect("written");
+}
+
+#[tokio::test]
+async fn a_renewed_credentials_file_is_read_again_and_an_expired_one_is_a_fault() {
+    let account = UserKey::new_account();
+    let Some((server, dir)) = server_of(&account) else { return };
+    let file = dir.path().join("user.creds");
+    write_credentials(&file, &account, 4, &[]);
+    let login = NatsLogin::CredentialsFile(file.clone());
+    let sink = NatsSink::new(NatsSettings { login, ..settings(&server) });
+    sink.check().await.expect("the stream is created");
+    assert_eq!(sink.publish(&[message(1)]).await, [Ok(())]);
+    let fault = std::sync::Mutex::new(String::new());
+    let expired = async || match sink.check().await {
+        Ok(()) => false,
+        Err(why) => {
+            *fault.lock().expect("a text") = why.to_string();
+            true
+        }
+    };
+    assert!(wait::until_async(wait::AT_MOST, expired).await, "the user's JWT expires");
+    let fault = fault.into_inner().expect("a text");
+    assert!(fault.to_lowercase().contains("auth"), "{fault}");
+    std::fs::write(&file, "nothing").expect("written");
+    let unread = async || {
+        let fault = sink.check().await.err().map(|fault| fault.to_string());
+        fault.is_some_and(|fault| fault.contains("user.creds: it has no user JWT"))
+    };
+    assert!(wait::until_async(wait::AT_MOST, unread).await);
+    write_credentials(&file, &account, 3_600, &[]);
+    let renewed = async || sink.check().await.is_ok();
+    assert!(wait::until_async(wait::AT_MOST, renewed).await, "the new file is read");
+    assert_eq!(sink.publish(&[message(2)]).await, [Ok(())]);
+}
+
+#[tokio::test]
+async fn a_denied_permission_is_said() {
+    let account = UserKey::new_account();
+    let Some((server, dir)) = server_of(&account) else { return };
+    let file = dir.path().join("user.creds");
+    write_credentials(&file, &account, 3_600, &["bank.payment.>"]);
+    let login = NatsLogin::CredentialsFile(file);
+    let sink = NatsSink::new(NatsSettings { login, ..settings(&server) });
+    sink.check().await.expect("the stream is created");
+    let answers = sink.publish(&[message(1)]).await;
+    let fault = answers[0].as_ref().expect_err("denied").to_string();
+    assert!(
+        fault.contains("Permissions Violation for Publish to \"bank.payment.queued\""),
+        "{fault}"
+    );
+    sink.check().await.expect("the stream is there");
+    let mut other = message(2);
+    other.subject = "bank.wallet.queued".to_owned();
+    assert_eq!(sink.publish(&[other]).await, [Ok(())]);
 }
