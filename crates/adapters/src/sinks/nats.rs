@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use async_nats::connection::State;
 use async_nats::jetstream::context::{Context, ContextBuilder, GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::{Config, StorageType};
+use async_nats::jetstream::stream::{
+    Config, DiscardPolicy, Info, PersistenceMode, RetentionPolicy, StorageType,
+};
 use async_nats::{Auth, AuthError, Client, ConnectOptions, Event, ServerAddr};
 use domain::characters::one_line;
 use domain::ports::{Answer, EventSink};
@@ -17,7 +19,7 @@ use secrecy::ExposeSecret as _;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::{NatsLogin, NatsSettings, NewStream, StreamFacts};
+use super::{NatsLogin, NatsSettings, NewStream, Retention, StreamFacts};
 
 /// Acknowledgements that may be awaited at once: more than a batch and its repetitions.
 const ACKS_IN_FLIGHT: usize = 8_192;
@@ -31,6 +33,8 @@ pub struct NatsSink {
     settings: NatsSettings,
     connected: Mutex<Option<Connected>>,
     errors: Arc<ServerErrors>,
+    /// The warnings about the stream that were logged last.
+    warned: StdMutex<Vec<String>>,
 }
 
 /// The last error that a server has sent over the connection, as of a denied permission, with its
@@ -75,6 +79,7 @@ impl NatsSink {
             settings,
             connected: Mutex::new(None),
             errors: Arc::default(),
+            warned: StdMutex::default(),
         }
     }
 
@@ -184,7 +189,7 @@ impl NatsSink {
         let (settings, context) = (&self.settings, self.checked().await?.context);
         let since = Some(Instant::now());
         let error = match context.get_stream(&settings.stream).await {
-            Ok(_) => return Ok(()),
+            Ok(found) => return self.judge(&facts(found.cached_info())),
             Err(error) => error,
         };
         match &settings.create {
@@ -208,22 +213,27 @@ impl NatsSink {
         }
     }
 
+    /// Refuses a stream that does not keep what it acknowledges, and logs once what it may lose.
+    fn judge(&self, facts: &StreamFacts) -> Result<(), SinkFault> {
+        let stream = &self.settings.stream;
+        if let Some(why) = facts.refusal() {
+            return Err(SinkFault(format!("stream {stream} {why}")));
+        }
+        let warnings = facts.warnings();
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        for warning in warnings.iter().filter(|warning| !warned.contains(warning)) {
+            tracing::warn!(stream, warning, "the stream may lose events that it has acknowledged");
+        }
+        *warned = warnings;
+        Ok(())
+    }
+
     /// The stream as it is, without creating it; `None` if there is none.
     pub async fn look(&self) -> Result<Option<StreamFacts>, SinkFault> {
         let (stream, context) = (&self.settings.stream, self.checked().await?.context);
         let since = Some(Instant::now());
         match context.get_stream(stream).await {
-            Ok(found) => {
-                let config = &found.cached_info().config;
-                Ok(Some(StreamFacts {
-                    subjects: config.subjects.clone(),
-                    is_sealed: config.sealed,
-                    acknowledges: !config.no_ack,
-                    max_message_bytes: u64::try_from(config.max_message_size)
-                        .ok()
-                        .filter(|bytes| *bytes > 0),
-                }))
-            }
+            Ok(found) => Ok(Some(facts(found.cached_info()))),
             Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(self.fault(&format!("stream {stream}"), since, &error)),
         }
@@ -322,6 +332,31 @@ fn armoured(text: &str) -> impl Iterator<Item = &str> {
             }
         }
     })
+}
+
+fn facts(info: &Info) -> StreamFacts {
+    let (config, state) = (&info.config, &info.state);
+    let limit = |number: i64| u64::try_from(number).ok().filter(|number| *number > 0);
+    StreamFacts {
+        subjects: config.subjects.clone(),
+        is_sealed: config.sealed,
+        acknowledges: !config.no_ack,
+        max_message_bytes: limit(config.max_message_size.into()),
+        retention: match config.retention {
+            RetentionPolicy::Limits => Retention::Limits,
+            RetentionPolicy::Interest => Retention::Interest { consumers: state.consumer_count },
+            RetentionPolicy::WorkQueue => Retention::WorkQueue,
+        },
+        max_messages: limit(config.max_messages),
+        max_messages_per_subject: limit(config.max_messages_per_subject),
+        max_bytes: limit(config.max_bytes),
+        max_age: Some(config.max_age).filter(|age| !age.is_zero()),
+        refuses_when_full: config.discard == DiscardPolicy::New,
+        is_in_memory: config.storage == StorageType::Memory,
+        acknowledges_early: config.persist_mode == Some(PersistenceMode::Async),
+        messages: state.messages,
+        bytes: state.bytes,
+    }
 }
 
 fn new_stream(name: &str, new: &NewStream) -> Config {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::ids::EventId;
@@ -321,4 +322,35 @@ async fn a_denied_permission_is_said() {
     let mut other = message(2);
     other.subject = "bank.wallet.queued".to_owned();
     assert_eq!(sink.publish(&[other]).await, [Ok(())]);
+}
+
+#[tokio::test]
+async fn a_stream_that_keeps_nothing_is_refused() {
+    let Some((server, _dir)) = server("JetStream limits", "") else { return };
+    let client = async_nats::connect(server.url()).await.expect("connected");
+    let context = async_nats::jetstream::new(client);
+    let sink = NatsSink::new(NatsSettings { create: None, ..settings(&server) });
+    let plain = || Config {
+        name: STREAM.to_owned(),
+        subjects: vec!["bank.>".to_owned()],
+        ..Config::default()
+    };
+    for (config, words) in [
+        (Config { retention: RetentionPolicy::Interest, ..plain() }, Some("no consumer")),
+        (Config { max_messages_per_subject: 1, ..plain() }, Some("max_msgs_per_subject 1")),
+        (Config { max_messages: 6, ..plain() }, None),
+        (Config { retention: RetentionPolicy::WorkQueue, ..plain() }, None),
+        (Config { discard: DiscardPolicy::New, max_messages: 1, ..plain() }, Some("is full")),
+    ] {
+        context.create_stream(config.clone()).await.expect("created");
+        if config.discard == DiscardPolicy::New {
+            assert_eq!(sink.publish(&[message(1)]).await, [Ok(())]);
+        }
+        let found = sink.check().await.err().map(|fault| fault.to_string());
+        match words {
+            None => assert_eq!(found, None, "{config:?}"),
+            Some(words) => assert!(found.is_some_and(|it| it.contains(words)), "{config:?}"),
+        }
+        context.delete_stream(STREAM).await.expect("deleted");
+    }
 }

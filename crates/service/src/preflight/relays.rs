@@ -116,11 +116,8 @@ fn stream(name: &str, entry: &RelayEntry, facts: Option<&StreamFacts>) -> Findin
             false => found(Level::Wrong, "does not exist: create it, or set create_stream"),
         };
     };
-    if facts.is_sealed {
-        return found(Level::Wrong, "is sealed: it takes no messages");
-    }
-    if !facts.acknowledges {
-        return found(Level::Wrong, "has no_ack: the relay would never know what is stored");
+    if let Some(why) = facts.refusal() {
+        return found(Level::Wrong, &why);
     }
     let subjects = entry.subjects();
     let own = match facts.subjects.is_empty() {
@@ -147,12 +144,18 @@ fn stream(name: &str, entry: &RelayEntry, facts: Option<&StreamFacts>) -> Findin
             );
             found(Level::Warning, &detail)
         }
-        _ => found(Level::Ok, "is there"),
+        _ => match (facts.warnings(), facts.limits()) {
+            (some, _) if !some.is_empty() => found(Level::Warning, &some.join("; ")),
+            (_, Some(limits)) => found(Level::Ok, &format!("is there ({limits})")),
+            _ => found(Level::Ok, "is there"),
+        },
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use adapters::sinks::StreamFacts;
 
     use super::{files, listeners, stream};
@@ -196,6 +199,17 @@ mod tests {
             (several(&["orders.>", "corridor.payment.>"]), Level::Wrong, "store corridor.wallet."),
             (size(1_024), Level::Warning, "1024 bytes at most"),
             (size(1_048_576), Level::Ok, "is there"),
+            (
+                StreamFacts { max_messages_per_subject: Some(1), ..good.clone() },
+                Level::Wrong,
+                "max_msgs_per_subject 1",
+            ),
+            (StreamFacts { max_messages: Some(6), ..good.clone() }, Level::Warning, "max_msgs 6"),
+            (
+                StreamFacts { max_age: Some(Duration::from_hours(720)), ..good.clone() },
+                Level::Ok,
+                "is there (max_age 2592000 s)",
+            ),
         ] {
             for create in ["true", "false"] {
                 let (found, detail) = of(create, Some(&facts));
