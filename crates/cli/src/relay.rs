@@ -10,6 +10,7 @@ use domain::user::{Role, Scope};
 use serde_json::json;
 use service::relay::RelayService;
 use service::telemetry;
+use service::telemetry::catalogue::Exporter;
 use store::RelayCursor;
 
 use super::config::ConfigArgs;
@@ -111,7 +112,7 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
     run_async(async {
         let telemetry =
             telemetry::init(&config).map_err(|error| Failure::Usage(error.to_string()))?;
-        let metrics = metrics(&config)?;
+        let metrics = metrics(&config, Exporter::Relay)?;
         let started = RelayService::start(&config, data_dir.path(), (name, entry), metrics).await;
         let mut relay = started.map_err(Failure::of_start)?;
         let stopped = stop_signal();

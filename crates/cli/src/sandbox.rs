@@ -24,6 +24,7 @@ use config::Config;
 use service::sandbox::{self, Printed, Wanted};
 use service::scenarios::Scenarios as _;
 use service::telemetry;
+use service::telemetry::catalogue::Exporter;
 
 const PORT: u16 = 8480;
 
@@ -134,7 +135,7 @@ async fn serve(
 ) -> Result<(), Failure> {
     let began = Instant::now();
     let telemetry = telemetry::init(config).map_err(|error| Failure::Usage(error.to_string()))?;
-    let metrics = metrics(config)?;
+    let metrics = metrics(config, Exporter::Service)?;
     let listener = sandbox::listen_or(config.http.listen, "--port (0 = any)").await;
     let listener = listener.map_err(Failure::usage)?;
     let path = std::path::absolute(data_dir.path())?;

@@ -9,6 +9,7 @@ use config::{Config, refuse_in_production};
 use domain::policy::Environment;
 use engine::failpoint;
 use service::service_manager::{News, ServiceManager};
+use service::telemetry::catalogue::Exporter;
 use service::{Role, Service, Start, sandbox, telemetry};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -48,7 +49,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     run_async(async {
         let telemetry =
             telemetry::init(&config).map_err(|error| Failure::Usage(error.to_string()))?;
-        let metrics = metrics(&config)?;
+        let metrics = metrics(&config, Exporter::Service)?;
         let listener = sandbox::listen(config.http.listen).await.map_err(Failure::unavailable)?;
         let start = Start {
             config: &config,
@@ -126,12 +127,13 @@ pub fn refuse_for(reasons: &[String]) -> Result<(), Failure> {
     Err(Failure::Usage(format!("production refuses to start:\n  {}", reasons.join("\n  "))))
 }
 
-/// The metrics of a process, every one at 0.
-pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
+/// The metrics of a program, every one at 0.
+pub fn metrics(config: &Config, exporter: Exporter) -> Result<telemetry::Exposition, Failure> {
     let rails: Vec<String> = config.rails.iter().map(|rail| rail.id.clone()).collect();
     let chains: Vec<String> =
         config.by_chain().into_iter().map(|it| it.config.chain.name).collect();
-    telemetry::install_recorder(&rails, &chains).map_err(|error| Failure::Usage(error.to_string()))
+    telemetry::install_recorder(exporter, &rails, &chains)
+        .map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Completes at the next SIGTERM, SIGINT, or SIGHUP from now on, even before it is awaited: a service

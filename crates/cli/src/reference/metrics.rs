@@ -9,7 +9,8 @@ use service::telemetry::catalogue::{
 
 const WORDS: &str = "
 `GET /metrics` returns the Prometheus text format. Each series exists from the start, at 0. Histograms have
-`_bucket`, `_sum` and `_count`. Gauges about the store are read on request.
+`_bucket`, `_sum` and `_count`. Gauges about the store are read on request. `corridor relay run` exports only the metrics
+with a label `relay`, `corridor_build_info`, `corridor_connections_refused_total` and those of traces.
 ";
 
 fn kind(metric: &Metric) -> &'static str {

@@ -45,6 +45,19 @@ pub struct Metric {
     pub labels: &'static [(&'static str, Values)],
 }
 
+/// A program that exports metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exporter {
+    /// `corridor serve`.
+    Service,
+    /// `corridor relay run`.
+    Relay,
+}
+
+/// What a relay measures, apart from the metrics with the label `relay`.
+const ALSO_OF_RELAYS: [&str; 2] =
+    ["corridor_connections_refused_total", "corridor_trace_export_faults_total"];
+
 /// Name and help of the metric whose label `version` is the running version.
 pub const BUILD_INFO: (&str, &str) = ("corridor_build_info", "The running version; always 1");
 
@@ -470,6 +483,18 @@ pub const SIZES_BUCKETS: &[f64] =
     &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
 impl Metric {
+    /// Whether a program keeps it up. It does not export the others: an initial 0 that stays would be
+    /// a measurement that was never made.
+    pub fn is_exported_by(&self, exporter: Exporter) -> bool {
+        match exporter {
+            Exporter::Service => true,
+            Exporter::Relay => {
+                ALSO_OF_RELAYS.contains(&self.name)
+                    || self.labels.iter().any(|(_, values)| matches!(values, Values::Relays))
+            }
+        }
+    }
+
     /// Every combination of its labels' values.
     pub fn series(&self, rails: &[String], chains: &[String]) -> Vec<Vec<(&'static str, String)>> {
         let mut series = vec![Vec::new()];
@@ -537,6 +562,21 @@ mod tests {
         );
         let wallets = http_api::wallet_v1::operations::ALL.iter().map(|operation| operation.name);
         assert_eq!(values(OPERATIONS)[10..], wallets.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_alert_that_all_nodes_are_gone_asks_for_a_series_of_nodes_alone() {
+        let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ops/monitoring/alerts.yml");
+        let rules = std::fs::read_to_string(rules).expect("the alerts");
+        let mut found = 0;
+        for absent in rules.split("absent(").skip(1) {
+            let name = absent.split(['{', ')']).next().unwrap_or_default();
+            let metric = METRICS.iter().find(|metric| metric.name == name);
+            let metric = metric.unwrap_or_else(|| panic!("{name} is exported by relays, too"));
+            assert!(!metric.is_exported_by(Exporter::Relay), "{name} is exported by relays, too");
+            found += 1;
+        }
+        assert!(found > 0, "no alert asks for an absent series");
     }
 
     /// The metrics recorded by the other crates, by the literal names in their macros.

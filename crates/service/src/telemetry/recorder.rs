@@ -1,5 +1,5 @@
-//! The metrics recorder and its text for `GET /metrics`. Every series of the catalogue starts at 0,
-//! so that an alert can distinguish "never happened" from "not measured".
+//! The metrics recorder and its text for `GET /metrics`. Every series that the program keeps up
+//! starts at 0, so that an alert can distinguish "never happened" from "not measured".
 
 use metrics::{Label, Recorder};
 use metrics_exporter_prometheus::{
@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::{
 };
 
 use super::TelemetryError;
-use super::catalogue::{BUILD_INFO, Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
+use super::catalogue::{BUILD_INFO, Exporter, Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
 
 /// Renders the recorded metrics.
 #[derive(Clone)]
@@ -21,12 +21,16 @@ impl Exposition {
     }
 }
 
-/// Installs the process's recorder and registers the catalogue, with the configured rails' ids and
-/// chains' names.
-pub fn install_recorder(rails: &[String], chains: &[String]) -> Result<Exposition, TelemetryError> {
+/// Installs the process's recorder and registers the program's part of the catalogue, with the
+/// configured rails' ids and chains' names.
+pub fn install_recorder(
+    exporter: Exporter,
+    rails: &[String],
+    chains: &[String],
+) -> Result<Exposition, TelemetryError> {
     let recorder = build().map_err(TelemetryError::Metrics)?;
     let exposition = Exposition(recorder.handle());
-    register(&recorder, rails, chains);
+    register(&recorder, exporter, rails, chains);
     metrics::set_global_recorder(recorder)
         .map_err(|error| TelemetryError::Metrics(error.to_string()))?;
     Ok(exposition)
@@ -47,9 +51,14 @@ fn build() -> Result<PrometheusRecorder, String> {
     Ok(builder.build_recorder())
 }
 
-fn register(recorder: &PrometheusRecorder, rails: &[String], chains: &[String]) {
+fn register(
+    recorder: &PrometheusRecorder,
+    exporter: Exporter,
+    rails: &[String],
+    chains: &[String],
+) {
     metrics::with_local_recorder(recorder, || {
-        for metric in METRICS {
+        for metric in METRICS.iter().filter(|metric| metric.is_exported_by(exporter)) {
             match metric.kind {
                 Kind::Counter => metrics::describe_counter!(metric.name, metric.help),
                 Kind::Gauge => metrics::describe_gauge!(metric.name, metric.help),
@@ -88,7 +97,7 @@ mod tests {
         let recorder = build().expect("builds");
         let exposition = Exposition(recorder.handle());
         let (rails, chains) = (["pak-raast".to_owned()], ["ethereum".to_owned()]);
-        register(&recorder, &rails, &chains);
+        register(&recorder, Exporter::Service, &rails, &chains);
         let text = exposition.render();
         // Some labels have no values before their first use.
         let known = METRICS.iter().filter(|metric| !metric.series(&rails, &chains).is_empty());
@@ -117,10 +126,32 @@ mod tests {
     }
 
     #[test]
+    fn a_relay_exports_only_what_it_measures() {
+        let recorder = build().expect("builds");
+        let exposition = Exposition(recorder.handle());
+        let (rails, chains) = (["pak-raast".to_owned()], ["ethereum".to_owned()]);
+        register(&recorder, Exporter::Relay, &rails, &chains);
+        let text = exposition.render();
+        let mut names: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split(['{', ' ']).next())
+            .filter(|name| !name.is_empty())
+            .collect();
+        names.sort_unstable();
+        let expected = [
+            "corridor_build_info",
+            "corridor_connections_refused_total",
+            "corridor_trace_export_faults_total",
+        ];
+        assert_eq!(names, expected, "{text}");
+    }
+
+    #[test]
     fn recorded_metrics_are_rendered() {
         let recorder = build().expect("builds");
         let exposition = Exposition(recorder.handle());
-        register(&recorder, &[], &[]);
+        register(&recorder, Exporter::Service, &[], &[]);
         metrics::with_local_recorder(&recorder, || {
             metrics::counter!("corridor_payments_total", "country" => "PAK", "status" => "queued")
                 .increment(3);

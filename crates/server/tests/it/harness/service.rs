@@ -18,6 +18,7 @@ use engine::payments::Payments;
 use engine::wallets::Wallets;
 use service::chain::ChainSide;
 use service::clock::WallClock;
+use service::telemetry::catalogue::Exporter;
 use service::telemetry::{Exposition, install_recorder};
 use service::{Role, Service, Start, books};
 use store::{Store, Tenant};
@@ -275,7 +276,7 @@ fn exposition() -> Exposition {
     EXPOSITION
         .get_or_init(|| {
             let (rails, chains) = (["pak-raast".to_owned()], ["ethereum".to_owned()]);
-            install_recorder(&rails, &chains).expect("the only recorder")
+            install_recorder(Exporter::Service, &rails, &chains).expect("the only recorder")
         })
         .clone()
 }
