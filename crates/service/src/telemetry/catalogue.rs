@@ -55,8 +55,11 @@ pub enum Exporter {
 }
 
 /// What a relay measures, apart from the metrics with the label `relay`.
-const ALSO_OF_RELAYS: [&str; 2] =
-    ["corridor_connections_refused_total", "corridor_trace_export_faults_total"];
+const ALSO_OF_RELAYS: [&str; 3] = [
+    "corridor_connections_refused_total",
+    "corridor_trace_export_faults_total",
+    "corridor_trace_rejected_spans_total",
+];
 
 /// Name and help of the metric whose label `version` is the running version.
 pub const BUILD_INFO: (&str, &str) = ("corridor_build_info", "The running version; always 1");
@@ -444,6 +447,12 @@ pub const METRICS: &[Metric] = &[
         Kind::Counter,
         &[],
         "Batches of traces that the collector did not take (telemetry.otlp_endpoint)",
+    ),
+    metric(
+        "corridor_trace_rejected_spans_total",
+        Kind::Counter,
+        &[],
+        "Spans that the collector rejected from batches that it took otherwise (telemetry.otlp_endpoint)",
     ),
     // ledger
     metric(

@@ -143,6 +143,7 @@ mod tests {
             "corridor_build_info",
             "corridor_connections_refused_total",
             "corridor_trace_export_faults_total",
+            "corridor_trace_rejected_spans_total",
         ];
         assert_eq!(names, expected, "{text}");
     }
