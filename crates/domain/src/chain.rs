@@ -18,8 +18,8 @@ pub use authorization::{Authorization, EcdsaSignature, SignatureViolation, Signi
 pub use call::{Call, IntentKind, Movement, Plan};
 pub use names::{Address, BlockHash, ChainNumber, TxHash, Word};
 pub use seen::{
-    Announcement, Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports,
-    ON_CHAIN, RESTING, Receipt, Sighting, TransferAt, other_chain,
+    Announcement, Block, BlockAt, ChainLog, Depth, Executed, Heads, IntentOnChain, LogEvent,
+    NodeReport, NonceReports, ON_CHAIN, RESTING, Receipt, Sighting, TransferAt, other_chain,
 };
 pub use sent::{Broadcast, Fees, KeyRole, Signed, Simulated, Unsigned, intent_word};
 

@@ -9,8 +9,8 @@ use std::pin::Pin;
 use crate::account_check::{AccountAnswer, AccountQuestion};
 use crate::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, EcdsaSignature,
-    Fees, Heads, KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed,
-    SigningDomain, Simulated, TransferAt, TxHash, Unsigned, Word,
+    Fees, Heads, IntentOnChain, KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting,
+    SignFault, Signed, SigningDomain, Simulated, TransferAt, TxHash, Unsigned, Word,
 };
 use crate::currency::{Currency, StableCoin};
 use crate::decimal::Decimal;
@@ -260,6 +260,27 @@ pub trait Chain: Send + Sync {
             let agreed = self.agreed_block(receipt.block_number, receipt.block).await?;
             Ok(agreed.map_or(Sighting::Open, |_| Sighting::Confirmed))
         })
+    }
+    /// State of an intent in its controller, on which the required number of nodes agree.
+    fn intent_state(
+        &self,
+        _controller: Address,
+        _intent: Word,
+    ) -> Answer<'_, Result<IntentOnChain, ChainFault>> {
+        Box::pin(std::future::ready(Ok(IntentOnChain::Unknown)))
+    }
+    /// Transactions of an inclusive range of heights in which any node knows that the controller
+    /// executed something about this id: an intent's, a returned debit's, a vault's reference, or a
+    /// swept token's address.
+    /// Newest first. It is to be verified by [`Chain::confirms`].
+    fn executing<'a>(
+        &'a self,
+        _controller: Address,
+        _about: Word,
+        _from: u64,
+        _to: u64,
+    ) -> Answer<'a, Result<Vec<TxHash>, ChainFault>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
     /// Receipt of a transaction; `None` if no node has it in the chain. Its logs are read as by
     /// [`Chain::logs`].

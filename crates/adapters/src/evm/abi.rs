@@ -14,6 +14,9 @@ const WORD_BYTES: usize = 32;
 const HAS_ROLE: &str = "hasRole(bytes32,address)";
 const GRANT_ROLE: &str = "grantRole(bytes32,address)";
 
+// The controller's records.
+const STATE_OF: &str = "stateOf(bytes32)";
+
 // Tokens.
 const BALANCE_OF: &str = "balanceOf(address)";
 const IS_BLACKLISTED_USDC: &str = "isBlacklisted(address)";
@@ -130,6 +133,10 @@ pub(super) fn grant_operator(account: &Address) -> Vec<u8> {
 /// The controller's role `OPERATOR`.
 fn operator_role() -> Word {
     domain::chain::vault::hash(&[b"OPERATOR"])
+}
+
+pub(super) fn state_of(intent: &Word) -> Vec<u8> {
+    Input::call(STATE_OF).word(intent).finish()
 }
 
 pub(crate) fn decimals() -> Vec<u8> {

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use domain::chain::{Address, Announcement, ChainLog, LogEvent, Token, TxHash, Word, vault};
+use domain::chain::{
+    Address, Announcement, ChainLog, Executed, IntentOnChain, LogEvent, Token, TxHash, Word, vault,
+};
 
 use super::abi;
 use super::rpc::RpcFault;
@@ -81,6 +83,25 @@ pub(super) fn topics() -> Vec<String> {
 }
 
 const TRANSFER: &str = "Transfer(address,address,uint256)";
+
+/// The events of what a controller executed. Their second topic is the intent, their third one what
+/// it is about.
+const EXECUTIONS: [(Event, IntentOnChain); 6] = [
+    (Event::Released, IntentOnChain::Released),
+    (Event::Debited, IntentOnChain::Debited),
+    (Event::DebitReturned, IntentOnChain::Return),
+    (Event::RefundProposed, IntentOnChain::RefundProposed),
+    (Event::Refunded, IntentOnChain::Refunded),
+    (Event::RefundCancelled, IntentOnChain::RefundCancelled),
+];
+
+/// Their first topics, and that of sweeps, whose second topic is the token.
+pub(super) fn execution_topics() -> Vec<String> {
+    let is_it =
+        |event: &Event| *event == Event::Swept || EXECUTIONS.iter().any(|(it, _)| it == event);
+    let of = SIGNATURES.iter().filter(|(event, _)| is_it(event));
+    of.map(|(_, signature)| abi::topic(signature).to_string()).collect()
+}
 
 /// The first topic of a transfer.
 pub(super) fn transfer_word() -> Word {
@@ -201,6 +222,14 @@ impl Ours<'_> {
         of_batch.filter_map(refusal).collect()
     }
 
+    /// What the controllers executed, in the order of their logs.
+    pub(super) fn executed(&self, logs: &[Log]) -> Vec<Executed> {
+        let by_controller = logs.iter().filter(|log| self.controllers.contains(&log.address.0));
+        let mut executed: Vec<Executed> = by_controller.filter_map(execution).collect();
+        executed.sort_by_key(|it| it.log_index);
+        executed
+    }
+
     fn event(&self, kind: Event, log: &Log) -> Result<Option<LogEvent>, RpcFault> {
         match self.author(&log.address.0) {
             Author::Stranger if kind == Event::Transfer => {
@@ -281,6 +310,29 @@ fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
         }
         _ => return Some(None),
     }))
+}
+
+/// `None` = a controller executed nothing by it, or it does not decode, which [`Ours::read`] reports.
+fn execution(log: &Log) -> Option<Executed> {
+    let kind = TOPICS.get(&log.topics.first()?.0)?;
+    let (_, as_what) = EXECUTIONS.iter().find(|(event, _)| event == kind)?;
+    let data = &log.data.0;
+    let address = |at| abi::address(abi::word_at(data, at)?);
+    let amount = |at| Some(abi::capped(abi::word_at(data, at)?));
+    let (about, (vault, token, to, amount)) = match kind {
+        // Its data is who cancelled it.
+        Event::RefundCancelled => {
+            let none = Address([0; 20]);
+            (Word([0; 32]), (none, none, none, 0))
+        }
+        Event::DebitReturned => {
+            let vault = address(0)?;
+            (log.topics.get(2)?.0, (vault, address(1)?, vault, amount(2)?))
+        }
+        _ => (log.topics.get(2)?.0, (address(0)?, address(1)?, address(2)?, amount(3)?)),
+    };
+    let (intent, log_index) = (log.topics.get(1)?.0, log.log_index.0);
+    Some(Executed { as_what: *as_what, intent, about, vault, token, to, amount, log_index })
 }
 
 /// The announcement of a contract's admin; `None` = it is none.

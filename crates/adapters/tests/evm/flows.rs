@@ -2,7 +2,8 @@
 //! what blocks them.
 
 use domain::chain::{
-    Address, Call, ChainLog, KeyRole, LogEvent, Movement, Plan, Receipt, Simulated, Word,
+    Address, Call, ChainLog, IntentOnChain, KeyRole, LogEvent, Movement, Plan, Receipt, Simulated,
+    Word,
 };
 use domain::currency::StableCoin;
 use domain::ports::Chain as _;
@@ -51,6 +52,7 @@ pub async fn every_flow(world: &World) {
     released(world, &customer).await;
     debited_and_returned(world, &customer).await;
     refunded(world, &customer).await;
+    named_by_their_logs(world, &customer).await;
     frozen(world, &customer).await;
     blacklisted(world, &customer).await;
     paused(world, &customer).await;
@@ -126,6 +128,54 @@ async fn released(world: &World, customer: &Customer) {
     assert_eq!(each(world, &again).await, [true, false]);
     let not_operator = refusal(world, KeyRole::Compliance, &again).await;
     assert!(not_operator.starts_with("AccessControlUnauthorizedAccount("), "{not_operator}");
+}
+
+/// What was executed is found by the controller's own logs: for books that were restored from a backup
+/// and refuse to take "used" for "failed".
+async fn named_by_their_logs(world: &World, customer: &Customer) {
+    let controller = world.controller.address;
+    let state = async |number| {
+        let state = world.chain.intent_state(controller, intent(number)).await;
+        state.expect("an answer")
+    };
+    assert_eq!(state(250).await, IntentOnChain::Unknown);
+    world.pay(world.usdc, customer.escrow.1, 2 * COIN).await;
+    let released = customer.release(240, world.usdc, 2 * COIN);
+    let debited = customer.debit(world, 241, COIN);
+    let give_back = Plan::ReturnDebit { debit: intent(241), intent: intent(242) };
+    let before = world.chain.head().await.expect("a height");
+    let mut sent = Vec::new();
+    for call in [Call::Release(vec![released]), Call::Debit(vec![debited]), Call::One(give_back)] {
+        sent.push(world.send(KeyRole::Operator, call).await);
+    }
+    let head = world.chain.head().await.expect("a height");
+    let [as_released, as_debited] = [IntentOnChain::Released, IntentOnChain::Debited];
+    for (receipt, as_what, it, (vault, to)) in [
+        (&sent[0], as_released, released, (customer.escrow.1, customer.wallet.1)),
+        (&sent[1], as_debited, debited, (customer.wallet.1, controller)),
+    ] {
+        let [log] = receipt.executed[..] else { panic!("{:?}", receipt.executed) };
+        assert_eq!((log.as_what, log.intent, log.about), (as_what, it.intent, it.reference));
+        assert_eq!((log.vault, log.token, log.to, log.amount), (vault, it.token, to, it.amount));
+        for about in [it.intent, it.reference] {
+            let found = world.chain.executing(controller, about, before, head).await;
+            assert!(found.expect("an answer").contains(&receipt.tx), "{as_what:?}");
+        }
+    }
+    let [log] = sent[2].executed[..] else { panic!("{:?}", sent[2].executed) };
+    assert_eq!((log.as_what, log.about), (IntentOnChain::Return, intent(241)));
+    assert_eq!((log.vault, log.to, log.amount), (customer.wallet.1, customer.wallet.1, COIN));
+    let of_debit = world.chain.executing(controller, intent(241), before, head).await;
+    assert_eq!(of_debit.expect("an answer"), [sent[2].tx, sent[1].tx], "newest first");
+    let of_return = world.chain.executing(controller, intent(242), before, head).await;
+    assert_eq!(of_return.expect("an answer"), [sent[2].tx]);
+    let unknown = world.chain.executing(controller, intent(250), 0, head).await;
+    assert_eq!(unknown, Ok(Vec::new()));
+    for (number, expected) in
+        [(240, as_released), (241, IntentOnChain::DebitReturned), (242, IntentOnChain::Return)]
+    {
+        assert_eq!(state(number).await, expected, "{number}");
+    }
 }
 
 /// A debited amount can be returned once, exactly, to its origin.

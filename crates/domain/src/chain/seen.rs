@@ -185,6 +185,62 @@ impl LogEvent {
     }
 }
 
+/// State of an intent in its controller (`stateOf`), in the order of the contract's enumeration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntentOnChain {
+    /// Never executed.
+    Unknown,
+    /// A release, executed.
+    Released,
+    /// A debit, executed.
+    Debited,
+    /// A debit whose amount went back to its wallet.
+    DebitReturned,
+    /// The return of a debit, executed.
+    Return,
+    /// A refund that is proposed.
+    RefundProposed,
+    /// A refund, executed.
+    Refunded,
+    /// A refund whose proposal was cancelled.
+    RefundCancelled,
+}
+
+impl IntentOnChain {
+    /// All of them, in the contract's order.
+    pub const ALL: [IntentOnChain; 8] = [
+        IntentOnChain::Unknown,
+        IntentOnChain::Released,
+        IntentOnChain::Debited,
+        IntentOnChain::DebitReturned,
+        IntentOnChain::Return,
+        IntentOnChain::RefundProposed,
+        IntentOnChain::Refunded,
+        IntentOnChain::RefundCancelled,
+    ];
+}
+
+/// What a controller executed, according to its own log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// What was done; [`IntentOnChain::Return`] for the return of a debit.
+    pub as_what: IntentOnChain,
+    /// Controller's id of the intent.
+    pub intent: Word,
+    /// Vault's reference, or the id of a returned debit.
+    pub about: Word,
+    /// Vault that the tokens left or, if a debit was returned, went to.
+    pub vault: Address,
+    /// ERC-20 contract of the tokens.
+    pub token: Address,
+    /// Account that the tokens went to.
+    pub to: Address,
+    /// Amount in minor units.
+    pub amount: u64,
+    /// Index of the log in its block.
+    pub log_index: u32,
+}
+
 /// Receipt of a mined transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
@@ -202,6 +258,8 @@ pub struct Receipt {
     pub logs: Vec<ChainLog>,
     /// Failed intents of a batch, each with the controller's reason.
     pub refusals: Vec<(Word, String)>,
+    /// Movements and proposals that the controllers executed, in the order of their logs.
+    pub executed: Vec<Executed>,
 }
 
 /// One recorded token transfer, to verify against each node's receipt.

@@ -119,10 +119,10 @@ impl OrderCase {
         Ok((attempt, effects))
     }
 
-    /// A rail reported its payout, which these books have not sent: an earlier life of the
-    /// installation did, before its database was restored. It is not sent again, and counts towards
-    /// the sender's limits, if any; its tokens stay reserved, or debited, until users have established
-    /// its outcome. `why` is the report, and `paid` its amount.
+    /// A rail reported its payout, or the chain has its debit, which these books have not sent: an
+    /// earlier life of the installation did, before its database was restored. It is not sent again,
+    /// and counts towards the sender's limits, if any; its tokens stay reserved, or debited, until
+    /// users have established its outcome. `why` is the report, and `paid` its amount.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid.

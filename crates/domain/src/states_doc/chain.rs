@@ -98,6 +98,10 @@ Starts as `pending`. **409** is CONFLICT with the current status.
   tokens are free, once a debit that is in a transaction was called off. An order that screening withholds leaves the review: it is
   neither released, rejected nor timed out, and is not debited again. Without a rate lock the payout is the amount that the bank
   reports, if it is within the permitted band of 1 %; an alert names an amount beyond it.
+- **Debited before.** If the controller refuses a debit because it has executed it already (a backup was restored), the order counts as
+  reported unsent, over the country's first rail that takes the amount. Once the controller's own log of the debit is found, deep enough,
+  confirmed by the required number of nodes, and agrees with the order, the debit is done and the order is `paying`. Until then, or if
+  the log disagrees, the tokens stay reserved, and an alert names what is wrong. Its timeout does not cancel it.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
   and its tokens are booked back to the wallet. The debit of a `paying` or `settled` order is retried until it succeeds, as its
   payout may have left: every five attempts raise an alert. In `returning` an alert is raised.

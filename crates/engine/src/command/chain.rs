@@ -124,6 +124,14 @@ impl TxKey {
     }
 }
 
+/// A transaction of an earlier life of the installation that executed an intent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecutedTx {
+    pub hash: TxHash,
+    /// What the token's contract kept of the amount, in minor units.
+    pub fee: i64,
+}
+
 /// Actions on intents and transactions.
 #[derive(Clone, Debug)]
 pub enum ChainAction {
@@ -172,6 +180,16 @@ pub enum ChainAction {
         lost: DepositRef,
         /// The transaction that released it.
         tx: TxHash,
+    },
+    /// The controller has executed the intent in a transaction that these books do not have.
+    ExecutedBefore {
+        intent: IntentKey,
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// The transaction, if its log is found, deep enough, and agrees with the books. `None` = the
+        /// intent is held until `until`.
+        tx: Option<ExecutedTx>,
+        until: Timestamp,
     },
     /// Another party has already done what the intent is for.
     Needless {
@@ -227,6 +245,8 @@ pub enum ChainAction {
         refusals: Vec<(IntentId, String)>,
         /// Fees that token contracts kept from releases for their issuers, in minor units.
         fees: Vec<(IntentId, i64)>,
+        /// Intents that failed because the controller had executed them before.
+        executed: Vec<IntentId>,
     },
     /// The block of a transaction was reorganized away.
     Lost { tx: TxKey },
@@ -250,6 +270,7 @@ impl ChainAction {
             }
             ChainAction::PutOff { intent, .. }
             | ChainAction::Fails { intent, .. }
+            | ChainAction::ExecutedBefore { intent, .. }
             | ChainAction::Needless { intent, .. } => intent.need(tenant, need),
             ChainAction::ReleasedBefore { intent, lost, .. } => {
                 intent.need(tenant, need);

@@ -64,12 +64,13 @@ pub(super) fn act(
         ChainAction::ReleasedBefore { intent, fence, lost, tx } => {
             released_before(ws, tenant, (intent, *fence), (lost, *tx), cx)
         }
+        ChainAction::ExecutedBefore { intent, fence, tx, until } => {
+            let row = held(ws, tenant, intent, *fence)?;
+            super::executed::before(ws, intent, row, (*tx, *until), rules, cx)
+        }
         ChainAction::Needless { intent, fence } => {
-            let mut row = held(ws, tenant, intent, *fence)?;
-            let (_, effects) = row.withdraw(cx.now);
-            ws.intents.put((tenant, row.id), row);
-            effects::write(ws, tenant, effects)?;
-            Ok(Outcome::Done)
+            let row = held(ws, tenant, intent, *fence)?;
+            needless(ws, row, cx)
         }
         ChainAction::Sweep { id, chain, coin, held, fence } => {
             super::sweep::begin(ws, tenant, (*id, *chain, *coin, *held), *fence, rules, cx)
@@ -100,13 +101,13 @@ pub(super) fn act(
             let outcome = if row.cancel_wanted { Outcome::CalledOff } else { Outcome::Done };
             Ok(keep(ws, row, outcome))
         }
-        ChainAction::Mined { tx, mined, over, refusals, fees } => {
+        ChainAction::Mined { tx, mined, over, refusals, fees, executed } => {
             let mut row = find(ws, tenant, tx)?;
             let known = row.mined.as_ref() == Some(&**mined);
             let effects = row.mined((**mined).clone(), cx.now);
             effects::write(ws, tenant, effects)?;
             let ended = if *over && known { Some(row.over(cx.now)) } else { None };
-            end(ws, (tx, Told { refusals, fees }), row, ended, rules, cx)
+            end(ws, (tx, Told { refusals, fees, executed }), row, ended, rules, cx)
         }
         ChainAction::Lost { tx } => {
             let mut row = find(ws, tenant, tx)?;
@@ -123,6 +124,14 @@ pub(super) fn act(
             super::outcome::unsupported(ws, tenant, asset, *tell)
         }
     }
+}
+
+/// Another party has already done what the intent is for.
+fn needless(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Result<Outcome, Refused> {
+    let (tenant, (_, effects)) = (intent.tenant, intent.withdraw(cx.now));
+    ws.intents.put((tenant, intent.id), intent);
+    effects::write(ws, tenant, effects)?;
+    Ok(Outcome::Done)
 }
 
 /// Fills a nonce that the chain expects. A nonce ahead of our next is left alone.
@@ -279,11 +288,13 @@ fn give_up(
 }
 
 /// Details beyond a transaction's result: the controller's errors for intents that failed
-/// individually, and fees that token contracts kept from releases.
+/// individually, fees that token contracts kept from releases, and intents that the controller had
+/// executed before.
 #[derive(Clone, Copy, Default)]
 struct Told<'a> {
     refusals: &'a [(IntentId, String)],
     fees: &'a [(IntentId, i64)],
+    executed: &'a [IntentId],
 }
 
 impl Told<'_> {
@@ -332,6 +343,8 @@ fn end(
             Ended::Done(hash) => finish(ws, intent_key, intent, (hash, fee), rules, cx)?,
             Ended::Failed | Ended::NotTried if !is_open => {}
             Ended::Undone if !is_its => {}
+            // It is looked for on the chain. Until then its order is not called off.
+            Ended::Failed if told.executed.contains(&id) => super::executed::again(ws, intent, cx)?,
             // An intent that is no longer wanted has not failed: for example a release or refund
             // that the controller refuses because its escrow is now on legal hold.
             Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => {

@@ -25,6 +25,7 @@ mod delivery;
 mod deposit;
 mod effects;
 mod exchange;
+mod executed;
 mod outcome;
 pub mod payment;
 mod quote;

@@ -27,6 +27,7 @@ mod calls;
 mod collect;
 mod conditions;
 mod deliver;
+mod executed;
 pub(crate) mod follow;
 mod inquire;
 mod instruction;
@@ -91,6 +92,7 @@ pub struct Workers {
     /// The usual gas price of each chain in wei, as observed by this process.
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
+    searches: executed::Searches,
     unaccepted: unaccepted::Unaccepted,
     unfunded: unfunded::Unfunded,
     unsigned: unsigned::Unsigned,
@@ -116,6 +118,7 @@ impl Workers {
             calls,
             usual_fees,
             unsent,
+            searches: executed::Searches::default(),
             unaccepted: unaccepted::Unaccepted::default(),
             unfunded: unfunded::Unfunded::default(),
             unsigned: unsigned::Unsigned::default(),

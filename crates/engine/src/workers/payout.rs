@@ -76,6 +76,10 @@ impl Workers {
     pub(super) async fn time_orders(&self, jobs: Vec<Job>) {
         join_all(jobs.iter().map(|job| async move {
             let Some(order) = self.exchange_of(job).await else { return };
+            // The lease brings it back.
+            if self.may_be_debited(&order).await {
+                return;
+            }
             let action = ExchangeAction::TimePassed { fence: job.fence };
             self.report(job.tenant, job.subject, Action::Exchange(OrderKey::of(&order), action))
                 .await;

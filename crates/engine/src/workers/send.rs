@@ -8,7 +8,7 @@ use domain::chain::{
     Address, Call, ChainFault, ChainNumber, Fees, IntentKind, KeyRole, Movement, Plan, SignFault,
     Simulated, TxHash, vault,
 };
-use domain::chain_tx::{self, Intent, IntentState, Taking, capped};
+use domain::chain_tx::{self, Intent, IntentState, PAUSE_PATIENCE, Taking, capped};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, Halt, TokenState};
@@ -215,7 +215,8 @@ impl Workers {
         for (intent, fence) in waiting {
             let halt = intent.coin.and_then(|coin| halted.get(&(intent.chain, coin)).copied());
             if halt.is_some() && !intent.is_never_given_up() {
-                self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
+                let verdict = Verdict::PutOff { after: PAUSED, halt };
+                self.tell_unless_executed(wallets, &(intent, fence), verdict).await;
             } else if let Some(verdict) = self.release_waits(&intent).await {
                 self.tell_verdict(&(intent, fence), verdict).await;
             } else if intent.kind().is_batched() && intent.tries == 0 {
@@ -249,9 +250,10 @@ impl Workers {
             Err(fault) => {
                 let reason = FailureReason::OnChainRevert;
                 let why = fault.to_string();
-                return self
-                    .tell_all(&held, || Verdict::Fails { why: why.clone(), reason, at_once: true })
+                let fails = || Verdict::Fails { why: why.clone(), reason, at_once: true };
+                join_all(held.iter().map(|one| self.tell_unless_executed(wallets, one, fails())))
                     .await;
+                return;
             }
         };
         let key = lane.key();
@@ -437,6 +439,12 @@ impl Workers {
         why: &str,
     ) -> Result<(), ChainFault> {
         let (intent, fence) = one;
+        let of = wallets.contracts.controller(lane.tenant);
+        if let Ok(of) = of
+            && self.is_executed_before(wallets, &of, (intent, *fence)).await?
+        {
+            return Ok(());
+        }
         if let Some((lost, tx)) = self.released_before(intent).await? {
             let action = ChainAction::ReleasedBefore {
                 intent: IntentKey::of(intent),
@@ -726,6 +734,35 @@ impl Workers {
             self.raise_until_over(tenant, high).await;
         } else {
             self.ends(tenant, &high).await;
+        }
+    }
+
+    /// Reports a verdict that may end an intent without a simulation, unless the controller has executed
+    /// it before.
+    async fn tell_unless_executed(&self, wallets: &WalletWorld, one: &Held, verdict: Verdict) {
+        let (intent, fence) = one;
+        let may_end = match verdict {
+            Verdict::PutOff { halt, .. } => {
+                halt.is_some() && self.clock().now() - intent.created_at >= PAUSE_PATIENCE
+            }
+            Verdict::Fails { .. } => true,
+            Verdict::Needless => false,
+        };
+        let of = wallets.contracts.controller(intent.tenant).ok().filter(|_| may_end);
+        let is_executed = async {
+            let Some(of) = of else { return Ok(false) };
+            Ok::<_, ChainFault>(
+                wallets.chain.is_deployed(of.address).await?
+                    && self.is_executed_before(wallets, &of, (intent, *fence)).await?,
+            )
+        };
+        match is_executed.await {
+            Ok(true) => {}
+            Ok(false) => self.tell_verdict(one, verdict).await,
+            Err(fault) => {
+                tracing::warn!(%fault, intent = %intent.id, "intent state read failed, will retry");
+                self.tell_verdict(one, Verdict::PutOff { after: SOON, halt: None }).await;
+            }
         }
     }
 

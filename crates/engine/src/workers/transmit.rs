@@ -6,8 +6,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, BlockHash, Broadcast, Call, ChainFault, ChainLog, Depth, Fees, IntentKind, LogEvent,
-    Movement, Plan, Receipt, Sighting, Signed, Unsigned, Word, intent_word, vault,
+    Address, BlockHash, Broadcast, Call, ChainFault, ChainLog, ChainNumber, Depth, Fees,
+    IntentKind, LogEvent, Movement, Plan, Receipt, Sighting, Signed, Unsigned, Word, intent_word,
+    vault,
 };
 use domain::chain_tx::{
     self, ChainTx, Intent, LOOK_EVERY, Mined, Place, STUCK, Taking, TxAttempt, TxState,
@@ -311,7 +312,7 @@ impl Workers {
         stuck: bool,
     ) -> Result<(), ChainFault> {
         let abreast = case.tx.settled.is_none()
-            || self.is_watched(case, wallets.chain.head().await?, None).await;
+            || self.is_watched(case.tx.chain, wallets.chain.head().await?, None).await;
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
         let outcome = self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
         let now = self.clock().now();
@@ -408,19 +409,20 @@ impl Workers {
     ) -> Result<(), ChainFault> {
         let known = case.tx.mined.as_ref() == Some(&mined);
         let place = mined.place;
-        let tell = |over, fees| ChainAction::Mined {
+        let tell = |over, fees, executed| ChainAction::Mined {
             tx: case.key(),
             mined: Box::new(mined.clone()),
             over,
             refusals: refusals.clone(),
             fees,
+            executed,
         };
         if !known {
             self.end_waiting(case).await;
-            self.tell_about(case, tell(false, Vec::new())).await;
+            self.tell_about(case, tell(false, Vec::new(), Vec::new())).await;
         }
         // Nothing is final above what the watcher has: the nodes are spared until then.
-        let is_ingested = self.is_watched(case, place.number, None).await;
+        let is_ingested = self.is_watched(case.tx.chain, place.number, None).await;
         let sighting = match is_ingested && self.is_settled(wallets, place.number).await? {
             true => Some(wallets.chain.confirms(&receipt, &[case.tx.controller]).await?),
             false => None,
@@ -445,9 +447,12 @@ impl Workers {
                 }
             }
         }
-        if sighting.is_some() && self.is_watched(case, place.number, Some(place.block)).await {
+        if sighting.is_some()
+            && self.is_watched(case.tx.chain, place.number, Some(place.block)).await
+        {
             let fees = self.fees(wallets, case, &mined, &receipt).await?;
-            let mut over = tell(true, fees);
+            let executed = self.executed_before(wallets, case, &mined).await?;
+            let mut over = tell(true, fees, executed);
             if let ChainAction::Mined { tx, .. } = &mut over {
                 self.name_rivals(case, tx).await.map_err(|error| {
                     ChainFault::Unreachable(format!("its subjects cannot be read: {error}"))
@@ -534,7 +539,11 @@ impl Workers {
     }
 
     /// Whether a block is deep enough for its contents to count.
-    async fn is_settled(&self, wallets: &WalletWorld, number: u64) -> Result<bool, ChainFault> {
+    pub(super) async fn is_settled(
+        &self,
+        wallets: &WalletWorld,
+        number: u64,
+    ) -> Result<bool, ChainFault> {
         let depth = wallets.config.settled_depth;
         if let Depth::Blocks(blocks) = depth {
             // One node's word is cheap, and proves only that it is not deep enough.
@@ -545,6 +554,26 @@ impl Workers {
         }
         let newest = wallets.config.newest_at(&wallets.chain.heads().await?, depth);
         Ok(newest.is_some_and(|newest| newest >= number))
+    }
+
+    /// The failed intents that the controller has executed in another transaction.
+    async fn executed_before(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        mined: &Mined,
+    ) -> Result<Vec<IntentId>, ChainFault> {
+        let attempt = case.tx.attempts.iter().find(|attempt| attempt.number == mined.attempt);
+        let mut executed = Vec::new();
+        if attempt.is_none_or(|attempt| attempt.cancels) {
+            return Ok(executed);
+        }
+        let has_failed = |it: &&Intent| !mined.succeeded || mined.failed.contains(&it.id);
+        for intent in case.intents.iter().filter(has_failed) {
+            let state = self.is_executed(wallets, case.tx.controller, &intent.plan).await?;
+            executed.extend(state.map(|_| intent.id));
+        }
+        Ok(executed)
     }
 
     /// Fees that token contracts kept from what intents moved, from the logs that the watcher saved.
@@ -640,8 +669,12 @@ impl Workers {
     /// a watcher that does not know of a reorganization yet will not find what the new branch holds
     /// if that is reorganized away, too. If the store cannot be read, it counts as not ingested and
     /// is checked again.
-    async fn is_watched(&self, case: &Case, number: u64, block: Option<BlockHash>) -> bool {
-        let chain = case.tx.chain;
+    pub(super) async fn is_watched(
+        &self,
+        chain: ChainNumber,
+        number: u64,
+        block: Option<BlockHash>,
+    ) -> bool {
         let read = async {
             let there = match block {
                 Some(_) => self.store.chain_header(chain, number).await?,

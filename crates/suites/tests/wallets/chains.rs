@@ -227,6 +227,7 @@ fn mined(world: &World, tx: TxHash) {
         gas_used: 50_000,
         logs: Vec::new(),
         refusals: Vec::new(),
+        executed: Vec::new(),
     };
     world.chain.receipts.lock().expect("not poisoned").insert(tx, receipt);
 }

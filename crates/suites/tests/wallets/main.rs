@@ -5,6 +5,7 @@ mod batches;
 mod chains;
 mod controls;
 mod deliveries;
+mod executed;
 mod fees;
 mod four_eyes;
 mod orders;

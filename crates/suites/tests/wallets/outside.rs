@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use domain::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
-    KeyRole, Receipt, SignFault, Signed, Simulated, TxHash, Unsigned,
+    IntentOnChain, KeyRole, Movement, Receipt, SignFault, Signed, Simulated, TxHash, Unsigned,
+    Word,
 };
 use domain::currency::Currency;
 use domain::ids::TenantId;
@@ -87,6 +88,12 @@ pub struct QuietChain {
     pub branch: AtomicU8,
     pub forks_at: AtomicU8,
     pub logs: Mutex<Vec<ChainLog>>,
+    /// Intents that the controllers have executed.
+    pub executed: Mutex<BTreeMap<Word, IntentOnChain>>,
+    /// Whether the calls of intents that are not among them revert, too.
+    pub reverts: AtomicBool,
+    /// Whether nodes hide what the controllers executed.
+    pub hides_executions: AtomicBool,
     /// What happens once, before the next answer about a block.
     pub before_block: Mutex<Option<Answer<'static, ()>>>,
 }
@@ -175,6 +182,28 @@ impl Chain for QuietChain {
         let there = self.at(u8::try_from(number).expect("a low chain"));
         self.answer(Some(Block { hash, ..there }))
     }
+    fn intent_state(
+        &self,
+        _: Address,
+        intent: Word,
+    ) -> Answer<'_, Result<IntentOnChain, ChainFault>> {
+        let state = self.executed.lock().expect("not poisoned").get(&intent).copied();
+        self.answer(state.unwrap_or(IntentOnChain::Unknown))
+    }
+    fn executing<'a>(
+        &'a self,
+        _: Address,
+        about: Word,
+        from: u64,
+        to: u64,
+    ) -> Answer<'a, Result<Vec<TxHash>, ChainFault>> {
+        let is_hidden = self.hides_executions.load(Ordering::SeqCst);
+        let receipts = self.receipts.lock().expect("not poisoned");
+        let is_in = |it: &&Receipt| (from..=to).contains(&it.block_number) && !is_hidden;
+        let is_about =
+            |it: &&Receipt| it.executed.iter().any(|log| [log.intent, log.about].contains(&about));
+        self.answer(receipts.values().filter(is_in).filter(is_about).map(|it| it.tx).collect())
+    }
     fn receipt<'a>(
         &'a self,
         tx: TxHash,
@@ -240,8 +269,18 @@ impl Chain for QuietChain {
         _: TenantId,
         _: Address,
         _: Address,
-        _: &'a Call,
+        call: &'a Call,
     ) -> Answer<'a, Result<Simulated, ChainFault>> {
+        let reverts = self.reverts.load(Ordering::SeqCst);
+        let known = self.executed.lock().expect("not poisoned");
+        let is_used = |it: &Movement| reverts || known.contains_key(&it.intent);
+        if reverts && call.batch().is_empty() {
+            return ready(Ok(Simulated::Reverts("reverted".to_owned())));
+        }
+        if call.batch().iter().any(is_used) {
+            let each = call.batch().iter().map(|it| !is_used(it)).collect();
+            return ready(Ok(Simulated::Works { gas: 1, each }));
+        }
         ready(match self.works.load(Ordering::SeqCst) {
             true => Ok(Simulated::Works { gas: 1, each: Vec::new() }),
             false => Err(ChainFault::Unreachable("nothing is sent here".to_owned())),

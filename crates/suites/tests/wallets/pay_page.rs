@@ -128,6 +128,7 @@ fn paid(event: LogEvent, succeeded: bool) -> Receipt {
         gas_used: 50_000,
         logs: vec![log],
         refusals: vec![],
+        executed: Vec::new(),
     }
 }
 

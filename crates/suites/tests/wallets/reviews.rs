@@ -543,8 +543,14 @@ fn a_release_refused_because_of_a_hold_goes_to_review_and_has_not_failed() {
         for over in [false, true] {
             let (tx, mined, refusals) =
                 (TxKey::of(&tx, &intents), Box::new(mined.clone()), Vec::new());
-            let action =
-                Action::Chain(ChainAction::Mined { tx, mined, over, refusals, fees: Vec::new() });
+            let action = Action::Chain(ChainAction::Mined {
+                tx,
+                mined,
+                over,
+                refusals,
+                fees: Vec::new(),
+                executed: Vec::new(),
+            });
             let told =
                 world.engine.execute(Command { tenant: TENANT, action }).await.expect("decided");
             assert!(matches!(told, Outcome::Done), "{told:?}");

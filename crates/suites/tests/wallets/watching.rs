@@ -382,6 +382,7 @@ fn deposits_wait_for_heads_of_enough_nodes_while_blocks_are_ingested() {
             gas_used: 50_000,
             logs: vec![log],
             refusals: vec![],
+            executed: Vec::new(),
         };
         world.chain.receipts.lock().expect("not poisoned").insert(deposit.tx, receipt);
         world.chain.hides_heads.store(true, Ordering::SeqCst);

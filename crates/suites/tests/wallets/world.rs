@@ -17,7 +17,7 @@ use domain::ids::{BatchId, DepositId, TenantId, TransferId, WalletId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
 use domain::payment_request::{AmountAsked, PaymentRequest, SenderDetails, SenderInfo};
-use domain::policy::{CorridorConfig, Corridors, Environment, TenantPolicy};
+use domain::policy::{CorridorConfig, Corridors, Environment, RailConfig, TenantPolicy};
 use domain::ports::Clock as _;
 use domain::rail::NameForm;
 use domain::time::Span;
@@ -79,6 +79,8 @@ pub struct Setup {
     pub release_min: i64,
     /// Margin of Pakistan's corridor on rates of a source that rests; `None` = they are not used.
     pub weekend_margin_bps: Option<u32>,
+    /// Rails without transport.
+    pub rails: Vec<RailConfig>,
 }
 
 impl Default for Setup {
@@ -90,6 +92,7 @@ impl Default for Setup {
             policy: WalletPolicy::default(),
             release_min: 0,
             weekend_margin_bps: None,
+            rails: Vec::new(),
         }
     }
 }
@@ -212,7 +215,7 @@ impl World {
         let world = Arc::new(engine::world::World {
             corridors: Arc::new(Corridors {
                 corridors: BTreeMap::from([(Country::Pak, pakistan(setup.weekend_margin_bps))]),
-                rails: Vec::new(),
+                rails: setup.rails.clone(),
                 relations: BTreeSet::new(),
                 submit_deadline: Span::mins(30),
                 return_window: Span::days(90),

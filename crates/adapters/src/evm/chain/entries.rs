@@ -2,9 +2,12 @@
 //! counts transfers within their transaction without receipts. An answer is checked against the
 //! header's bloom and against another node's answer, so an incomplete one proves nothing.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, LogEvent};
+use domain::chain::{
+    Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, LogEvent, TxHash, Word,
+};
 use serde_json::{Value, json};
 
 use super::EvmChain;
@@ -239,6 +242,41 @@ impl EvmChain {
             Err(_) if from < to => Err(ChainFault::TooMuch),
             Err(fault) => Err(fault),
         }
+    }
+}
+
+impl EvmChain {
+    /// Transactions of a range in which any node knows that the controller executed something about
+    /// this id, newest first.
+    pub(super) async fn executions(
+        &self,
+        controller: Address,
+        about: Word,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<TxHash>, ChainFault> {
+        let (events, about) = (logs::execution_topics(), about.to_string());
+        let filter = |topics: Value| json!({"fromBlock": height(from), "toBlock": height(to), "address": controller.to_string(), "topics": topics});
+        let filters = [filter(json!([events, about])), filter(json!([events, null, about]))];
+        let said = self.every(|node| {
+            let [first, second] = filters.clone();
+            Box::pin(async move {
+                let mut logs = logs_up_to(node, to, first).await?;
+                logs.extend(logs_up_to(node, to, second).await?);
+                Ok(logs)
+            })
+        });
+        let logs = match said.await.any() {
+            Ok(all) => all.into_iter().flatten(),
+            Err(_) if from < to => return Err(ChainFault::TooMuch),
+            Err(fault) => return Err(fault),
+        };
+        let within = |log: &Log| (from..=to).contains(&log.block_number.0);
+        let mut found: Vec<(u64, TxHash)> =
+            logs.filter(within).map(|log| (log.block_number.0, log.transaction_hash.0)).collect();
+        found.sort_unstable_by_key(|it| Reverse(*it));
+        found.dedup();
+        Ok(found.into_iter().map(|(_, tx)| tx).collect())
     }
 }
 

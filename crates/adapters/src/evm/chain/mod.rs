@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog,
-    EcdsaSignature, Fees, Heads, NodeReport, NonceReports, Receipt, Sighting, SigningDomain,
-    Simulated, Token, TransferAt, TxHash, Word,
+    EcdsaSignature, Fees, Heads, IntentOnChain, NodeReport, NonceReports, Receipt, Sighting,
+    SigningDomain, Simulated, Token, TransferAt, TxHash, Word,
 };
 use domain::ids::TenantId;
 use domain::ports::{Answer, Chain, Clock};
@@ -179,6 +179,24 @@ impl Chain for EvmChain {
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Sighting, ChainFault>> {
         Box::pin(self.confirmation_of(receipt, controllers))
+    }
+
+    fn intent_state(
+        &self,
+        controller: Address,
+        intent: Word,
+    ) -> Answer<'_, Result<IntentOnChain, ChainFault>> {
+        Box::pin(async move { self.read_intent_state(controller, &intent).await })
+    }
+
+    fn executing<'a>(
+        &'a self,
+        controller: Address,
+        about: Word,
+        from: u64,
+        to: u64,
+    ) -> Answer<'a, Result<Vec<TxHash>, ChainFault>> {
+        Box::pin(self.executions(controller, about, from, to))
     }
 
     fn receipt<'a>(

@@ -3,7 +3,9 @@
 
 use std::cmp::Reverse;
 
-use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Heads, NonceReports};
+use domain::chain::{
+    Address, Block, BlockAt, BlockHash, ChainFault, Heads, IntentOnChain, NonceReports, Word,
+};
 use serde_json::{Value, json};
 
 use super::EvmChain;
@@ -195,6 +197,20 @@ impl EvmChain {
         said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
     }
 
+    pub(super) async fn read_intent_state(
+        &self,
+        controller: Address,
+        intent: &Word,
+    ) -> Result<IntentOnChain, ChainFault> {
+        let data = hex::data(&abi::state_of(intent));
+        let data = data.as_str();
+        let what = || format!("the state of intent {intent} in {controller}");
+        let said = self.agreed(what, |node| {
+            Box::pin(async move { or_reverts(intent_state(node, controller, data).await) })
+        });
+        said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
+    }
+
     async fn agreed_flag(
         &self,
         contract: Address,
@@ -321,6 +337,17 @@ pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Resu
     let answer = call(node, contract, data).await?;
     abi::flag(&one_word(contract, &answer)?)
         .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
+}
+
+async fn intent_state(
+    node: &Endpoint,
+    controller: Address,
+    data: &str,
+) -> Result<IntentOnChain, RpcFault> {
+    let answer = call(node, controller, data).await?;
+    let state = usize::try_from(abi::capped(&one_word(controller, &answer)?)).ok();
+    let known = state.and_then(|state| IntentOnChain::ALL.get(state).copied());
+    known.ok_or_else(|| malformed(format!("{controller} returned an unknown state of an intent")))
 }
 
 /// A number of wei, at most `u64::MAX`.

@@ -152,6 +152,7 @@ impl EvmChain {
         };
         let ours = self.ours(controllers);
         let refusals = ours.refusals(&receipt.logs, |data| self.contracts.reverts.describe(data));
+        let executed = ours.executed(&receipt.logs);
         let logs = ours.read(receipt.logs, belongs)?;
         let succeeded = match receipt.status.0 {
             1 => true,
@@ -171,6 +172,7 @@ impl EvmChain {
             gas_used: receipt.gas_used.0,
             logs,
             refusals,
+            executed,
         }))
     }
 }

@@ -158,6 +158,7 @@ impl Released {
             over: true,
             refusals: Vec::new(),
             fees: Vec::new(),
+            executed: Vec::new(),
         };
         let outcome = decided(&mut self.ws, Action::Chain(action));
         assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
@@ -289,6 +290,7 @@ fn a_restored_intent_that_is_being_retried_is_done() {
             over: true,
             refusals: Vec::new(),
             fees: Vec::new(),
+            executed: Vec::new(),
         };
         decided(&mut released.ws, Action::Chain(action));
         let intent = released.ws.intents.get(&(TENANT, OLD)).cloned().expect("loaded");
@@ -452,6 +454,7 @@ fn what_is_mined_again_is_booked_with_its_new_fee() {
                 over: true,
                 refusals: Vec::new(),
                 fees: if fee > 0 { vec![(OLD, fee)] } else { Vec::new() },
+                executed: Vec::new(),
             };
             let outcome = decided(&mut ws, Action::Chain(action));
             assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
@@ -467,5 +470,56 @@ fn what_is_mined_again_is_booked_with_its_new_fee() {
             let told = ws.raised().filter(|it| it.kind == AlertKind::TokenChanged).count();
             assert_eq!(told, usize::from(fee > 0), "{kind:?} {last:?} {known} {fee}");
         }
+    }
+}
+
+/// Its transaction failed because the controller had executed the debit in another one: the order is not
+/// called off, whatever happened to its wallet, until that one is found.
+#[test]
+fn a_debit_that_failed_because_it_was_executed_before_is_not_called_off() {
+    for is_executed in [true, false] {
+        let mut wallet = wallet();
+        if is_executed {
+            wallet.state = WalletState::Blocked;
+        }
+        let mut ws = WorkingSet::new(NOW + Span::hours(1));
+        let state = ExchangeState::Debiting;
+        let order = ExchangeOrder { state, debit: Some(OLD), ..super::order(&wallet) };
+        let movement = Movement {
+            intent: intent_word(TENANT, OLD),
+            reference: Word([2; 32]),
+            recipient: Address([8; 20]),
+            token: Address([7; 20]),
+            amount: MINOR.unsigned_abs(),
+        };
+        let debit = Intent {
+            wallet: Some(order.wallet),
+            coin: Some(order.coin),
+            state: IntentState::Assigned,
+            tx: Some(TX),
+            ..Intent::new(OLD, TENANT, order.chain, order.id.0, Plan::Debit(movement), NOW)
+        };
+        ws.wallets.load((TENANT, wallet.id), wallet);
+        ws.exchanges.load((TENANT, order.id), order.clone());
+        ws.intents.load((TENANT, OLD), debit.clone());
+        let waits = ChainTx { settled: None, mined: Some(mined(9, &[OLD])), ..tx() };
+        ws.chain_txs.load((TENANT, TX), waits);
+        let action = ChainAction::Mined {
+            tx: TxKey { tx: TX, intents: vec![IntentKey::of(&debit)] },
+            mined: Box::new(mined(9, &[OLD])),
+            over: true,
+            refusals: Vec::new(),
+            fees: Vec::new(),
+            executed: if is_executed { vec![OLD] } else { Vec::new() },
+        };
+        let outcome = decided(&mut ws, Action::Chain(action));
+        assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
+        let intent = ws.intents.get(&(TENANT, OLD)).expect("loaded");
+        let state = ws.exchanges.get(&(TENANT, order.id)).expect("loaded").state;
+        let expected = match is_executed {
+            true => (IntentState::Waiting, 0, ExchangeState::Debiting),
+            false => (IntentState::Waiting, 1, ExchangeState::Pending),
+        };
+        assert_eq!((intent.state, intent.tries, state), expected);
     }
 }

@@ -325,6 +325,7 @@ impl Blocks {
             gas_used: contracts::GAS_PER_ITEM,
             logs: tx.logs.clone(),
             refusals: Vec::new(),
+            executed: Vec::new(),
         })
     }
 

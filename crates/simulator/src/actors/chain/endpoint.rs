@@ -116,6 +116,7 @@ impl Endpoint {
                 gas_used: GAS_PER_ITEM,
                 logs: vec![log],
                 refusals: Vec::new(),
+                executed: Vec::new(),
             });
         }
         let receipt = blocks.receipt(tx, self.view.height)?;

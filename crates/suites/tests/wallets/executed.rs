@@ -1,0 +1,295 @@
+//! Books that were restored from a backup, and a chain that has executed more than they know.
+
+use std::sync::atomic::Ordering;
+
+use domain::chain::{
+    Address, BlockHash, ChainLog, Executed, IntentOnChain, LogEvent, Movement, Plan, Receipt,
+    TxHash, vault,
+};
+use domain::chain_tx::{Intent, IntentState};
+use domain::country::Country;
+use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::ids::IntentId;
+use domain::money::Money;
+use domain::policy::{RailConfig, RailKind};
+use domain::rail::{RailId, RailStatus};
+use domain::rail_text::CharacterSet;
+use domain::time::Span;
+use domain::wallet::{BlockOrder, BlockReason, TriggeredBy, Wallet};
+use domain::wallet_effects::AlertKind;
+
+use crate::orders::{made, now};
+use crate::outside::CONTROLLER;
+use crate::world::{COIN, Setup, TENANT, World, with};
+
+const TX: TxHash = TxHash([0xe7; 32]);
+
+fn rail() -> RailConfig {
+    let currency = Country::Pak.currency();
+    RailConfig {
+        id: RailId::new("pak-raast"),
+        country: Country::Pak,
+        kind: RailKind::Instant,
+        enabled: true,
+        min: Money::new(1, currency),
+        max: Money::new(1_000_000_000, currency),
+        sender_limits: None,
+        cost_minor: 0,
+        hours: None,
+        needs: [].into(),
+        banks: [].into(),
+        duplicate_detection: false,
+        window: Span::mins(15),
+        retryable_reasons: [].into(),
+        duplicate_reasons: [].into(),
+        max_batch: 1,
+        character_set: CharacterSet::SwiftX,
+        purpose: None,
+        recalls: None,
+        verify_account: domain::account_check::AccountChecks::Off,
+    }
+}
+
+fn restored() -> Setup {
+    Setup { rails: vec![rail()], ..Setup::default() }
+}
+
+async fn intent(world: &World, id: Option<IntentId>) -> Intent {
+    let id = id.expect("an intent");
+    world.store.intents(TENANT, &[id]).await.expect("readable").pop().expect("there")
+}
+
+async fn debit_of(world: &World, order: &ExchangeOrder) -> (Intent, Movement) {
+    let intent = intent(world, order.debit).await;
+    let Plan::Debit(movement) = intent.plan else { panic!("{intent:?}") };
+    (intent, movement)
+}
+
+/// The controller has executed a movement in block 2; the log may differ from it.
+fn executed(
+    world: &World,
+    (movement, as_what): (&Movement, IntentOnChain),
+    state: IntentOnChain,
+    change: impl Fn(&mut Executed),
+) {
+    let vault =
+        vault::address(&CONTROLLER, &Address([0xc1; 20]), &movement.recipient, &movement.reference);
+    let mut log = Executed {
+        as_what,
+        intent: movement.intent,
+        about: movement.reference,
+        vault,
+        token: movement.token,
+        to: movement.recipient,
+        amount: movement.amount,
+        log_index: 1,
+    };
+    change(&mut log);
+    let at = |log_index, contract, event| ChainLog {
+        block_number: 2,
+        block: BlockHash([2; 32]),
+        tx: TX,
+        log_index,
+        ordinal: 0,
+        contract,
+        event,
+    };
+    let transfer =
+        LogEvent::Transfer { from: vault, to: movement.recipient, value: movement.amount };
+    let receipt = Receipt {
+        tx: TX,
+        block_number: 2,
+        block: BlockHash([2; 32]),
+        succeeded: true,
+        gas_used: 50_000,
+        logs: vec![
+            at(0, movement.token, transfer),
+            at(1, CONTROLLER, LogEvent::IntentDone(movement.intent)),
+        ],
+        refusals: Vec::new(),
+        executed: vec![log],
+    };
+    world.chain.receipts.lock().expect("not poisoned").insert(TX, receipt);
+    world.chain.executed.lock().expect("not poisoned").insert(movement.intent, state);
+}
+
+/// The watcher has ingested the chain up to this height.
+async fn at_height(world: &World, height: u8) {
+    world.chain.height.store(height, Ordering::SeqCst);
+    for _ in 0..8 {
+        world.later(Span::secs(5)).await;
+    }
+}
+
+async fn balances(world: &World, wallet: &Wallet) -> (i64, i64) {
+    let (_, held) = world.wallets.find(&world.caller(), wallet.id).await.expect("there");
+    (held[0].minor / COIN, held[0].available_minor / COIN)
+}
+
+async fn alerts(world: &World) -> Vec<String> {
+    let alerts = world.store.alerts(TENANT, 99).await.expect("readable");
+    let of_chain = alerts.into_iter().filter(|(_, it)| it.kind == AlertKind::ChainMismatch);
+    of_chain.map(|(_, it)| it.what).collect()
+}
+
+async fn an_order(world: &World) -> (Wallet, ExchangeOrder) {
+    let wallet = world.wallet().await;
+    world.fund(&wallet, 100 * COIN).await;
+    let order = made(world, &wallet, 60 * COIN).await;
+    (wallet, order)
+}
+
+#[test]
+fn a_debit_that_the_chain_has_is_done_and_its_payout_waits_for_users() {
+    for paid in [true, false] {
+        with(restored(), async |world| {
+            let (wallet, order) = an_order(&world).await;
+            let (_, movement) = debit_of(&world, &order).await;
+            executed(&world, (&movement, IntentOnChain::Debited), IntentOnChain::Debited, |_| {});
+            // Not deep enough: it is neither failed nor done, whatever is wanted of it.
+            at_height(&world, 2).await;
+            let held = now(&world, &order).await;
+            assert_eq!((held.state, held.is_reported()), (ExchangeState::Debiting, true));
+            let block = BlockOrder {
+                reason: BlockReason::PendingInvestigation,
+                details: "odd".to_owned(),
+                auto_unblock_hours: None,
+                triggered_by: TriggeredBy::Manual,
+            };
+            let caller = world.caller();
+            world.wallets.block(&caller, wallet.id, block, "test", None).await.expect("may be");
+            world.later(Span::hours(25)).await;
+            assert!(world.wallets.cancel_order(&caller, order.id, None).await.is_err());
+            assert_eq!(balances(&world, &wallet).await, (100, 40));
+            at_height(&world, 20).await;
+            let debited = now(&world, &order).await;
+            assert_eq!((debited.state, debited.debit_tx), (ExchangeState::Paying, Some(TX)));
+            let (debit, _) = debit_of(&world, &order).await;
+            assert_eq!((debit.state, debit.tries), (IntentState::Done, 0));
+            assert_eq!(balances(&world, &wallet).await, (40, 40));
+            assert_eq!(alerts(&world).await, [""; 0]);
+            let seen = debited.doubt().expect("its outcome is unknown");
+            let finding = if paid { RailStatus::Settled } else { RailStatus::Rejected };
+            let why = "statement 7".to_owned();
+            let resolved =
+                world.wallets.resolve_order(&caller, order.id, seen, finding, why, "test");
+            resolved.await.expect("in doubt");
+            let ended = now(&world, &order).await.state;
+            let expected = if paid { ExchangeState::Settled } else { ExchangeState::Returning };
+            assert_eq!(ended, expected);
+        });
+    }
+}
+
+#[test]
+fn a_debit_whose_log_disagrees_or_is_not_found_is_held_with_an_alert() {
+    let debited = IntentOnChain::Debited;
+    type Change = fn(&mut Executed);
+    let same: Change = |_| {};
+    let amount: Change = |log| log.amount += 1;
+    let token: Change = |log| log.token = Address([9; 20]);
+    let vault: Change = |log| log.vault = Address([9; 20]);
+    let other: Change = |log| log.intent.0[0] ^= 1;
+    for (state, hidden, change, expected) in [
+        (debited, false, amount, "disagrees: it moved 60.000001"),
+        (debited, false, token, "disagrees: it moved 60"),
+        (debited, false, vault, "disagrees: it moved 60"),
+        (debited, false, other, "the nodes do not have its log"),
+        (debited, true, same, "the nodes do not have its log"),
+        (IntentOnChain::DebitReturned, false, same, "its tokens were returned to the wallet"),
+    ] {
+        with(restored(), async |world| {
+            let (wallet, order) = an_order(&world).await;
+            let (_, movement) = debit_of(&world, &order).await;
+            executed(&world, (&movement, debited), state, change);
+            world.chain.hides_executions.store(hidden, Ordering::SeqCst);
+            at_height(&world, 20).await;
+            for _ in 0..12 {
+                world.later(Span::hours(3)).await;
+            }
+            let held = now(&world, &order).await;
+            assert_eq!(held.state, ExchangeState::Debiting, "{expected}");
+            assert!(held.doubt().is_some(), "users establish its outcome: {expected}");
+            assert_eq!(balances(&world, &wallet).await, (100, 40), "{expected}");
+            let (debit, _) = debit_of(&world, &order).await;
+            assert_eq!((debit.state, debit.tries), (IntentState::Waiting, 0), "{expected}");
+            let open = alerts(&world).await;
+            let [alert] = &open[..] else { panic!("{expected}: {open:?}") };
+            assert!(alert.contains(expected), "{alert}");
+            if hidden {
+                world.chain.hides_executions.store(false, Ordering::SeqCst);
+                world.later(Span::mins(10)).await;
+                assert_eq!(now(&world, &order).await.state, ExchangeState::Paying);
+                assert_eq!(alerts(&world).await, [""; 0], "the hold has ended");
+            }
+        });
+    }
+}
+
+/// Its timeout passes while the books are restored.
+#[test]
+fn an_order_whose_time_is_over_is_not_cancelled_if_the_chain_has_its_debit() {
+    for is_executed in [true, false] {
+        with(restored(), async |world| {
+            let (wallet, order) = an_order(&world).await;
+            let (_, movement) = debit_of(&world, &order).await;
+            if is_executed {
+                let debited = IntentOnChain::Debited;
+                executed(&world, (&movement, debited), debited, |_| {});
+            }
+            world.chain.height.store(2, Ordering::SeqCst);
+            world.later(Span::hours(25)).await;
+            let (state, available) = match is_executed {
+                true => (ExchangeState::Debiting, 40),
+                false => (ExchangeState::Cancelled, 100),
+            };
+            assert_eq!(now(&world, &order).await.state, state);
+            assert_eq!(balances(&world, &wallet).await, (100, available));
+        });
+    }
+}
+
+/// What the controller refuses for another reason fails as before.
+#[test]
+fn a_debit_that_the_chain_does_not_know_fails_after_its_last_try() {
+    with(restored(), async |world| {
+        let (wallet, order) = an_order(&world).await;
+        world.chain.reverts.store(true, Ordering::SeqCst);
+        for _ in 0..12 {
+            world.later(Span::mins(3)).await;
+        }
+        assert_eq!(now(&world, &order).await.state, ExchangeState::Failed);
+        assert_eq!(balances(&world, &wallet).await, (100, 100));
+    });
+}
+
+/// The return of an order's tokens that an earlier life requested under another id.
+#[test]
+fn a_return_that_the_chain_has_under_another_id_is_done() {
+    with(restored(), async |world| {
+        let (wallet, order) = an_order(&world).await;
+        let (_, movement) = debit_of(&world, &order).await;
+        let debited = IntentOnChain::Debited;
+        executed(&world, (&movement, debited), debited, |_| {});
+        at_height(&world, 20).await;
+        let held = now(&world, &order).await;
+        let (seen, caller) = (held.doubt().expect("in doubt"), world.caller());
+        let why = "statement 7".to_owned();
+        let finding = RailStatus::Rejected;
+        let resolved = world.wallets.resolve_order(&caller, order.id, seen, finding, why, "test");
+        resolved.await.expect("in doubt");
+        assert_eq!(now(&world, &order).await.state, ExchangeState::Returning);
+        let back = Movement { recipient: movement.recipient, ..movement };
+        executed(&world, (&back, IntentOnChain::Return), IntentOnChain::DebitReturned, |log| {
+            (log.intent.0, log.about) = ([7; 32], movement.intent);
+            (log.vault, log.to) = (wallet.address, wallet.address);
+        });
+        world.chain.reverts.store(true, Ordering::SeqCst);
+        for _ in 0..4 {
+            world.later(Span::secs(30)).await;
+        }
+        assert_eq!(now(&world, &order).await.state, ExchangeState::Failed);
+        assert_eq!(balances(&world, &wallet).await, (100, 100));
+        assert_eq!(alerts(&world).await, [""; 0]);
+    });
+}
