@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::chain::{
-    Address, BlockAt, ChainFault, ChainLog, Executed, IntentKind, IntentOnChain, LogEvent, Plan,
-    Receipt, Sighting, TxHash, Word, intent_word, vault,
+    Address, BlockAt, ChainFault, ChainLog, Executed, IntentKind, IntentOnChain, LogEvent,
+    Movement, Plan, Receipt, Sighting, TxHash, Word, intent_word, vault,
 };
 use domain::chain_tx::Intent;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::exchange::{ExchangeOrder, ExchangeState};
-use domain::ids::{ExchangeId, IntentId};
+use domain::ids::{DepositId, ExchangeId, IntentId};
 use domain::names::words;
 use domain::ports::Controller;
 use domain::time::{Span, Timestamp};
@@ -68,11 +68,30 @@ struct Wanted {
     about: Word,
     /// Vault, token, payee and minor units, as far as the books know them.
     movement: Option<(Address, Address, Address, u64)>,
+    /// Of a release under an id that these books do not have: what they have.
+    known: Option<Known>,
+}
+
+/// Releases of an escrow's request that these books have.
+struct Known {
+    /// The controller's ids of their intents.
+    intents: Vec<Word>,
+    /// Transactions of the other deposits' releases, one for each.
+    taken: Vec<TxHash>,
 }
 
 impl Wanted {
     /// The log of a transaction that is about it.
     fn log_of(&self, receipt: &Receipt) -> Option<Executed> {
+        if let Some(known) = &self.known {
+            let is_it = |log: &&Executed| {
+                (log.as_what, log.about) == (self.as_what, self.about)
+                    && !known.intents.contains(&log.intent)
+                    && compare(self, log).is_ok()
+            };
+            let taken = known.taken.iter().filter(|tx| **tx == receipt.tx).count();
+            return receipt.executed.iter().filter(is_it).nth(taken).copied();
+        }
         let is_it = |log: &&Executed| match self.as_what {
             // Under whatever id.
             IntentOnChain::Return => {
@@ -87,24 +106,27 @@ impl Wanted {
 /// What a search looks for.
 enum Sought<'a> {
     Intent(&'a Intent, Wanted),
+    /// A release under another id, since the time of its deposit.
+    Release(&'a Intent, Wanted, Timestamp),
     /// A sweep, which has no id in the controller.
     Sweep {
         intent: &'a Intent,
         token: Address,
-        /// Minor units.
+        /// In minor units.
         amount: u64,
     },
 }
 
 impl Sought<'_> {
-    /// The intent, and the id by which the controller's logs are found.
-    fn about(&self) -> (&Intent, Word) {
+    /// The intent, the id by which the controller's logs are found, and since when.
+    fn about(&self) -> (&Intent, Word, Timestamp) {
         match self {
-            Sought::Intent(intent, wanted) => (intent, wanted.about),
+            Sought::Intent(intent, wanted) => (intent, wanted.about, intent.created_at),
+            Sought::Release(intent, wanted, since) => (intent, wanted.about, *since),
             Sought::Sweep { intent, token, .. } => {
                 let mut about = Word([0; 32]);
                 about.0[12..].copy_from_slice(&token.0);
-                (intent, about)
+                (intent, about, intent.created_at)
             }
         }
     }
@@ -257,9 +279,20 @@ impl Workers {
             }
             _ => {
                 let state = self.is_executed(wallets, of.address, &intent.plan).await?;
-                let Some(state) = state else { return Ok(false) };
-                let wanted = self.wanted(wallets, of, intent).await?;
-                (state, self.look_down(wallets, of, &Sought::Intent(intent, wanted)).await?)
+                match (state, &intent.plan) {
+                    (Some(state), _) => {
+                        let wanted = self.wanted(wallets, of, intent).await?;
+                        let sought = Sought::Intent(intent, wanted);
+                        (state, self.look_down(wallets, of, &sought).await?)
+                    }
+                    (None, Plan::Release(movement)) => {
+                        match self.released_elsewhere(wallets, of, intent, movement).await? {
+                            Some(judged) => (IntentOnChain::Unknown, Found::Judged(judged)),
+                            None => return Ok(false),
+                        }
+                    }
+                    (None, _) => return Ok(false),
+                }
             }
         };
         let name = words(intent.kind().name());
@@ -376,7 +409,7 @@ impl Workers {
             _ => None,
         };
         let as_what = execution_of(&intent.plan);
-        Ok(Wanted { intent: id, as_what, about: debit.unwrap_or(id), movement })
+        Ok(Wanted { intent: id, as_what, about: debit.unwrap_or(id), movement, known: None })
     }
 
     /// What a transaction says about an intent.
@@ -391,7 +424,7 @@ impl Workers {
             return Ok(Judged::Unrelated);
         };
         match sought {
-            Sought::Intent(intent, wanted) => {
+            Sought::Intent(intent, wanted) | Sought::Release(intent, wanted, _) => {
                 let Some(log) = wanted.log_of(&receipt) else { return Ok(Judged::Unrelated) };
                 if let Some(unsettled) = self.unsettled(wallets, of, &receipt).await? {
                     return Ok(unsettled);
@@ -431,7 +464,7 @@ impl Workers {
         of: &Controller,
         sought: &Sought<'_>,
     ) -> Result<Found, ChainFault> {
-        let (intent, about) = sought.about();
+        let (intent, about, since) = sought.about();
         let head = wallets.chain.head().await?;
         let known = self.searches.all().remove(&intent.id);
         let mut next = known.unwrap_or(Search { to: head, range: RANGE_MAX });
@@ -450,7 +483,7 @@ impl Workers {
                     judged => return Ok(Found::Judged(judged)),
                 }
             }
-            if from == 0 || self.is_before(wallets, from, intent.created_at).await? {
+            if from == 0 || self.is_before(wallets, from, since).await? {
                 return Ok(Found::Nowhere);
             }
             next = Search { to: from - 1, range: (next.range * 2).min(RANGE_MAX) };
@@ -503,6 +536,50 @@ impl Workers {
         })
     }
 
+    /// A release of the same amount from the same escrow, under an id that these books do not have: the
+    /// deposit arrived after the backup, and was found again. `None` if the escrow has the tokens, or
+    /// there is none.
+    async fn released_elsewhere(
+        &self,
+        wallets: &WalletWorld,
+        of: &Controller,
+        intent: &Intent,
+        movement: &Movement,
+    ) -> Result<Option<Judged>, ChainFault> {
+        let mut wanted = self.wanted(wallets, of, intent).await?;
+        let Some((vault, token, _, amount)) = wanted.movement else { return Ok(None) };
+        if wallets.chain.token_balance(token, vault).await? >= amount {
+            return Ok(None);
+        }
+        let id = DepositId(intent.subject);
+        let read = async {
+            let Some(deposit) = self.store.deposit(intent.tenant, id).await? else {
+                return Ok(None);
+            };
+            let Some(request) = deposit.request else { return Ok(None) };
+            let all = self.store.deposits_of_request(deposit.tenant, request).await?;
+            let mut intents = Vec::new();
+            for it in &all {
+                let of_it = self.store.intents_for(it.tenant, it.id.0).await?;
+                intents.extend(of_it.iter().map(|it| intent_word(it.tenant, it.id)));
+            }
+            let others = all.iter().filter(|it| it.id != id);
+            let taken = others.filter_map(|it| it.release_tx).collect();
+            Ok::<_, store::StoreError>(Some((Known { intents, taken }, deposit.paid_at)))
+        };
+        let read = read.await.map_err(|error| {
+            ChainFault::Unreachable(format!("deposits cannot be read: {error}"))
+        })?;
+        let Some((known, since)) = read else { return Ok(None) };
+        (wanted.about, wanted.known) = (movement.reference, Some(known));
+        let sought = Sought::Release(intent, wanted, since);
+        Ok(match self.look_down(wallets, of, &sought).await? {
+            Found::Judged(judged) => Some(judged),
+            Found::Unfinished => Some(Judged::Shallow),
+            Found::Nowhere => None,
+        })
+    }
+
     /// A sweep of this amount that is not these books', since this one was begun; `None` if the
     /// controller has the tokens or has swept none.
     async fn swept_before(
@@ -533,8 +610,13 @@ mod tests {
         let [vault, token, to, other] = [1, 2, 3, 4].map(|it| Address([it; 20]));
         let (intent, about) = (Word([5; 32]), Word([6; 32]));
         let as_what = IntentOnChain::Debited;
-        let wanted =
-            Wanted { intent, as_what, about: intent, movement: Some((vault, token, to, 60)) };
+        let wanted = Wanted {
+            intent,
+            as_what,
+            about: intent,
+            movement: Some((vault, token, to, 60)),
+            known: None,
+        };
         let log = Executed { as_what, intent, about, vault, token, to, amount: 60, log_index: 3 };
         assert_eq!(compare(&wanted, &log), Ok(()));
         for disagrees in [

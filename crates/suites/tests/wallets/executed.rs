@@ -293,3 +293,31 @@ fn a_return_that_the_chain_has_under_another_id_is_done() {
         assert_eq!(alerts(&world).await, [""; 0]);
     });
 }
+
+/// A deposit that arrived after the backup is found again, and its escrow is empty.
+#[test]
+fn a_release_that_the_chain_has_under_another_id_is_done() {
+    for (amount, is_same) in [(25 * COIN, true), (24 * COIN, false)] {
+        with(restored(), async |world| {
+            let wallet = world.wallet().await;
+            let request = world.request(&wallet, 25 * COIN).await;
+            world.chain.reverts.store(true, Ordering::SeqCst);
+            let deposit = world.pay(&request, 25 * COIN).await;
+            world.work().await;
+            let waiting = world.deposit_now(deposit.id).await;
+            let release = intent(&world, waiting.release).await;
+            let Plan::Release(movement) = release.plan else { panic!("{release:?}") };
+            let released = IntentOnChain::Released;
+            executed(&world, (&movement, released), released, |log| {
+                (log.intent.0, log.amount) = ([7; 32], amount.unsigned_abs());
+            });
+            // Not under the id of these books.
+            world.chain.executed.lock().expect("not poisoned").clear();
+            at_height(&world, 20).await;
+            world.later(Span::mins(1)).await;
+            let after = world.deposit_now(deposit.id).await;
+            let tx = is_same.then_some(TX);
+            assert_eq!((after.release_tx, after.completed_at.is_some()), (tx, is_same));
+        });
+    }
+}
