@@ -68,7 +68,12 @@ fn instruction(number: u128, account: &str) -> Instruction {
 }
 
 fn inquiry(of: &Instruction) -> Inquiry {
-    Inquiry { payment: of.payment, attempt: of.attempt, created_at: of.created_at }
+    Inquiry {
+        payment: of.payment,
+        attempt: of.attempt,
+        created_at: of.created_at,
+        recalls: Vec::new(),
+    }
 }
 
 fn bank_config() -> BankConfig {

@@ -578,6 +578,8 @@ pub struct Inquiry {
     pub attempt: AttemptId,
     /// Creation time of the attempt.
     pub created_at: Timestamp,
+    /// Ids of the messages that recall it: what an answer states about them is not about the payment.
+    pub recalls: Vec<String>,
 }
 
 /// A recall as passed to a rail.

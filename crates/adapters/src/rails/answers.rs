@@ -8,8 +8,8 @@ use domain::attempt::AttemptState;
 use domain::ids::{AttemptId, TenantId};
 use domain::money::Money;
 use domain::rail::{
-    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RecallRequest,
-    Submission,
+    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus,
+    RecallRequest, Submission,
 };
 use domain::rail_ids::{Candidate, Candidates, SentIn};
 
@@ -53,7 +53,7 @@ pub(super) fn submissions(
     };
     batch
         .iter()
-        .map(|instruction| match (said.about.remove(&instruction.attempt), &said.doubt) {
+        .map(|instruction| match (said.of(instruction.attempt), &said.doubt) {
             (Some(Ok(report)), _) => Submission::Reported(report),
             (Some(Err(reason)), _) => Submission::Indeterminate(reason),
             (None, Some(doubt)) => Submission::Indeterminate(doubt.clone()),
@@ -77,7 +77,10 @@ pub(super) fn inquiries(
             // The tenant and the amount of an inquiry are unknown here; matching needs neither.
             let nothing = Money::new(0, domain::currency::Currency::Usd);
             let nobody = TenantId(uuid::Uuid::nil());
-            let sent = asked.iter().map(|one| candidate(nobody, one.payment, one.attempt, nothing));
+            let sent = asked.iter().map(|one| Candidate {
+                recalls: one.recalls.clone(),
+                ..candidate(nobody, one.payment, one.attempt, nothing)
+            });
             Answered::read(rail, &bytes, sent.collect(), None, &STATUS_REPORTS)
         }
     };
@@ -87,7 +90,7 @@ pub(super) fn inquiries(
     };
     asked
         .iter()
-        .map(|inquiry| match (said.about.remove(&inquiry.attempt), &said.doubt) {
+        .map(|inquiry| match (said.of(inquiry.attempt), &said.doubt) {
             (Some(Ok(report)), _) => InquiryAnswer::Reported(report),
             (Some(Err(reason)), _) => InquiryAnswer::NoAnswer(reason),
             (None, Some(doubt)) => InquiryAnswer::NoAnswer(doubt.clone()),
@@ -103,12 +106,21 @@ pub(super) fn recall(rail: &RailId, recall: &RecallRequest, delivery: Delivery) 
         Delivery::NotSent(reason) => return Submission::NotSent(reason),
         Delivery::Unclear(reason) => return Submission::Indeterminate(reason),
         Delivery::Answered(bytes) => {
-            let asked = candidate(recall.tenant, recall.payment, recall.attempt, recall.amount);
+            let asked = Candidate {
+                recalls: vec![recall.recall.message_id()],
+                ..candidate(recall.tenant, recall.payment, recall.attempt, recall.amount)
+            };
             Answered::read(rail, &bytes, vec![asked], None, &[Kind::Camt029])
         }
     };
     let said = said.and_then(|mut said| {
-        let own = said.about.remove(&recall.attempt);
+        let own =
+            match (said.of_recalls.remove(&recall.attempt), said.about.remove(&recall.attempt)) {
+                (Some(_), Some(_)) => {
+                    Some(Err("it contradicts itself about the recall".to_owned()))
+                }
+                (of_recall, other) => of_recall.or(other),
+            };
         own.unwrap_or_else(|| Err(said.doubt.unwrap_or("it does not mention the recall".into())))
     });
     said.map_or_else(Submission::Indeterminate, Submission::Reported)
@@ -140,6 +152,8 @@ fn candidate(
 /// A document's reports on the attempts in question.
 struct Answered {
     about: HashMap<AttemptId, Result<RailReport, String>>,
+    /// The same on their recalls.
+    of_recalls: HashMap<AttemptId, Result<RailReport, String>>,
     /// Why an attempt that is not mentioned may still be affected.
     doubt: Option<String>,
 }
@@ -160,8 +174,11 @@ impl Answered {
             return Err(format!("the answer is a {}, not a {wanted}", kind.name()));
         }
         let candidates = Candidates::new(sent);
-        let mut said =
-            Answered { about: HashMap::new(), doubt: statement.complaints.first().cloned() };
+        let mut said = Answered {
+            about: HashMap::new(),
+            of_recalls: HashMap::new(),
+            doubt: statement.complaints.first().cloned(),
+        };
         for complaint in &statement.complaints {
             tracing::warn!(%rail, complaint, "an entry of the rail's answer is unreadable");
         }
@@ -193,13 +210,82 @@ impl Answered {
 
     fn keep(&mut self, report: RailReport) {
         let attempt = report.attempt;
-        let outcome = match self.about.get(&attempt) {
+        let known = match report.status {
+            RailStatus::Recall(_) => &mut self.of_recalls,
+            _ => &mut self.about,
+        };
+        let outcome = match known.get(&attempt) {
             Some(Ok(earlier)) if earlier.status == report.status => return,
             Some(_) => {
                 Err(format!("{}: it contradicts itself about attempt {attempt}", report.source))
             }
             None => Ok(report),
         };
-        self.about.insert(attempt, outcome);
+        known.insert(attempt, outcome);
+    }
+
+    /// What it says about an attempt: about the payout, else about its recall.
+    fn of(&mut self, attempt: AttemptId) -> Option<Result<RailReport, String>> {
+        match (self.about.remove(&attempt), self.of_recalls.remove(&attempt)) {
+            (Some(own), Some(_)) => {
+                tracing::warn!(%attempt, "the rail's answer about a payment also mentions its recall, ignored");
+                Some(own)
+            }
+            (own, of_recall) => own.or(of_recall),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::rail::RecallAnswer;
+
+    use super::super::scripted::inquiry;
+    use super::*;
+
+    /// What a bank says about the message of a recall ends no payment.
+    #[test]
+    fn an_answer_about_a_recall_is_not_one_about_its_payment() {
+        let recall = "0192a6c58f4e7b0bb3c1aaaaaaaaaaaa";
+        let asked = Inquiry { recalls: vec![recall.to_owned()], ..inquiry(1) };
+        let status = |message: &str, code: &str| {
+            format!(
+                "<OrgnlGrpInfAndSts><OrgnlMsgId>{message}</OrgnlMsgId></OrgnlGrpInfAndSts>\
+                 <OrgnlPmtInfAndSts><OrgnlPmtInfId>{message}</OrgnlPmtInfId><TxInfAndSts>\
+                 <OrgnlInstrId>{}</OrgnlInstrId><OrgnlEndToEndId>{}</OrgnlEndToEndId><TxSts>{code}</TxSts>\
+                 </TxInfAndSts></OrgnlPmtInfAndSts>",
+                asked.attempt.instruction_id(),
+                asked.payment.end_to_end_id()
+            )
+        };
+        let answer = |reports: &[String]| {
+            let report = |body: &String| {
+                format!(
+                    "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pain.002.001.03\"><CstmrPmtStsRpt>\
+                     <GrpHdr><MsgId>B-1</MsgId></GrpHdr>{body}</CstmrPmtStsRpt></Document>"
+                )
+            };
+            let reports: String = reports.iter().map(report).collect();
+            let text = format!("<All>{reports}</All>").into_bytes();
+            let rail = RailId::new("pak-raast");
+            inquiries(&rail, std::slice::from_ref(&asked), Delivery::Answered(text)).remove(0)
+        };
+        let of = |answer: InquiryAnswer| match answer {
+            InquiryAnswer::Reported(report) => report.status,
+            other => panic!("{other:?}"),
+        };
+        let message = "0192a6c58f4e7b0bb3c1bbbbbbbbbbbb";
+        let refused = RailStatus::Recall(RecallAnswer::Refused);
+        for id in [recall.to_owned(), recall.to_uppercase()] {
+            assert_eq!(of(answer(&[status(&id, "RJCT")])), refused, "{id}");
+            let pending = RailStatus::Recall(RecallAnswer::Pending);
+            assert_eq!(of(answer(&[status(&id, "ACSC")])), pending, "{id}");
+        }
+        // Beside the payment's own status, that one counts.
+        for order in [[recall, message], [message, recall]] {
+            let code = |id: &str| if id == recall { "RJCT" } else { "ACSC" };
+            let both = order.map(|id| status(id, code(id)));
+            assert_eq!(of(answer(&both)), RailStatus::Settled, "{order:?}");
+        }
     }
 }

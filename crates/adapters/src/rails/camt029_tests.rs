@@ -405,3 +405,40 @@ fn an_answer_that_excludes_itself_decides_nothing() {
     assert_eq!(of("PECR", "RJCR"), RailStatus::Recall(Refused));
     assert_eq!(of("PDCR", "ACCR"), RailStatus::Recall(Accepted));
 }
+
+/// camt.029.001.01, in the structure of its schema: it answers a case, and lists no transaction.
+#[test]
+fn the_first_version_is_read_as_its_successors() {
+    let name = "camt.029.001.01";
+    let resolution = |sts: &str| {
+        format!(
+            "<{name}><Assgnmt><Id>R-1</Id><Assgnr>HABBPKKA</Assgnr><Assgne>DEMOAEAD</Assgne>\
+             <CreDtTm>2026-11-22T10:00:00</CreDtTm></Assgnmt><RslvdCase><Id>{SIMPLE}</Id><Cretr>DEMOAEAD</Cretr></RslvdCase>\
+             <Sts>{sts}</Sts></{name}>"
+        )
+    };
+    let own = |body: &str| {
+        let namespace = version("01");
+        body.replacen(&format!("<{name}>"), &format!("<{name} xmlns=\"{namespace}\">"), 1)
+    };
+    let inside = |body: &str| format!("<Document xmlns=\"{}\">{body}</Document>", version("01"));
+    for (code, answer) in
+        [("CNCL", Accepted), ("IPAY", Accepted), ("RJCR", Refused), ("PDCR", Pending)]
+    {
+        let body = resolution(&format!("<Conf>{code}</Conf>"));
+        for text in [inside(&body), own(&body)] {
+            let report = read_one(&text);
+            assert_eq!(report.said.status, RailStatus::Recall(answer), "{code}");
+            assert_eq!(ids(&report).instruction.as_deref(), Some(SIMPLE), "{code}");
+            assert_eq!(report.said.source, "camt.029 R-1");
+        }
+    }
+    // Other outcomes of an investigation are for users, whatever form they have.
+    let modified = read_one(&inside(&resolution("<Conf>MODI</Conf>")));
+    assert!(matches!(modified.said.status, RailStatus::Unrecognised(_)), "{modified:?}");
+    for sts in ["<DplctOf><Id>C-2</Id></DplctOf>", "<AssgnmtCxlConf>true</AssgnmtCxlConf>"] {
+        let text = inside(&resolution(sts));
+        let found = reports::read(text.as_bytes()).expect("readable");
+        assert_eq!((found.entries.len(), found.complaints.len()), (0, 1), "{sts}");
+    }
+}

@@ -282,6 +282,73 @@ fn first_versions_are_read_as_their_successors() {
     assert_eq!(entry.ids.end_to_end.as_deref(), Some(SIMPLE));
 }
 
+/// pacs.004.001.01, in the structure of its schema: its reasons and charges have names of their own.
+#[test]
+fn the_first_version_of_a_return_is_read_as_its_successors() {
+    let name = "pacs.004.001.01";
+    let said = "<RtrRsnInf><RtrOrgtr><Nm>Bank</Nm></RtrOrgtr><RtrRsn><Cd>AC04</Cd></RtrRsn>\
+                <AddtlRtrRsnInf>closed</AddtlRtrRsnInf></RtrRsnInf>";
+    let header = |more: &str| {
+        format!(
+            "<GrpHdr><MsgId>B-17</MsgId><CreDtTm>2026-11-22T10:00:00</CreDtTm><NbOfTxs>1</NbOfTxs>{more}\
+             <SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr>"
+        )
+    };
+    let of_group = |reason: &str| {
+        format!(
+            "<OrgnlGrpInf><OrgnlMsgId>M-1</OrgnlMsgId><OrgnlMsgNmId>pacs.008.001.01</OrgnlMsgNmId>{reason}</OrgnlGrpInf>"
+        )
+    };
+    let transaction = format!(
+        "<TxInf><RtrId>R-1</RtrId><OrgnlPmtInfId>P-1</OrgnlPmtInfId><OrgnlInstrId>{SIMPLE}</OrgnlInstrId>\
+         <OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><OrgnlTxId>T-1</OrgnlTxId>\
+         <OrgnlIntrBkSttlmAmt Ccy=\"PKR\">379.12</OrgnlIntrBkSttlmAmt><RtrdIntrBkSttlmAmt Ccy=\"PKR\">378.12</RtrdIntrBkSttlmAmt>\
+         <IntrBkSttlmDt>2026-11-22</IntrBkSttlmDt><RtrdInstdAmt Ccy=\"PKR\">379.12</RtrdInstdAmt><ChrgBr>SHAR</ChrgBr>\
+         <ChrgsInf><ChrgsAmt Ccy=\"PKR\">1.00</ChrgsAmt><ChrgsPty><FinInstnId><BIC>HABBPKKA</BIC></FinInstnId></ChrgsPty></ChrgsInf>\
+         {said}</TxInf>"
+    );
+    let body = |inner: &str| format!("<{name}>{inner}</{name}>");
+    let forms = |body: String| {
+        let own =
+            body.replacen(&format!("<{name}>"), &format!("<{name} xmlns=\"{ISO}{name}\">"), 1);
+        [document(name, &body), own]
+    };
+    for text in forms(body(&(header("") + &of_group("") + &transaction))) {
+        let report = sole(&text);
+        let ids = report.ids().next().expect("ids");
+        assert_eq!((ids.message.as_deref(), ids.block.as_deref()), (Some("M-1"), Some("P-1")));
+        assert_eq!(
+            (ids.instruction.as_deref(), ids.end_to_end.as_deref()),
+            (Some(SIMPLE), Some(SIMPLE))
+        );
+        let said = report.said;
+        assert_eq!(said.status, domain::rail::RailStatus::Returned);
+        assert_eq!(
+            (said.return_id.as_deref(), said.info.as_deref()),
+            (Some("R-1"), Some("closed"))
+        );
+        assert_eq!(said.reasons, ["AC04"]);
+        assert_eq!(
+            (said.amount.map(|it| it.minor), said.charges.map(|it| it.minor)),
+            (Some(37_812), Some(100))
+        );
+    }
+    // A whole message in one sum, with the reason of the message.
+    let total =
+        "<GrpRtr>true</GrpRtr><TtlRtrdIntrBkSttlmAmt Ccy=\"PKR\">389.12</TtlRtrdIntrBkSttlmAmt>";
+    for text in forms(body(&(header(total) + &of_group(said)))) {
+        let report = sole(&text);
+        assert!(
+            matches!(report.about, domain::rail::About::Batch { count: Some(1), .. }),
+            "{:?}",
+            report.about
+        );
+        assert_eq!(report.said.status, domain::rail::RailStatus::Returned);
+        assert_eq!(report.said.reasons, ["AC04"]);
+        assert_eq!(report.said.amount.map(|it| it.minor), Some(38_912));
+    }
+}
+
 /// A credit with a code of returns is one, without `RvslInd` and `RtrInf`.
 #[test]
 fn codes_of_returns_are_returns() {

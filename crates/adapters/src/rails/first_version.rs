@@ -3,8 +3,10 @@
 
 use super::xml_read::Element;
 
-/// Names of elements that were changed: reasons and their texts.
-const RENAMED: [(&str, &str); 6] = [
+/// Names of elements that were changed: reasons and their texts, and the charges of a return.
+const RENAMED: [(&str, &str); 8] = [
+    ("ChrgsAmt", "Amt"),
+    ("ChrgsPty", "Agt"),
     ("StsRsn", "Rsn"),
     ("AddtlStsRsnInf", "AddtlInf"),
     ("RtrRsn", "Rsn"),

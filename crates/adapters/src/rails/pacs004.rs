@@ -65,6 +65,8 @@ fn report(
             .or_else(|| iso::id(transaction, &["OrgnlTxId"])),
         end_to_end: iso::id(transaction, &["OrgnlEndToEndId"]),
         message: of_transaction.or_else(|| message.map(str::to_owned)),
+        // Only the first version has it.
+        block: iso::id(transaction, &["OrgnlPmtInfId"]),
         ..ReportIds::default()
     };
     let returned = ["RtrdIntrBkSttlmAmt", "RtrdInstdAmt"].into_iter();

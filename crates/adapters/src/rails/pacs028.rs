@@ -58,6 +58,7 @@ mod tests {
             payment: PaymentId(Uuid::from_u128(1)),
             attempt: AttemptId(Uuid::from_u128(2)),
             created_at: Timestamp(0),
+            recalls: Vec::new(),
         };
         assert_eq!(
             compose("q1".to_owned(), Timestamp(0), &Profile::default(), &[inquiry]).xml,

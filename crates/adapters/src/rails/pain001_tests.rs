@@ -372,6 +372,7 @@ fn ids_have_the_profiles_form() {
             payment: batch[0].payment,
             attempt: batch[0].attempt,
             created_at: batch[0].created_at,
+            recalls: Vec::new(),
         }],
     );
     assert_eq!(at(&sent.xml, "OrgnlInstrId"), Some("0190000000004000"), "named as it was sent");

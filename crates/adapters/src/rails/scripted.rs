@@ -99,5 +99,5 @@ pub(super) fn instruction(number: u128) -> Instruction {
 
 pub(super) fn inquiry(number: u128) -> Inquiry {
     let Instruction { payment, attempt, created_at, .. } = instruction(number);
-    Inquiry { payment, attempt, created_at }
+    Inquiry { payment, attempt, created_at, recalls: Vec::new() }
 }

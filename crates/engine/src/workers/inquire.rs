@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::attempt::Attempt;
 use domain::ids::PaymentId;
 use domain::job::Job;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId};
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailStatus};
 use futures_util::future::join_all;
 use store::Record;
 use tracing::Instrument as _;
@@ -125,14 +125,28 @@ impl Workers {
     }
 
     async fn ask_once(&self, rail: &RailId, asks: &[Ask]) -> Vec<InquiryAnswer> {
-        let inquiries: Vec<Inquiry> = asks
-            .iter()
-            .map(|Ask { attempt, .. }| Inquiry {
+        let mut inquiries = Vec::with_capacity(asks.len());
+        for Ask { attempt, order, .. } in asks {
+            // Payouts of orders are not recalled.
+            let recalls = match order {
+                Some(_) => Ok(Vec::new()),
+                None => self.store.recalls(attempt.tenant, attempt.payment).await,
+            };
+            let recalls = match recalls {
+                Ok(recalls) => recalls.iter().map(|it| it.id.message_id()).collect(),
+                Err(error) => {
+                    tracing::warn!(%error, "recall read failed, inquiry will be retried");
+                    let why = "the recalls of a payment cannot be read".to_owned();
+                    return vec![InquiryAnswer::NoAnswer(why); asks.len()];
+                }
+            };
+            inquiries.push(Inquiry {
                 payment: attempt.payment,
                 attempt: attempt.id,
                 created_at: attempt.created_at,
-            })
-            .collect();
+                recalls,
+            });
+        }
         failpoint::reach(Failpoint::BeforeInquiry);
         let answers = match self.world.rails.get(rail) {
             Some(connected) => {
@@ -152,7 +166,17 @@ impl Workers {
         answers
     }
 
-    async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
+    async fn answered(&self, ask: &Ask, mut answer: InquiryAnswer) {
+        // What the bank says about a recall is no answer about its payment.
+        if let InquiryAnswer::Reported(report) = &answer
+            && matches!(report.status, RailStatus::Recall(_))
+        {
+            let (tenant, payment) = (ask.job.tenant, ask.attempt.payment);
+            let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
+            self.apply(tenant, payment, action).await;
+            let why = "the bank answers about the recall alone".to_owned();
+            answer = InquiryAnswer::NoAnswer(why);
+        }
         let is_not_found = answer == InquiryAnswer::NotFound;
         // A worker that lost the job's fence repeats nothing.
         if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some()

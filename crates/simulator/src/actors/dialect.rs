@@ -44,8 +44,12 @@ struct Sent {
 
 impl Sent {
     fn status(&self, standings: &impl Standings) -> Option<RailStatus> {
-        let inquiry =
-            Inquiry { payment: self.payment, attempt: self.attempt, created_at: self.created_at };
+        let inquiry = Inquiry {
+            payment: self.payment,
+            attempt: self.attempt,
+            created_at: self.created_at,
+            recalls: Vec::new(),
+        };
         standings.status(&self.rail, &inquiry)
     }
 

@@ -65,7 +65,10 @@ impl Auditor {
             let payment = PaymentId(id(open.payment));
             let attempt = open.attempt.map(|(attempt, rail, at)| {
                 let attempt = AttemptId(id(attempt));
-                (Inquiry { payment, attempt, created_at: Timestamp(at) }, RailId::new(&rail))
+                (
+                    Inquiry { payment, attempt, created_at: Timestamp(at), recalls: Vec::new() },
+                    RailId::new(&rail),
+                )
             });
             ForPeople {
                 tenant: TenantId(Uuid::from_bytes(open.tenant)),

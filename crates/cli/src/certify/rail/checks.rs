@@ -232,7 +232,12 @@ impl Probe {
 
     fn strange_inquiry(&self) -> Inquiry {
         let id = Uuid::new_v4();
-        Inquiry { payment: PaymentId(id), attempt: AttemptId(id), created_at: now() }
+        Inquiry {
+            payment: PaymentId(id),
+            attempt: AttemptId(id),
+            created_at: now(),
+            recalls: Vec::new(),
+        }
     }
 
     async fn unknown_inquiry(&mut self) -> Judged {
@@ -532,7 +537,7 @@ async fn callback_repeated(inbox: &Inbox) -> Judged {
 
 fn inquiry_of(instruction: &Instruction) -> Inquiry {
     let Instruction { payment, attempt, created_at, .. } = *instruction;
-    Inquiry { payment, attempt, created_at }
+    Inquiry { payment, attempt, created_at, recalls: Vec::new() }
 }
 
 fn attempt_of(report: &BankReport) -> Option<AttemptId> {

@@ -345,7 +345,12 @@ fn the_engine_s_terms_are_equivalent() {
     let mut core = bank(Behaviour::instant());
     let order = instruction("0003");
     let rail = order.rail.clone();
-    let inquiry = Inquiry { payment: order.payment, attempt: order.attempt, created_at: START };
+    let inquiry = Inquiry {
+        payment: order.payment,
+        attempt: order.attempt,
+        created_at: START,
+        recalls: Vec::new(),
+    };
     let Ok(before) = core.inquire_attempt(&rail, &inquiry);
     assert_eq!(before, InquiryAnswer::NotFound);
     let Ok(Submission::Reported(report)) = core.receive_instruction(&order, START) else {
