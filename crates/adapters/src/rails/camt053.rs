@@ -199,7 +199,7 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
         let known = (booked, credit, iso::charges(booking.all("Chrgs")));
         push(booking, (booking, ReportIds::default(), None), known, statement);
     }
-    let is_alone = parts.len() == 1;
+    let is_alone = parts.len() == 1 && parts.iter().all(refs::Part::is_whole);
     let mut read = Vec::with_capacity(parts.len());
     for part in parts {
         let own = if is_alone { Some(booked) } else { part.amount(booking)? };

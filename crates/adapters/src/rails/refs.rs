@@ -16,7 +16,7 @@ pub(super) struct Part<'a> {
     /// The element that describes it: `TxDtls`, or the booking itself.
     pub(super) details: &'a Element,
     pub(super) ids: ReportIds,
-    /// Whether it is the only part of the booking, so that it has the booking's amount and
+    /// Whether it is the only transaction of the booking, so that it has the booking's amount and
     /// reference.
     is_alone: bool,
     /// A whole message in one sum, with the number of transactions if stated.
@@ -25,6 +25,11 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
+    /// Whether the booking's amount is its own: of the only transaction, or of a whole batch.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.is_alone || self.batch.is_some()
+    }
+
     /// Its amount; `Ok(None)` if there is none.
     pub(super) fn amount(&self, booking: &Element) -> Result<Option<Money>, String> {
         Ok(self.amounts(booking)?.first().copied())
@@ -86,24 +91,25 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
             let total = batch
                 .child("TtlAmt")
                 .or_else(|| booking.child("Amt").filter(|_| groups.len() == 1));
-            let counted = batch.text_at(&["NbOfTxs"]).and_then(|text| text.parse().ok());
             let ids = ReportIds { reference: reference.clone(), ..whole };
             parts.push(Part {
                 details: listed.first().copied().unwrap_or(booking),
                 ids,
                 is_alone: false,
-                batch: Some(counted),
+                batch: Some(stated(group)),
                 total,
             });
             continue;
         }
+        // The booking is a sum of several, of which the others are left out.
+        let is_alone = count == 1 && stated(group).is_none_or(|stated| stated <= 1);
         for (index, details) in listed.iter().enumerate() {
             let mut ids = ids(details, &whole);
             let is_return = iso::is_return(details, booking);
-            elsewhere::complete(&mut ids, details, Some(booking).filter(|_| count == 1), is_return);
+            elsewhere::complete(&mut ids, details, Some(booking).filter(|_| is_alone), is_return);
             ids.place = Some((index + 1, listed.len()));
-            ids.reference = ids.reference.or_else(|| reference.clone().filter(|_| count == 1));
-            parts.push(Part { details, ids, is_alone: count == 1, batch: None, total: None });
+            ids.reference = ids.reference.or_else(|| reference.clone().filter(|_| is_alone));
+            parts.push(Part { details, ids, is_alone, batch: None, total: None });
         }
     }
     if parts.is_empty() {
@@ -116,13 +122,17 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
     parts
 }
 
+/// Number of transactions that a batch states.
+fn stated(group: &Element) -> Option<usize> {
+    group.text_at(&["Btch", "NbOfTxs"])?.parse().ok()
+}
+
 /// Whether the only listed transaction describes a batch of several.
 fn is_summary(group: &Element) -> bool {
     let mut listed = group.all("TxDtls");
     let (Some(only), None) = (listed.next(), listed.next()) else { return false };
-    let counted = group.text_at(&["Btch", "NbOfTxs"]).and_then(|text| text.parse::<usize>().ok());
     let ids = ids(only, &ReportIds::default());
-    counted.is_some_and(|count| count > 1)
+    stated(group).is_some_and(|count| count > 1)
         && ids.end_to_end.is_none()
         && !ids.strong().any(domain::rail_ids::looks_like_ours)
 }

@@ -1028,6 +1028,41 @@ fn totals_that_do_not_fit_are_reported() {
     }
 }
 
+/// The sum of a batch is the amount of none of its payments, however few of them are listed.
+#[test]
+fn a_payment_of_a_batch_has_its_own_amount_alone() {
+    let listed = |id: &str, amount: &str| {
+        format!("<TxDtls><Refs><EndToEndId>{id}</EndToEndId></Refs>{amount}</TxDtls>")
+    };
+    let own = "<Amt Ccy=\"PKR\">379.12</Amt>";
+    let deep = "<AmtDtls><TxAmt><Amt Ccy=\"PKR\">379.12</Amt></TxAmt></AmtDtls>";
+    let other = listed("theirs", "<Amt Ccy=\"PKR\">620.88</Amt>");
+    for (batch, details, amount) in [
+        ("<Btch><NbOfTxs>2</NbOfTxs></Btch>", listed(SIMPLE, own) + &other, Some(37_912)),
+        ("", listed(SIMPLE, own) + &other, Some(37_912)),
+        ("", listed(SIMPLE, deep) + &other, Some(37_912)),
+        ("<Btch><NbOfTxs>2</NbOfTxs></Btch>", listed(SIMPLE, own), Some(37_912)),
+        ("<Btch><NbOfTxs>2</NbOfTxs></Btch>", listed(SIMPLE, deep), Some(37_912)),
+        // Never the sum.
+        ("<Btch><NbOfTxs>2</NbOfTxs></Btch>", listed(SIMPLE, ""), None),
+        ("", listed(SIMPLE, "") + &other, None),
+        // The only one has the amount by which the account was moved.
+        ("<Btch><NbOfTxs>1</NbOfTxs></Btch>", listed(SIMPLE, own), Some(100_000)),
+        ("", listed(SIMPLE, ""), Some(100_000)),
+    ] {
+        let entry = format!(
+            "<Ntry><Amt Ccy=\"PKR\">1000.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>\
+             <NtryDtls>{batch}{details}</NtryDtls></Ntry>"
+        );
+        let found = read(notice("08", &entry).as_bytes()).expect("readable");
+        let is_it = |report: &&BankReport| {
+            report.ids().any(|ids| ids.end_to_end.as_deref() == Some(SIMPLE))
+        };
+        let report = found.entries.iter().find(is_it).expect("listed");
+        assert_eq!(report.said.amount.map(|it| it.minor), amount, "{batch}{details}");
+    }
+}
+
 fn status_report(group: &str, blocks: &str) -> String {
     let body = format!(
         "<OrgnlGrpInfAndSts><OrgnlMsgId>{MESSAGE}</OrgnlMsgId>{group}</OrgnlGrpInfAndSts>{blocks}"
