@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::attempt::Attempt;
 use domain::bank_statement::BankStatement;
 use domain::currency::Currency;
-use domain::exchange::{ExchangeOrder, ReportedAmount};
+use domain::exchange::{ExchangeOrder, ExchangeState, ReportedAmount};
 use domain::ids::{PaymentId, TenantId};
 use domain::money::Money;
 use domain::payment::{Payment, PaymentState};
 use domain::ports::Rail;
-use domain::rail::{About, BankReport, RailId, Said};
+use domain::rail::{About, BankReport, RailId, RailStatus, Said};
 use domain::rail_ids::{self, ReportIds, Unmatched};
 use domain::sender_limit::Sender;
+use domain::wallet_effects::{Alert, AlertKind};
 use store::{StoreError, StrayReport};
 
 use super::Workers;
@@ -33,6 +34,14 @@ fn is_about(attempt: &Attempt, rail: &RailId, ids: &ReportIds) -> bool {
     let mut own = [&ids.uetr, &ids.instruction].into_iter().flatten();
     attempt.rail == *rail && !attempt.was_not_sent()
         || own.any(|id| rail_ids::whole(id) == Some(attempt.id.0))
+}
+
+/// What users do about a payout of what has ended here.
+const ENDED: &str = "see \"paid after its end\" in the runbook";
+
+/// Whether a report says that the bank pays, or has the instruction.
+const fn pays(status: &RailStatus) -> bool {
+    matches!(status, RailStatus::Received | RailStatus::Accepted | RailStatus::Settled)
 }
 
 /// What a report of a payout that was not sent over this rail means, for users. `what` is a payment or
@@ -103,6 +112,36 @@ impl Owed<'_> {
         }
     }
 
+    /// The alert that a bank pays it although it has ended here without a payout; `None` if it has not.
+    fn ended_alert(self) -> Option<Alert> {
+        match self {
+            Owed::Payment(payment) => {
+                let state = payment.standing.state;
+                let is_ended = matches!(
+                    state,
+                    PaymentState::Rejected | PaymentState::Failed | PaymentState::Canceled
+                );
+                let what = format!(
+                    "a bank pays a payment that is {} here, and whose amount the client has again: {ENDED}",
+                    state.name()
+                );
+                let kind = AlertKind::Discrepancy;
+                is_ended.then_some(Alert { kind, subject: payment.id.0, what })
+            }
+            Owed::Order(order) => {
+                let state = order.state;
+                let is_ended = matches!(state, ExchangeState::Failed | ExchangeState::Cancelled);
+                let what = format!(
+                    "a bank pays out an exchange order that is {} here, and whose tokens are free in the books: \
+                     block its wallet; {ENDED}",
+                    state.name()
+                );
+                let kind = AlertKind::Payout;
+                is_ended.then_some(Alert { kind, subject: order.id.0, what })
+            }
+        }
+    }
+
     /// A report of it, as it was before it was held.
     fn stray(self, what: &str, is_held: bool) -> StrayReport {
         let (name, state, is_sent) = match self {
@@ -146,7 +185,10 @@ impl Workers {
         let owed = payments.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
         let by_id: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
         let mut held = BTreeSet::new();
-        for report in reports {
+        // A report of one alone comes first: it may name the amount.
+        let is_of_one = |report: &&&BankReport| matches!(report.about, About::One(_));
+        let of_others = reports.iter().filter(|report| !is_of_one(report));
+        for report in reports.iter().filter(is_of_one).chain(of_others) {
             let mut is_known = false;
             let about: BTreeMap<PaymentId, &ReportIds> = report
                 .ids()
@@ -160,6 +202,9 @@ impl Workers {
                     return false;
                 };
                 held.extend(is_held.then_some(owed.payment()));
+                if pays(&report.said.status) && !self.alert_of_ended(rail, owed, ids).await {
+                    return false;
+                }
                 strays.push(owed.stray(&what, held.contains(&owed.payment())));
             }
             if !is_known && !report.ids().all(|ids| ids.may_be_anothers) {
@@ -181,7 +226,10 @@ impl Workers {
         let ids = || entries().map(|entry| &entry.ids);
         let queued = self.store.queued_named(ids()).await?;
         let mut orders = self.store.exchanges_named(ids()).await?;
-        orders.retain(|order| order.state.is_unpaid());
+        orders.retain(|order| {
+            let is_ended = matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled);
+            order.state.is_unpaid() || is_ended
+        });
         let owed = queued.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
         let owed: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
         for entry in entries() {
@@ -194,12 +242,33 @@ impl Workers {
                 match self.hold_unsent(rail, *it, (&entry.ids, &what, paid)).await {
                     Some(true) => strays.push(it.stray(&what, true)),
                     // Reconciliation reports an entry that matches no attempt.
-                    Some(false) => {}
+                    Some(false) if self.alert_of_ended(rail, *it, &entry.ids).await => {}
+                    Some(false) => return Ok(false),
                     None => return Ok(false),
                 }
             }
         }
         Ok(true)
+    }
+
+    /// Operators learn of what a bank pays although it has ended here, unless it may be an attempt of
+    /// these books; `false` if that is not known.
+    async fn alert_of_ended(&self, rail: &dyn Rail, owed: Owed<'_>, ids: &ReportIds) -> bool {
+        let Some(alert) = owed.ended_alert() else { return true };
+        let tenant = owed.tenant();
+        match self.store.attempts(tenant, owed.payment()).await {
+            // Rails may share an account: a payout that was returned is booked there, too.
+            Ok(made)
+                if made.iter().any(|it| {
+                    is_about(it, rail.id(), ids) || !it.state.is_refused() && !it.was_not_sent()
+                }) => {}
+            Ok(_) => self.raise(tenant, alert).await,
+            Err(error) => {
+                tracing::warn!(%error, "attempt read failed, reports will be fetched again");
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether it is held because of a report; `None` if that is not known.

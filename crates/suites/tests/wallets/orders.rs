@@ -309,6 +309,54 @@ impl Rail for Reporting {
     }
 }
 
+fn said(status: RailStatus, amount: Option<Money>) -> Said {
+    Said {
+        status,
+        reasons: Vec::new(),
+        info: None,
+        bank_reference: Some("BANK-7".to_owned()),
+        return_id: None,
+        account: None,
+        amount,
+        other_amounts: Vec::new(),
+        charges: None,
+        source: "camt.054 B-1".to_owned(),
+    }
+}
+
+/// As after the restore of a backup from before its payout, which the client did not wait for.
+#[test]
+fn an_order_that_a_bank_pays_after_its_end_is_work_for_a_person() {
+    for (status, is_paid) in [
+        (RailStatus::Settled, true),
+        (RailStatus::Accepted, true),
+        (RailStatus::Rejected, false),
+        (RailStatus::Returned, false),
+    ] {
+        with(Setup::default(), async |world| {
+            let (wallet, rail) = (world.wallet().await, Reporting(RailId::new("pak-raast")));
+            world.fund(&wallet, 100 * COIN).await;
+            let order = made(&world, &wallet, COIN).await;
+            let cancelled = world.wallets.cancel_order(&world.caller(), order.id, None).await;
+            cancelled.expect("it has not begun");
+            let id = PaymentId(order.id.0);
+            let ids = ReportIds { end_to_end: Some(id.end_to_end_id()), ..ReportIds::default() };
+            let said = said(status.clone(), Some(order.payout));
+            let report = BankReport { about: About::One(ids), said };
+            let page = Reports { reports: vec![report], ..Reports::default() };
+            for _ in 0..2 {
+                assert!(world.workers.take_in(&rail, &page).await);
+            }
+            let alerts = world.store.alerts(TENANT, 9).await.expect("readable");
+            let of_order = alerts.iter().filter(|(_, it)| it.subject == order.id.0);
+            let texts: Vec<&str> = of_order.map(|(_, it)| it.what.as_str()).collect();
+            assert_eq!(texts.len(), usize::from(is_paid), "{status}: {texts:?}");
+            assert!(texts.iter().all(|it| it.contains("cancelled here")), "{texts:?}");
+            assert_eq!(now(&world, &order).await.state, ExchangeState::Cancelled);
+        });
+    }
+}
+
 /// As after the restore of a backup from before its payout.
 #[test]
 fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
@@ -319,18 +367,7 @@ fn an_order_that_a_bank_reports_although_it_was_not_sent_is_held() {
         let id = PaymentId(order.id.0);
         // The rate moved by then, within the band.
         let paid = Money::new(order.payout.minor * 1_005 / 1_000, order.payout.currency);
-        let said = Said {
-            status: RailStatus::Settled,
-            reasons: Vec::new(),
-            info: None,
-            bank_reference: Some("BANK-7".to_owned()),
-            return_id: None,
-            account: None,
-            amount: Some(paid),
-            other_amounts: Vec::new(),
-            charges: None,
-            source: "camt.054 B-1".to_owned(),
-        };
+        let said = said(RailStatus::Settled, Some(paid));
         let ids = ReportIds { end_to_end: Some(id.end_to_end_id()), ..ReportIds::default() };
         let report = BankReport { about: About::One(ids), said };
         let page = Reports { reports: vec![report], ..Reports::default() };
