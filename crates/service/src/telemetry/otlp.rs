@@ -117,7 +117,7 @@ enum CollectorAnswer {
 }
 
 impl Answers {
-    fn note(&self, answer: CollectorAnswer) {
+    fn keep(&self, answer: CollectorAnswer) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = answer;
     }
 
@@ -300,7 +300,7 @@ impl Collector {
             BodyFault::TooLarge => format!("more than {ANSWER_MAX_BYTES} bytes"),
             BodyFault::Broken(why) => why,
         })?;
-        self.answers.note(CollectorAnswer::read(&address, status, &kind, &body));
+        self.answers.keep(CollectorAnswer::read(&address, status, &kind, &body));
         Ok(response.body(body.into())?)
     }
 }
