@@ -31,13 +31,12 @@ const STS_ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
 const METADATA_ENDPOINT: &str = "AWS_EC2_METADATA_SERVICE_ENDPOINT";
 /// Beginnings of the names of regions outside the commercial partition and GovCloud, with the domain
 /// of their services' endpoints.
-const PARTITIONS: [(&str, &str); 7] = [
+const PARTITIONS: [(&str, &str); 6] = [
     ("cn-", "amazonaws.com.cn"),
     ("eusc-", "amazonaws.eu"),
     ("us-iso-", "c2s.ic.gov"),
     ("us-isob-", "sc2s.sgov.gov"),
     ("us-isof-", "csp.hci.ic.gov"),
-    ("us-isog-", "csp.hci.ic.gov"),
     ("eu-isoe-", "cloud.adc-e.uk"),
 ];
 
