@@ -152,6 +152,34 @@ enum Found {
     Nowhere,
 }
 
+/// What follows for an intent that the controller has executed.
+#[derive(Debug, PartialEq, Eq)]
+enum Reaction {
+    /// Its own transaction is applied by those who track it.
+    Waits,
+    /// It is neither failed nor called off; with a reason, a person has to look at it.
+    Held(Option<String>),
+    Done(ExecutedTx),
+}
+
+fn reaction(found: Found, plan: &Plan, state: IntentOnChain) -> Reaction {
+    match found {
+        Found::Judged(Judged::Agrees(tx)) => match (plan, state) {
+            (Plan::Debit(_), IntentOnChain::DebitReturned) => Reaction::Held(Some(format!(
+                "transaction {} debited the order, and its tokens were returned to the wallet: if its payout was not made, record it as failed",
+                tx.hash
+            ))),
+            _ => Reaction::Done(tx),
+        },
+        Found::Judged(Judged::Own) => Reaction::Waits,
+        Found::Judged(Judged::Shallow | Judged::Unrelated) | Found::Unfinished => {
+            Reaction::Held(None)
+        }
+        Found::Judged(Judged::Disagrees(why)) => Reaction::Held(Some(why)),
+        Found::Nowhere => Reaction::Held(Some("the nodes do not have its log".to_owned())),
+    }
+}
+
 /// Controller's ids of an intent: its own, and that of the debit that it returns.
 const fn ids(plan: &Plan) -> Option<(Word, Option<Word>)> {
     match plan {
@@ -302,24 +330,16 @@ impl Workers {
         if let Some(order) = &order {
             key.subject = Subject::Order(OrderKey::of(order));
         }
-        let (tx, held, after) = match found {
-            Found::Judged(Judged::Agrees(tx)) => match (&intent.plan, state) {
-                (Plan::Debit(_), IntentOnChain::DebitReturned) => {
-                    let why = format!(
-                        "transaction {} debited the order, and its tokens were returned to the wallet: if its payout was not made, record it as failed",
-                        tx.hash
-                    );
-                    (None, Some(why), HELD)
-                }
-                _ => (Some(tx), None, SOON),
-            },
-            Found::Judged(Judged::Own | Judged::Shallow | Judged::Unrelated)
-            | Found::Unfinished => (None, None, SOON),
-            Found::Judged(Judged::Disagrees(why)) => (None, Some(why), HELD),
-            Found::Nowhere => {
-                let why = "the nodes do not have its log".to_owned();
-                (None, Some(why), HELD)
+        let (tx, held, after) = match reaction(found, &intent.plan, state) {
+            Reaction::Waits => {
+                let until = self.clock().now() + SOON;
+                let action = ChainAction::PutOff { intent: key, fence, until, halt: None };
+                self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
+                return Ok(true);
             }
+            Reaction::Done(tx) => (Some(tx), None, SOON),
+            Reaction::Held(None) => (None, None, SOON),
+            Reaction::Held(why) => (None, why, HELD),
         };
         let is_done = tx.is_some();
         if let Some(why) = held {
@@ -627,6 +647,23 @@ mod tests {
         ] {
             assert!(compare(&wanted, &disagrees).is_err(), "{disagrees:?}");
         }
+    }
+
+    /// A reorganization may have removed it and brought it back.
+    #[test]
+    fn what_these_books_have_sent_is_left_to_those_who_track_it() {
+        let plan = Plan::ReturnDebit { debit: Word([1; 32]), intent: Word([2; 32]) };
+        let tx = ExecutedTx { hash: TxHash([3; 32]), fee: 0 };
+        for (judged, expected) in [
+            (Judged::Own, Reaction::Waits),
+            (Judged::Shallow, Reaction::Held(None)),
+            (Judged::Agrees(tx), Reaction::Done(tx)),
+            (Judged::Disagrees("x".to_owned()), Reaction::Held(Some("x".to_owned()))),
+        ] {
+            let found = reaction(Found::Judged(judged), &plan, IntentOnChain::DebitReturned);
+            assert_eq!(found, expected);
+        }
+        assert_eq!(reaction(Found::Unfinished, &plan, IntentOnChain::Return), Reaction::Held(None));
     }
 
     #[test]
