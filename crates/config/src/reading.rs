@@ -15,7 +15,8 @@ const FAULTS_MAX: usize = 50;
 /// Lists whose default is empty, and an entry that explains what belongs there.
 const ENTRIES: [(&str, &str); 1] = [("http.trusted_proxies", "10.0.0.0/8")];
 
-/// Keys of lists of tables, and the key by which a table of the list is known.
+/// Keys of lists of tables, and the key by which a table of the list is known. The `tenants` of a relay
+/// are a list of texts.
 const TABLES: [(&str, Option<&str>); 4] =
     [("rails", Some("id")), ("tenants", Some("tag")), ("sources", Some("name")), ("lists", None)];
 /// Edits by which an id counts as misspelt.
@@ -236,7 +237,8 @@ fn edits(one: &str, other: &str) -> usize {
 fn tables_rule(path: &[Step], root: &Value) -> Option<String> {
     let Some(Step::Key(last)) = path.last() else { return None };
     let table = value_at(root, path)?.as_table()?;
-    let (_, id) = TABLES.iter().find(|(list, _)| list == last)?;
+    let is_of_relay = matches!(path.first(), Some(Step::Key(first)) if first == "relay");
+    let (_, id) = TABLES.iter().find(|(list, _)| list == last && !is_of_relay)?;
     let named = table.iter().find(|(_, value)| value.is_table()).map(|(name, _)| name);
     let section = dotted(path, root);
     Some(match (id, named) {

@@ -126,7 +126,8 @@ impl RelayState {
             Some(RelayFault::Sink(fault)) => (None, Some(fault.to_string())),
             None => (None, None),
         };
-        let is_asked = role == RelayRole::Active;
+        // The database is read first.
+        let is_asked = role == RelayRole::Active && store_fault.is_none();
         RelayState { role, is_asked, fault: fault.or(broken), store_fault }
     }
 }

@@ -10,6 +10,8 @@ use domain::chain::{
     Address, Announcement, ChainLog, Executed, IntentOnChain, LogEvent, Token, TxHash, Word, vault,
 };
 
+use serde_json::{Value, json};
+
 use super::abi;
 use super::rpc::RpcFault;
 use super::wire::Log;
@@ -80,6 +82,11 @@ static TOPICS: LazyLock<HashMap<Word, Event>> = LazyLock::new(|| {
 /// counts them within their transaction, and shows payments in unsupported tokens.
 pub(super) fn topics() -> Vec<String> {
     SIGNATURES.iter().map(|(_, signature)| abi::topic(signature).to_string()).collect()
+}
+
+/// The parameter of `eth_getLogs` for the logs of a block that are read.
+pub fn block_logs_filter(hash: &str) -> Value {
+    json!({"blockHash": hash, "topics": [topics()]})
 }
 
 const TRANSFER: &str = "Transfer(address,address,uint256)";

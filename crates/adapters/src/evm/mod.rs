@@ -28,6 +28,7 @@ pub use contracts::{
     CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners,
     Parts,
 };
+pub use logs::block_logs_filter;
 pub use rpc::{HttpSettings, HttpTransport, Transport, TransportFault, ask_node};
 pub use signer::EvmSigner;
 pub use transaction::{Transaction, hash_of};

@@ -74,7 +74,10 @@ impl Published {
 
 /// A date in one of [`DATES`].
 fn worded_date(text: &str) -> Option<Date> {
-    let date = DATES.iter().find_map(|form| Date::strptime(form, text).ok())?;
+    // Digits alone are read if they are eight: of seven it is open which are the day's.
+    let is_short = text.len() != 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut forms = DATES.iter().filter(|_| !is_short);
+    let date = forms.find_map(|form| Date::strptime(form, text).ok())?;
     // `26 Nov 26` is not of the year 26.
     (date.year() >= 2000).then_some(date)
 }
@@ -154,6 +157,8 @@ mod tests {
             "26/11/2026",
             "26-11-2026",
             "20261301",
+            "2026112",
+            "202611",
             "31 Nov 2026",
             "26 Nov",
             "26 Nov 2026 25:00",

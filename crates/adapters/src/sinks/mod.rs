@@ -90,6 +90,8 @@ pub struct StreamFacts {
     pub max_age: Option<Duration>,
     /// Whether it refuses messages at a limit, instead of discarding the oldest ones.
     pub refuses_when_full: bool,
+    /// Whether it does so at the limit of a subject, too.
+    pub refuses_per_subject: bool,
     /// Whether its messages are in memory alone.
     pub is_in_memory: bool,
     /// Whether it acknowledges messages before they are on the disk.
@@ -116,7 +118,7 @@ impl StreamFacts {
                     .to_owned(),
             );
         }
-        if self.max_messages_per_subject == Some(1) && !self.refuses_when_full {
+        if self.max_messages_per_subject == Some(1) && !self.refuses_per_subject {
             return Some(
                 "has max_msgs_per_subject 1: each event deletes the one before of its subject; \
                  remove the limit"
@@ -152,13 +154,15 @@ impl StreamFacts {
                     .to_owned(),
             ),
         }
-        let end = match self.refuses_when_full {
+        let end_of = |refuses: bool| match refuses {
             true => "then it takes no more, and the relay waits",
             false => "then it deletes the oldest ones",
         };
         if let Some(most) = self.max_messages_per_subject {
+            let end = end_of(self.refuses_per_subject);
             warnings.push(format!("has max_msgs_per_subject {most}: {end}"));
         }
+        let end = end_of(self.refuses_when_full);
         let is_watched = |most: u64, least: u64| self.refuses_when_full || most < least;
         if let Some(most) = self.max_messages.filter(|most| is_watched(*most, MESSAGES_MIN)) {
             warnings.push(format!("has max_msgs {most} (it has {}): {end}", self.messages));
@@ -265,6 +269,13 @@ mod tests {
             (with(&|it| it.acknowledges = false), "no_ack"),
             (with(&|it| it.retention = Retention::Interest { consumers: 0 }), "no consumer"),
             (with(&|it| it.max_messages_per_subject = Some(1)), "max_msgs_per_subject 1"),
+            // This limit has a switch of its own.
+            (
+                with(&|it| {
+                    (it.max_messages_per_subject, it.refuses_when_full) = (Some(1), true);
+                }),
+                "max_msgs_per_subject 1",
+            ),
             (
                 with(&|it| {
                     (it.refuses_when_full, it.max_messages, it.messages) = (true, Some(6), 6);
@@ -282,7 +293,18 @@ mod tests {
         for (facts, words) in [
             (with(&|it| it.retention = Retention::Interest { consumers: 2 }), "its 2 consumers"),
             (with(&|it| it.retention = Retention::WorkQueue), "workqueue"),
-            (with(&|it| it.max_messages_per_subject = Some(5)), "max_msgs_per_subject 5"),
+            (
+                with(&|it| {
+                    (it.max_messages_per_subject, it.refuses_when_full) = (Some(5), true);
+                }),
+                "max_msgs_per_subject 5: then it deletes",
+            ),
+            (
+                with(&|it| {
+                    (it.max_messages_per_subject, it.refuses_per_subject) = (Some(1), true);
+                }),
+                "max_msgs_per_subject 1: then it takes no more",
+            ),
             (with(&|it| it.max_messages = Some(6)), "max_msgs 6 (it has 0): then it deletes"),
             (
                 with(&|it| (it.refuses_when_full, it.max_messages) = (true, Some(1_000_000))),

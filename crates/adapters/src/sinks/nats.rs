@@ -352,6 +352,7 @@ fn facts(info: &Info) -> StreamFacts {
         max_bytes: limit(config.max_bytes),
         max_age: Some(config.max_age).filter(|age| !age.is_zero()),
         refuses_when_full: config.discard == DiscardPolicy::New,
+        refuses_per_subject: config.discard == DiscardPolicy::New && config.discard_new_per_subject,
         is_in_memory: config.storage == StorageType::Memory,
         acknowledges_early: config.persist_mode == Some(PersistenceMode::Async),
         messages: state.messages,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use adapters::evm::{Transport, ask_node};
+use adapters::evm::{Transport, ask_node, block_logs_filter};
 use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{Exchange, IsoRail, Probed};
 use adapters::rates::LiveRates;
@@ -269,7 +269,8 @@ async fn block_at(node: &dyn Transport, tag: &str) -> anyhow::Result<u64> {
 /// Whether a node returns the logs of a block, by their filter or by receipts: without them it shows no
 /// deposit.
 async fn returns_logs(node: &dyn Transport, hash: &Value) -> anyhow::Result<()> {
-    let refused = match ask(node, "eth_getLogs", json!([{ "blockHash": hash }])).await {
+    let filter = block_logs_filter(hash.as_str().context("the latest block has no hash")?);
+    let refused = match ask(node, "eth_getLogs", json!([filter])).await {
         Ok(logs) if logs.is_array() => return Ok(()),
         Ok(_) => "eth_getLogs: not a list".to_owned(),
         Err(error) => error.to_string(),

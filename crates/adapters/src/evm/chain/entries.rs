@@ -281,7 +281,7 @@ impl EvmChain {
 }
 
 fn filter_of(block: &Block) -> Value {
-    json!({"blockHash": block.hash.to_string(), "topics": [logs::topics()]})
+    logs::block_logs_filter(&block.hash.to_string())
 }
 
 /// The fault to report if a node refused logs, and gave no receipts either: a second refusal adds

@@ -22,9 +22,11 @@ use crate::outbound::{Client, Proxy, Request, Settings, SetupError, is_on_this_m
 
 /// How long the platform's own address, on the same host or link, may take.
 const PLATFORM_TIMEOUT: Duration = Duration::from_secs(2);
+/// Where ECS answers a container.
+const ECS_AGENT: &str = "169.254.170.2";
 /// Where EC2, ECS and EKS answer the host.
 const HOST_ADDRESSES: [&str; 5] =
-    ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]"];
+    ["169.254.169.254", ECS_AGENT, "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]"];
 /// Replaces the address of the token service, as in the tools of AWS.
 const STS_ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
 /// Replaces the address of the instance's metadata, as in the tools of AWS.
@@ -231,7 +233,7 @@ impl Platform {
         let url = Url::parse(&request.uri().to_string()).map_err(|error| error.to_string())?;
         let (client, url) = self.route(url)?;
         let (parts, body) = request.into_parts();
-        let (address, secrets) = (shown(&url), secrets_of(&url, &parts.headers, &body));
+        let (address, secrets) = (address_of(&url), secrets_of(&url, &parts.headers, &body));
         let mut sent = Request::new(parts.method, url, body).repeatable();
         for (name, value) in parts.headers.iter().filter(|(name, _)| *name != http::header::HOST) {
             sent = sent.header(name.clone(), value.clone());
@@ -247,6 +249,14 @@ impl Platform {
             return Err(refusal(&address, status, &body, &secrets));
         }
         response.body(Bytes::from(body)).map_err(|error| error.to_string())
+    }
+}
+
+/// The address that refused, in a message. The path of the ECS agent is all that it asks for.
+fn address_of(url: &Url) -> String {
+    match url.host_str() {
+        Some(ECS_AGENT) => format!("{}://{ECS_AGENT}/…", url.scheme()),
+        _ => shown(url),
     }
 }
 

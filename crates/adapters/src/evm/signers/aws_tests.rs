@@ -224,3 +224,14 @@ fn each_partition_has_its_domain() {
         assert_eq!(domain_of(region), domain, "{region}");
     }
 }
+
+#[test]
+fn the_path_by_which_a_container_gets_credentials_is_not_shown() {
+    for (url, expected) in [
+        ("http://169.254.170.2/v2/credentials/0b5d", "http://169.254.170.2/…"),
+        ("http://169.254.169.254/latest/api/token", "http://169.254.169.254/latest/api/token"),
+        ("https://sts.amazonaws.com/?x=1", "https://sts.amazonaws.com/"),
+    ] {
+        assert_eq!(address_of(&Url::parse(url).expect(url)), expected);
+    }
+}

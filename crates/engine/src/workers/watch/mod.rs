@@ -635,10 +635,12 @@ impl Default for RangeSize {
 }
 
 impl RangeSize {
-    /// A range of this size failed.
+    /// A range of this size failed. One that follows another failure may show an outage instead of a
+    /// limit.
     fn halve(&mut self) {
         let half = (self.blocks / 2).max(1);
-        *self = RangeSize { blocks: half, refused: Some(self.blocks), answered: 0 };
+        let refused = (self.answered > 0).then_some(self.blocks);
+        *self = RangeSize { blocks: half, refused, answered: 0 };
     }
 
     /// After a range that was answered the next one may be slightly longer, up to the size that
@@ -724,8 +726,7 @@ mod tests {
 
     #[test]
     fn a_size_that_failed_is_tried_again_after_many_ranges_only() {
-        let mut range = RangeSize { blocks: 4, ..RangeSize::default() };
-        range.halve();
+        let mut range = RangeSize { blocks: 2, answered: 1, ..RangeSize::default() };
         range.halve();
         assert_eq!(range.blocks, 1);
         for _ in 0..REFUSED_FOR {
@@ -734,9 +735,15 @@ mod tests {
         }
         range.grow();
         assert_eq!(range.blocks, 2);
-        range.halve();
-        range.halve();
-        assert_eq!(range, RangeSize { blocks: 1, refused: Some(1), answered: 0 });
+        // One after the other, as while nodes are away: it grows at once when they are back.
+        let mut range = RangeSize { answered: 9, ..RangeSize::default() };
+        for _ in 0..12 {
+            range.halve();
+        }
+        assert_eq!(range, RangeSize { blocks: 1, refused: None, answered: 0 });
+        range.grow();
+        assert_eq!(range.blocks, 2);
+        let mut range = RangeSize { blocks: 1, refused: Some(1), answered: 0 };
         range.grow();
         assert_eq!(range.blocks, 1, "one block is always asked for");
     }
