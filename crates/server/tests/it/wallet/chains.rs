@@ -382,7 +382,7 @@ async fn a_chain_is_in_use_once_a_node_has_named_it(on: On) {
     not_in_use(bank.provision_with("early", ON_BASE)).await;
     let ready = bank.bank.unsigned(Method::GET, "/readyz", None).send().await.ok();
     assert_eq!(ready["chains"]["ethereum"].text(), "in use");
-    let reason = "not in use: none of its nodes has answered what a start asks of chain 31338";
+    let reason = "not in use: none of its nodes has answered what a start asks of chain 31338: chain node: first node: HTTP 502 Bad Gateway";
     assert_eq!(ready["chains"]["base"].text(), reason);
     let (config, data_dir) = (bank.bank.running.config(), &bank.bank.running.data_dir);
     let findings = look(config, data_dir, Some(bank.bank.running.store()), false).await;
