@@ -20,6 +20,10 @@ pub const NOT_SENT: &str = "NOT_SENT";
 /// before the database was restored.
 pub const NOT_RECORDED: &str = "NOT_RECORDED";
 
+/// Beginning of the explanation of an attempt that stands for the payout of a debit that the chain has.
+pub const DEBITED_BEFORE: &str =
+    "the chain has the debit of the order, which these books have not sent";
+
 names! {
     /// State of an attempt.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -606,6 +610,23 @@ impl Attempt {
     /// established.
     pub fn is_unrecorded(&self) -> bool {
         self.state == AttemptState::Indeterminate && self.reason.as_deref() == Some(NOT_RECORDED)
+    }
+
+    /// Whether it stands for a payout that no bank has reported with its amount: its rail and amount are
+    /// those that come first.
+    pub fn is_assumed(&self) -> bool {
+        let is_of_debit = |info: &str| info.starts_with(DEBITED_BEFORE);
+        self.is_unrecorded() && self.info.as_deref().is_some_and(is_of_debit)
+    }
+
+    /// The amount of its payout in a bank's report, if it is only assumed.
+    pub(crate) fn reported_amount(&self, report: &RailReport) -> Option<Money> {
+        let pays = matches!(
+            report.status,
+            RailStatus::Received | RailStatus::Accepted | RailStatus::Settled
+        );
+        let is_banks = pays && !report.source.starts_with(RECORDED);
+        report.amount.filter(|_| is_banks && self.is_assumed())
     }
 
     /// The message certainly never left, so the attempt is refused, unless another outcome is known.

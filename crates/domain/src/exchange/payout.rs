@@ -4,7 +4,7 @@ use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
 use super::{ExchangeState, Fate, OrderFailure, Recredit, holder_match};
-use crate::attempt::{Attempt, AttemptState, Heard, NotSent};
+use crate::attempt::{Attempt, AttemptState, DEBITED_BEFORE, Heard, NotSent};
 use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
 use crate::decision::{Cx, JobChange};
@@ -125,7 +125,8 @@ impl OrderCase {
     /// users have established its outcome. `why` is the report, and `paid` its amount.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid.
+    /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid; one that
+    /// stands for the reported payout takes its rail and amount.
     pub fn reported_unsent(
         &mut self,
         last: Option<&Attempt>,
@@ -134,6 +135,15 @@ impl OrderCase {
         cx: &mut Cx<'_>,
     ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
         let conflict = OrderRefusal::Conflict(self.order.state);
+        if let Some(assumed) = last.filter(|it| it.is_assumed()) {
+            let is_news = assumed.rail != *over.0 || paid.is_some();
+            if !is_news || self.order.doubt().is_none_or(|doubt| doubt.attempt != assumed.id) {
+                return Err(conflict);
+            }
+            let mut attempt = assumed.clone();
+            let effects = self.reported_later(&mut attempt, over, (why, paid), cx);
+            return Ok((attempt, effects));
+        }
         if !self.order.state.is_unpaid() {
             return Err(conflict);
         }
@@ -164,6 +174,30 @@ impl OrderCase {
         }
         self.await_outcome(&mut effects, cx);
         Ok((attempt, effects))
+    }
+
+    /// A rail reported the payout that an attempt stood for. Its outcome is established from what is
+    /// known now.
+    fn reported_later(
+        &mut self,
+        attempt: &mut Attempt,
+        (rail, sender): (&RailId, Option<Sender>),
+        (why, paid): (&str, Option<ReportedAmount>),
+        cx: &Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        (attempt.rail, attempt.sender) = (rail.clone(), sender);
+        attempt.info = Some(match paid {
+            Some(_) => why.to_owned(),
+            None => format!("{DEBITED_BEFORE}: {why}"),
+        });
+        if let Some(paid) = paid {
+            self.paid_at_another_rate(paid, &mut effects);
+            attempt.amount = self.order.payout;
+        }
+        self.order.unclear_since = Some(cx.now);
+        self.order.version += 1;
+        effects
     }
 
     /// A rail reported what it paid: an order without a rate lock was paid at the rate of a time that
@@ -279,6 +313,15 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         match attempt.hear(report, rail) {
             Heard::Contradicts(what) => {
+                if let Some(amount) = attempt.reported_amount(report) {
+                    let RailReport { source, status, charges, .. } = report;
+                    let may_have_charges = charges.is_some_and(|it| it.minor != 0);
+                    let paid = ReportedAmount { amount, may_have_charges };
+                    let why = format!("{source} reports {status} of {amount}");
+                    let (rail, sender) = (attempt.rail.clone(), attempt.sender);
+                    let told = (why.as_str(), Some(paid));
+                    effects.merge(self.reported_later(attempt, (&rail, sender), told, cx));
+                }
                 attempt.note_heard(report);
                 self.alert(AlertKind::Payout, what, &mut effects);
             }

@@ -19,7 +19,7 @@ use crate::ids::PaymentId;
 use crate::job::JobKind;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::policy::RailConfig;
-use crate::rail::{Finding, RailReport, RailStatus};
+use crate::rail::{Finding, RailId, RailReport, RailStatus};
 use crate::screening::Screened;
 use crate::sender_limit::Sender;
 use crate::sweep::Pools;
@@ -238,6 +238,19 @@ impl World {
         })?;
         self.attempt = held;
         Ok(())
+    }
+
+    /// The chain has its debit, which these books have not sent.
+    fn is_assumed(&mut self) {
+        let (over, mut held) = (self.rail.id.clone(), None);
+        let told = (crate::attempt::DEBITED_BEFORE, None);
+        self.tries(|case, cx| {
+            let (attempt, effects) = case.reported_unsent(None, (&over, None), told, cx)?;
+            held = Some(attempt);
+            Ok(effects)
+        })
+        .expect("it is not paid");
+        self.attempt = held;
     }
 
     /// Starts the payout at the rate `mid` with an available rail. Returns whether an attempt
@@ -676,6 +689,86 @@ fn a_reported_order_without_a_lock_takes_the_amount_that_was_paid_within_the_ban
         world.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
         let nostro = AccountCode::Nostro(world.rail.id.clone(), Currency::Pkr);
         assert_eq!(world.books.account(&nostro).balance().minor.abs(), expected.minor, "{what}");
+    }
+}
+
+/// An attempt over the rail that comes first stands for the payout of a debit that the chain has.
+#[test]
+fn a_later_report_gives_an_assumed_payout_its_rail_and_amount() {
+    let (quoted, paid) = (pkr(2_771_075), pkr(2_780_000));
+    let other = RailId::new("pak-ibft");
+    for (is_debited, over_other, amount) in [
+        (false, true, Some(paid)),
+        (true, true, Some(paid)),
+        (true, true, None),
+        (true, false, Some(paid)),
+        (true, false, Some(quoted)),
+        (true, false, None),
+    ] {
+        let what = format!("{is_debited} {over_other} {amount:?}");
+        let mut world = World::debiting();
+        world.is_assumed();
+        if is_debited {
+            let (debit, now) = (world.case.order.debit, world.now);
+            world.case.intent(debit).expect("a debit").done(now);
+            world.does(|case, cx| case.debited(TX, 0, cx));
+            assert_eq!(world.state(), ExchangeState::Paying, "{what}");
+        }
+        world.now = world.now + Span::hours(1);
+        let seen = world.case.order.doubt().expect("in doubt");
+        let reported = amount.map(|amount| ReportedAmount { amount, may_have_charges: false });
+        let first = world.rail.id.clone();
+        let rail = if over_other { other.clone() } else { first };
+        world.rail.id = rail.clone();
+        let result = world.is_reported_over(reported);
+        let (order, attempt) = (&world.case.order, world.attempt.as_ref().expect("held"));
+        assert_eq!(result.is_ok(), over_other || amount.is_some(), "{what}");
+        assert_eq!((&attempt.rail, attempt.amount), (&rail, amount.unwrap_or(quoted)), "{what}");
+        assert_eq!(order.payout, amount.unwrap_or(quoted), "{what}");
+        assert_eq!(attempt.is_assumed(), amount.is_none(), "{what}");
+        assert!(attempt.is_unrecorded() && order.attempt == Some(attempt.id), "{what}");
+        assert_eq!(order.doubt() == Some(seen), result.is_err(), "they look again: {what}");
+        if amount.is_some() {
+            world.is_reported_over(reported).expect_err("it is known");
+        }
+        world.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
+        let nostro = AccountCode::Nostro(rail, Currency::Pkr);
+        let booked = world.books.account(&nostro).balance().minor.abs();
+        assert_eq!(booked, amount.unwrap_or(quoted).minor, "{what}");
+    }
+}
+
+/// A report that names the attempt itself, over its rail.
+#[test]
+fn a_report_of_an_assumed_payout_gives_it_its_amount() {
+    let paid = pkr(2_780_000);
+    for (status, takes) in [
+        (RailStatus::Settled, true),
+        (RailStatus::Accepted, true),
+        (RailStatus::Rejected, false),
+        (RailStatus::Returned, false),
+        (RailStatus::Unknown, false),
+    ] {
+        let mut world = World::debiting();
+        world.is_assumed();
+        let mut attempt = world.attempt.clone().expect("held");
+        let report = RailReport {
+            attempt: attempt.id,
+            status: status.clone(),
+            reason: None,
+            info: None,
+            bank_reference: None,
+            return_id: None,
+            amount: Some(paid),
+            source: "camt.054 B-1".to_owned(),
+            further_reasons: Vec::new(),
+            charges: None,
+        };
+        world.does(|case, cx| case.heard(&mut attempt, &report, None, cx));
+        let payout = world.case.order.payout;
+        assert_eq!((payout == paid, attempt.amount == paid), (takes, takes), "{status}");
+        assert_eq!(attempt.is_assumed(), !takes, "{status}");
+        assert!(attempt.is_unrecorded(), "{status}");
     }
 }
 

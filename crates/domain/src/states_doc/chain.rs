@@ -102,6 +102,7 @@ Starts as `pending`. **409** is CONFLICT with the current status.
   reported unsent, over the country's first rail that takes the amount. Once the controller's own log of the debit is found, deep enough,
   confirmed by the required number of nodes, and agrees with the order, the debit is done and the order is `paying`. Until then, or if
   the log disagrees, the tokens stay reserved, and an alert names what is wrong. Its timeout does not cancel it.
+  A later report or booking of its payout, from whichever rail, gives it that rail and, without a rate lock, the amount.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
   and its tokens are booked back to the wallet. The debit of a `paying` or `settled` order is retried until it succeeds, as its
   payout may have left: every five attempts raise an alert. In `returning` an alert is raised.

@@ -1,6 +1,7 @@
 //! Intents that the controller executed in a transaction that these books do not have: an earlier life
 //! of the installation sent it, before its database was restored.
 
+use domain::attempt::DEBITED_BEFORE;
 use domain::chain::IntentKind;
 use domain::chain_tx::{Intent, IntentState};
 use domain::decision::Cx;
@@ -17,10 +18,6 @@ use super::{Rules, effects, exchange};
 use crate::command::chain::{ExecutedTx, IntentKey, Subject};
 use crate::command::exchange::OrderKey;
 use crate::command::{Outcome, Refused};
-
-/// Why the payout of such an order is held.
-const DEBITED_BEFORE: &str =
-    "the chain has the debit of the order, which these books have not sent";
 
 /// The intent took effect in `tx`; without one, it is held until `until`.
 pub(super) fn before(

@@ -73,6 +73,16 @@ fn has(charges: Option<Money>) -> bool {
     charges.is_some_and(|it| it.minor != 0)
 }
 
+/// A report or booking of one payout.
+struct Told<'a> {
+    ids: &'a ReportIds,
+    /// The report, for users.
+    what: &'a str,
+    paid: Option<ReportedAmount>,
+    /// Whether it says that the bank pays, or has the instruction.
+    pays: bool,
+}
+
 /// What a payout is for.
 #[derive(Clone, Copy, Debug)]
 enum Owed<'a> {
@@ -101,6 +111,14 @@ impl Owed<'_> {
         match self {
             Owed::Payment(payment) => payment.id,
             Owed::Order(order) => PaymentId(order.id.0),
+        }
+    }
+
+    /// Whether an attempt may stand for a payout of it that no bank has reported yet.
+    fn may_be_assumed(self) -> bool {
+        match self {
+            Owed::Payment(_) => false,
+            Owed::Order(order) => order.doubt().is_some(),
         }
     }
 
@@ -197,12 +215,14 @@ impl Workers {
             for (owed, ids) in about.iter().filter_map(|(id, ids)| Some((*by_id.get(id)?, *ids))) {
                 is_known = true;
                 let what = reported(report);
-                let told = (ids, what.as_str(), amount_of(report, owed.currency()));
+                let paid = amount_of(report, owed.currency());
+                let pays = pays(&report.said.status);
+                let told = Told { ids, what: &what, paid, pays };
                 let Some(is_held) = self.hold_unsent(rail, owed, told).await else {
                     return false;
                 };
                 held.extend(is_held.then_some(owed.payment()));
-                if pays(&report.said.status) && !self.alert_of_ended(rail, owed, ids).await {
+                if pays && !self.alert_of_ended(rail, owed, ids).await {
                     return false;
                 }
                 strays.push(owed.stray(&what, held.contains(&owed.payment())));
@@ -228,7 +248,7 @@ impl Workers {
         let mut orders = self.store.exchanges_named(ids()).await?;
         orders.retain(|order| {
             let is_ended = matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled);
-            order.state.is_unpaid() || is_ended
+            order.state.is_unpaid() || is_ended || order.doubt().is_some()
         });
         let owed = queued.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
         let owed: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
@@ -239,7 +259,8 @@ impl Workers {
                 let may_have_charges = has(entry.charges);
                 let paid = ReportedAmount { amount, may_have_charges };
                 let paid = Some(paid).filter(|_| entry.batch.is_none());
-                match self.hold_unsent(rail, *it, (&entry.ids, &what, paid)).await {
+                let told = Told { ids: &entry.ids, what: &what, paid, pays: true };
+                match self.hold_unsent(rail, *it, told).await {
                     Some(true) => strays.push(it.stray(&what, true)),
                     // Reconciliation reports an entry that matches no attempt.
                     Some(false) if self.alert_of_ended(rail, *it, &entry.ids).await => {}
@@ -276,14 +297,18 @@ impl Workers {
         &self,
         rail: &dyn Rail,
         owed: Owed<'_>,
-        (ids, why, paid): (&ReportIds, &str, Option<ReportedAmount>),
+        Told { ids, what: why, paid, pays }: Told<'_>,
     ) -> Option<bool> {
-        if !owed.is_unsent() {
+        let is_unsent = owed.is_unsent();
+        if !is_unsent && !owed.may_be_assumed() {
             return Some(false);
         }
         let (tenant, id) = (owed.tenant(), owed.payment());
         match self.store.attempts(tenant, id).await {
-            Ok(made) if made.iter().any(|it| is_about(it, rail.id(), ids)) => return Some(false),
+            Ok(made) if pays && made.iter().any(Attempt::is_assumed) => {}
+            Ok(made) if !is_unsent || made.iter().any(|it| is_about(it, rail.id(), ids)) => {
+                return Some(false);
+            }
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "attempt read failed, reports will be fetched again");

@@ -21,12 +21,12 @@ record! {
     ATTEMPT = "attempt" of it: Attempt {
         Key { tenant: TenantId, id: AttemptId }
         Kept {
-            payment: PaymentId, number: i32, rail: RailId,
-            minor as amount: i64 = it.amount.minor, currency: Currency = it.amount.currency,
-            sender: Option<Sender>, created_at: Timestamp,
+            payment: PaymentId, number: i32, created_at: Timestamp,
         }
         Guard { state: AttemptState, state_at: Timestamp }
         Changed {
+            rail: RailId, minor as amount: i64 = it.amount.minor,
+            currency: Currency = it.amount.currency, sender: Option<Sender>,
             charges: i64, reason: Option<String>, info: Option<String>,
             bank_reference: Option<String>, source: Option<String>, booking: Option<String>,
             sent_again: bool,

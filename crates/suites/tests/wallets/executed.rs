@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use domain::bank_statement::{BankStatement, StatementEntry};
 use domain::chain::{
     Address, BlockHash, ChainLog, Executed, IntentOnChain, LogEvent, Movement, Plan, Receipt,
     TxHash, vault,
@@ -9,16 +10,19 @@ use domain::chain::{
 use domain::chain_tx::{Intent, IntentState};
 use domain::country::Country;
 use domain::exchange::{ExchangeOrder, ExchangeState};
-use domain::ids::IntentId;
+use domain::ids::{IntentId, PaymentId};
 use domain::money::Money;
 use domain::policy::{RailConfig, RailKind};
-use domain::rail::{RailId, RailStatus};
+use domain::ports::Clock as _;
+use domain::rail::{About, BankReport, RailId, RailStatus, Reports};
+use domain::rail_ids::ReportIds;
 use domain::rail_text::CharacterSet;
 use domain::time::Span;
 use domain::wallet::{BlockOrder, BlockReason, TriggeredBy, Wallet};
 use domain::wallet_effects::AlertKind;
+use uuid::Uuid;
 
-use crate::orders::{made, now};
+use crate::orders::{Reporting, made, now, said};
 use crate::outside::CONTROLLER;
 use crate::world::{COIN, Setup, TENANT, World, with};
 
@@ -223,6 +227,94 @@ fn a_debit_whose_log_disagrees_or_is_not_found_is_held_with_an_alert() {
                 assert_eq!(alerts(&world).await, [""; 0], "the hold has ended");
             }
         });
+    }
+}
+
+/// A bank's report comes after the chain's proof: over the rail that comes first, or another one.
+#[test]
+fn a_payout_that_a_bank_reports_after_its_debit_was_found_has_its_rail_and_amount() {
+    for (rail, height) in [("pak-raast", 20), ("pak-ibft", 20), ("pak-raast", 2), ("pak-ibft", 2)] {
+        for is_statement in [false, true] {
+            let what = format!("{rail} {height} {is_statement}");
+            with(restored(), async |world| {
+                let (_, order) = an_order(&world).await;
+                let (_, movement) = debit_of(&world, &order).await;
+                let debited = IntentOnChain::Debited;
+                executed(&world, (&movement, debited), debited, |_| {});
+                at_height(&world, height).await;
+                let held = now(&world, &order).await;
+                let seen = held.doubt().expect("its outcome is unknown");
+                // The rate moved by then, within the band.
+                let payout = order.payout;
+                let paid = Money::new(payout.minor * 1_005 / 1_000, payout.currency);
+                let (id, rail) = (PaymentId(order.id.0), Reporting(RailId::new(rail)));
+                let end_to_end = Some(id.end_to_end_id());
+                let ids = ReportIds { end_to_end, ..ReportIds::default() };
+                let page = match is_statement {
+                    true => Reports {
+                        statements: vec![booking(&world, ids, paid)],
+                        ..Reports::default()
+                    },
+                    false => {
+                        let said = said(RailStatus::Settled, Some(paid));
+                        let report = BankReport { about: About::One(ids), said };
+                        Reports { reports: vec![report], ..Reports::default() }
+                    }
+                };
+                for round in ["first", "again"] {
+                    assert!(world.workers.take_in(&rail, &page).await, "{what} {round}");
+                    let attempts = world.store.attempts(TENANT, id).await.expect("readable");
+                    let [attempt] = &attempts[..] else { panic!("{what}: {attempts:?}") };
+                    assert!(attempt.is_unrecorded() && !attempt.is_assumed(), "{what} {round}");
+                    assert_eq!((&attempt.rail, attempt.amount), (&rail.0, paid), "{what} {round}");
+                }
+                let reported = now(&world, &order).await;
+                assert_eq!((reported.payout, reported.state), (paid, held.state), "{what}");
+                let caller = world.caller();
+                let resolve = async |seen| {
+                    let (finding, why) = (RailStatus::Settled, "statement 7".to_owned());
+                    world.wallets.resolve_order(&caller, order.id, seen, finding, why, "test").await
+                };
+                assert!(resolve(seen).await.is_err(), "they have not seen the report: {what}");
+                resolve(reported.doubt().expect("in doubt")).await.expect("in doubt");
+                let settled = now(&world, &order).await;
+                assert_eq!(
+                    (settled.state, settled.payout),
+                    (ExchangeState::Settled, paid),
+                    "{what}"
+                );
+            });
+        }
+    }
+}
+
+/// A statement that books a debit.
+fn booking(world: &World, ids: ReportIds, amount: Money) -> BankStatement {
+    let entry = StatementEntry {
+        number: 1,
+        is_credit: false,
+        is_own: false,
+        amount,
+        charges: None,
+        ids,
+        batch: None,
+        reference: Some("R-1".to_owned()),
+        booked: "2026-11-22".to_owned(),
+    };
+    BankStatement {
+        id: "S-1".to_owned(),
+        page: 1,
+        is_last: true,
+        account: "NOSTRO".to_owned(),
+        currency: amount.currency,
+        from: None,
+        to: world.clock.now(),
+        opening: Some(0),
+        closing: Some(-amount.minor),
+        turnover: -amount.minor,
+        entries: vec![entry],
+        source: "camt.053 B-1".to_owned(),
+        digest: Uuid::from_u128(1),
     }
 }
 

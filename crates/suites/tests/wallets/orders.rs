@@ -292,7 +292,7 @@ fn a_release_rests_on_a_screening_against_the_lists_in_force() {
 }
 
 /// A rail without transport: its reports come by hand.
-struct Reporting(RailId);
+pub struct Reporting(pub RailId);
 
 impl Rail for Reporting {
     fn id(&self) -> &RailId {
@@ -309,7 +309,7 @@ impl Rail for Reporting {
     }
 }
 
-fn said(status: RailStatus, amount: Option<Money>) -> Said {
+pub fn said(status: RailStatus, amount: Option<Money>) -> Said {
     Said {
         status,
         reasons: Vec::new(),
