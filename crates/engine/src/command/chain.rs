@@ -251,7 +251,11 @@ pub enum ChainAction {
     /// The block of a transaction was reorganized away.
     Lost { tx: TxKey },
     /// The nonce of a transaction was used by a foreign transaction.
-    Superseded { tx: TxKey },
+    Superseded {
+        tx: TxKey,
+        /// Its intents that the controller had executed before.
+        executed: Vec<IntentId>,
+    },
     /// An unsupported token was sent to a vault.
     Unsupported {
         /// The token and the vault.
@@ -289,7 +293,7 @@ impl ChainAction {
             | ChainAction::Look { tx, .. }
             | ChainAction::Mined { tx, .. }
             | ChainAction::Lost { tx }
-            | ChainAction::Superseded { tx } => tx.need(tenant, need),
+            | ChainAction::Superseded { tx, .. } => tx.need(tenant, need),
             ChainAction::Unsupported { asset, .. } => need_of_asset(asset, tenant, need),
         }
     }

@@ -115,10 +115,10 @@ pub(super) fn act(
             effects::write(ws, tenant, effects)?;
             Ok(keep(ws, row, Outcome::Done))
         }
-        ChainAction::Superseded { tx } => {
+        ChainAction::Superseded { tx, executed } => {
             let mut row = find(ws, tenant, tx)?;
             let ended = row.superseded(cx.now);
-            end(ws, (tx, Told::default()), row, Some(ended), rules, cx)
+            end(ws, (tx, Told { executed, ..Told::default() }), row, Some(ended), rules, cx)
         }
         ChainAction::Unsupported { asset, tell } => {
             super::outcome::unsupported(ws, tenant, asset, *tell)
@@ -344,7 +344,9 @@ fn end(
             Ended::Failed | Ended::NotTried if !is_open => {}
             Ended::Undone if !is_its => {}
             // It is looked for on the chain. Until then its order is not called off.
-            Ended::Failed if told.executed.contains(&id) => super::executed::again(ws, intent, cx)?,
+            Ended::Failed | Ended::NotTried if told.executed.contains(&id) => {
+                super::executed::again(ws, intent, cx)?
+            }
             // An intent that is no longer wanted has not failed: for example a release or refund
             // that the controller refuses because its escrow is now on legal hold.
             Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => {

@@ -285,8 +285,10 @@ impl Workers {
         self.fill_gap(wallets, case, counts.highest()).await?;
         let is_over = used && !counts.is_lone() && now - case.tx.state_at >= SUPERSEDED_AFTER;
         if is_over && self.mined(wallets, case).await?.is_none() {
+            // An earlier life of the installation may have sent the one that has the nonce.
+            let executed = self.executed_of(wallets, case, |_| true).await?;
             self.end_waiting(case).await;
-            self.tell_about(case, ChainAction::Superseded { tx: case.key() }).await;
+            self.tell_about(case, ChainAction::Superseded { tx: case.key(), executed }).await;
             return Ok(());
         }
         if case.tx.wants_replacement(&wallets.config, now) && !used {
@@ -564,12 +566,22 @@ impl Workers {
         mined: &Mined,
     ) -> Result<Vec<IntentId>, ChainFault> {
         let attempt = case.tx.attempts.iter().find(|attempt| attempt.number == mined.attempt);
-        let mut executed = Vec::new();
         if attempt.is_none_or(|attempt| attempt.cancels) {
-            return Ok(executed);
+            return Ok(Vec::new());
         }
-        let has_failed = |it: &&Intent| !mined.succeeded || mined.failed.contains(&it.id);
-        for intent in case.intents.iter().filter(has_failed) {
+        let has_failed = |it: &Intent| !mined.succeeded || mined.failed.contains(&it.id);
+        self.executed_of(wallets, case, has_failed).await
+    }
+
+    /// Those of its intents that the controller has executed.
+    async fn executed_of(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        is_asked: impl Fn(&Intent) -> bool,
+    ) -> Result<Vec<IntentId>, ChainFault> {
+        let mut executed = Vec::new();
+        for intent in case.intents.iter().filter(|it| is_asked(it)) {
             let state = self.is_executed(wallets, case.tx.controller, &intent.plan).await?;
             executed.extend(state.map(|_| intent.id));
         }

@@ -477,7 +477,8 @@ fn what_is_mined_again_is_booked_with_its_new_fee() {
 /// called off, whatever happened to its wallet, until that one is found.
 #[test]
 fn a_debit_that_failed_because_it_was_executed_before_is_not_called_off() {
-    for is_executed in [true, false] {
+    for (is_executed, is_superseded) in [(true, false), (false, false), (true, true), (false, true)]
+    {
         let mut wallet = wallet();
         if is_executed {
             wallet.state = WalletState::Blocked;
@@ -502,24 +503,35 @@ fn a_debit_that_failed_because_it_was_executed_before_is_not_called_off() {
         ws.wallets.load((TENANT, wallet.id), wallet);
         ws.exchanges.load((TENANT, order.id), order.clone());
         ws.intents.load((TENANT, OLD), debit.clone());
-        let waits = ChainTx { settled: None, mined: Some(mined(9, &[OLD])), ..tx() };
+        let waits = match is_superseded {
+            true => ChainTx { settled: None, mined: None, state: TxState::Broadcast, ..tx() },
+            false => ChainTx { settled: None, mined: Some(mined(9, &[OLD])), ..tx() },
+        };
         ws.chain_txs.load((TENANT, TX), waits);
-        let action = ChainAction::Mined {
-            tx: TxKey { tx: TX, intents: vec![IntentKey::of(&debit)] },
-            mined: Box::new(mined(9, &[OLD])),
-            over: true,
-            refusals: Vec::new(),
-            fees: Vec::new(),
-            executed: if is_executed { vec![OLD] } else { Vec::new() },
+        let executed = if is_executed { vec![OLD] } else { Vec::new() };
+        let subject = Subject::Order(OrderKey::of(&order));
+        let key = IntentKey { subject, ..IntentKey::of(&debit) };
+        let tx = TxKey { tx: TX, intents: vec![key] };
+        let action = match is_superseded {
+            true => ChainAction::Superseded { tx, executed },
+            false => ChainAction::Mined {
+                tx,
+                mined: Box::new(mined(9, &[OLD])),
+                over: true,
+                refusals: Vec::new(),
+                fees: Vec::new(),
+                executed,
+            },
         };
         let outcome = decided(&mut ws, Action::Chain(action));
         assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
         let intent = ws.intents.get(&(TENANT, OLD)).expect("loaded");
         let state = ws.exchanges.get(&(TENANT, order.id)).expect("loaded").state;
-        let expected = match is_executed {
-            true => (IntentState::Waiting, 0, ExchangeState::Debiting),
-            false => (IntentState::Waiting, 1, ExchangeState::Pending),
+        let expected = match (is_executed, is_superseded) {
+            (true, _) => (IntentState::Waiting, 0, ExchangeState::Debiting),
+            (false, false) => (IntentState::Waiting, 1, ExchangeState::Pending),
+            (false, true) => (IntentState::Waiting, 0, ExchangeState::Pending),
         };
-        assert_eq!((intent.state, intent.tries, state), expected);
+        assert_eq!((intent.state, intent.tries, state), expected, "{is_executed} {is_superseded}");
     }
 }
