@@ -234,8 +234,8 @@ impl Workers {
         true
     }
 
-    /// Holds the unsent payments and exchange orders that a statement books; `false` if it must be
-    /// fetched again.
+    /// Holds the unsent payments and exchange orders that a statement books, and alerts operators about
+    /// those that have ended; `false` if it must be fetched again.
     pub(super) async fn hold_booked(
         &self,
         rail: &dyn Rail,
@@ -244,13 +244,13 @@ impl Workers {
     ) -> Result<bool, StoreError> {
         let entries = || page.entries.iter().filter(|entry| !entry.is_own && !entry.is_credit);
         let ids = || entries().map(|entry| &entry.ids);
-        let queued = self.store.queued_named(ids()).await?;
+        let unpaid = self.store.unpaid_named(ids()).await?;
         let mut orders = self.store.exchanges_named(ids()).await?;
         orders.retain(|order| {
             let is_ended = matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled);
             order.state.is_unpaid() || is_ended || order.doubt().is_some()
         });
-        let owed = queued.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
+        let owed = unpaid.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
         let owed: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
         for entry in entries() {
             for it in named(&entry.ids).iter().filter_map(|id| owed.get(id)) {

@@ -50,10 +50,10 @@ static PAYMENTS: Stmt = Stmt::by_keys(
     "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id",
 );
 
-static QUEUED_PAYMENTS: Stmt = Stmt::by_keys(
-    "rail.queued_payments",
+static UNPAID_PAYMENTS: Stmt = Stmt::by_keys(
+    "rail.unpaid_payments",
     &[("tenant", Uuid), ("id", Uuid)],
-    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id AND p.state = 'queued'",
+    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id AND p.state IN ('queued', 'rejected', 'failed', 'canceled')",
 );
 
 static EXCHANGES: Stmt = Stmt::by_keys(
@@ -80,7 +80,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &BY_PAYMENT,
     &BY_REFERENCE,
     &PAYMENTS,
-    &QUEUED_PAYMENTS,
+    &UNPAID_PAYMENTS,
     &EXCHANGES,
     &RECALLS,
     &MESSAGE,
@@ -212,12 +212,12 @@ impl Store {
         self.named(&PAYMENTS, ids).await
     }
 
-    /// The queued ones of them.
-    pub async fn queued_named<'a>(
+    /// Those of them that are queued, or have ended without a payout.
+    pub async fn unpaid_named<'a>(
         &self,
         ids: impl Iterator<Item = &'a ReportIds>,
     ) -> Result<Vec<Payment>, StoreError> {
-        self.named(&QUEUED_PAYMENTS, ids).await
+        self.named(&UNPAID_PAYMENTS, ids).await
     }
 
     /// The exchange orders of any tenant that these ids name, whether or not they were paid out: a

@@ -154,12 +154,12 @@ pub async fn a_payment_without_an_attempt_is_named_by_its_id(world: World) {
     let mut both = vec![(tenant, first.id), (other, second.id)];
     both.sort();
     assert_eq!(named(vec![of(first.id.end_to_end_id()), uetr]).await, both);
-    let queued = async || {
+    let unpaid = async || {
         let ids = [of(first.id.end_to_end_id())];
-        let found = world.store.queued_named(ids.iter()).await.expect("read");
+        let found = world.store.unpaid_named(ids.iter()).await.expect("read");
         found.into_iter().map(|it| it.id).collect::<Vec<_>>()
     };
-    assert_eq!(queued().await, [first.id]);
+    assert_eq!(unpaid().await, [first.id]);
     let strange = AttemptId(Uuid::from_u128(7)).instruction_id();
     assert_eq!(named(vec![of(strange), of("NOTPROVIDED".to_owned())]).await, []);
     assert_eq!(named(Vec::new()).await, []);
