@@ -13,6 +13,7 @@ use domain::chain::{
 use domain::chain_tx::Intent;
 use domain::coin_amount;
 use domain::currency::StableCoin;
+use domain::deposit::Deposit;
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::{DepositId, ExchangeId, IntentId};
 use domain::names::words;
@@ -76,8 +77,18 @@ struct Wanted {
 struct Known {
     /// The controller's ids of their intents.
     intents: Vec<Word>,
-    /// Transactions of the other deposits' releases, one for each.
-    taken: Vec<TxHash>,
+    /// Other deposits' releases of the same amount to the same escrow, each with its transaction and
+    /// the controller's ids of its intents.
+    taken: Vec<(TxHash, Vec<Word>)>,
+}
+
+impl Known {
+    /// How many of a transaction's releases under other ids are those of other deposits.
+    fn taken_of(&self, receipt: &Receipt) -> usize {
+        let is_in = |id: &Word| receipt.executed.iter().any(|log| log.intent == *id);
+        let taken = self.taken.iter().filter(|(tx, _)| *tx == receipt.tx);
+        taken.filter(|(_, own)| !own.iter().any(is_in)).count()
+    }
 }
 
 impl Wanted {
@@ -89,8 +100,8 @@ impl Wanted {
                     && !known.intents.contains(&log.intent)
                     && compare(self, log).is_ok()
             };
-            let taken = known.taken.iter().filter(|tx| **tx == receipt.tx).count();
-            return receipt.executed.iter().filter(is_it).nth(taken).copied();
+            let mut logs = receipt.executed.iter().filter(is_it);
+            return logs.nth(known.taken_of(receipt)).copied();
         }
         let is_it = |log: &&Executed| match self.as_what {
             // Under whatever id.
@@ -578,13 +589,17 @@ impl Workers {
             };
             let Some(request) = deposit.request else { return Ok(None) };
             let all = self.store.deposits_of_request(deposit.tenant, request).await?;
-            let mut intents = Vec::new();
+            let (mut intents, mut taken) = (Vec::new(), Vec::new());
+            let is_like_it = |it: &Deposit| {
+                (it.to, it.coin, it.minor) == (deposit.to, deposit.coin, deposit.minor)
+            };
             for it in &all {
                 let of_it = self.store.intents_for(it.tenant, it.id.0).await?;
-                intents.extend(of_it.iter().map(|it| intent_word(it.tenant, it.id)));
+                let own: Vec<Word> = of_it.iter().map(|it| intent_word(it.tenant, it.id)).collect();
+                intents.extend(own.iter().copied());
+                let tx = it.release_tx.filter(|_| it.id != id && is_like_it(it));
+                taken.extend(tx.map(|tx| (tx, own)));
             }
-            let others = all.iter().filter(|it| it.id != id);
-            let taken = others.filter_map(|it| it.release_tx).collect();
             Ok::<_, store::StoreError>(Some((Known { intents, taken }, deposit.paid_at)))
         };
         let read = read.await.map_err(|error| {
@@ -664,6 +679,53 @@ mod tests {
             assert_eq!(found, expected);
         }
         assert_eq!(reaction(Found::Unfinished, &plan, IntentOnChain::Return), Reaction::Held(None));
+    }
+
+    /// One transaction may have made several releases of one amount to one escrow's recipient.
+    #[test]
+    fn a_release_under_another_id_is_taken_by_a_deposit_that_has_none_of_its_own_there() {
+        let [own, other, absent] = [1, 2, 3].map(|it| Word([it; 32]));
+        let [tx, another] = [1, 2].map(|it| TxHash([it; 32]));
+        let [vault, token, to] = [1, 2, 3].map(|it| Address([it; 20]));
+        let log = |intent, log_index| Executed {
+            as_what: IntentOnChain::Released,
+            intent,
+            about: Word([6; 32]),
+            vault,
+            token,
+            to,
+            amount: 60,
+            log_index,
+        };
+        let receipt = Receipt {
+            tx,
+            block_number: 1,
+            block: domain::chain::BlockHash([1; 32]),
+            succeeded: true,
+            gas_used: 1,
+            logs: Vec::new(),
+            refusals: Vec::new(),
+            executed: vec![log(own, 1), log(other, 2)],
+        };
+        for (taken, expected) in [
+            (vec![], Some(other)),
+            // It is the log under its own id.
+            (vec![(tx, vec![absent, own])], Some(other)),
+            (vec![(another, vec![absent])], Some(other)),
+            (vec![(tx, vec![absent])], None),
+            (vec![(tx, vec![])], None),
+        ] {
+            let known = Known { intents: vec![own, absent], taken: taken.clone() };
+            let wanted = Wanted {
+                intent: absent,
+                as_what: IntentOnChain::Released,
+                about: Word([6; 32]),
+                movement: Some((vault, token, to, 60)),
+                known: Some(known),
+            };
+            let found = wanted.log_of(&receipt).map(|log| log.intent);
+            assert_eq!(found, expected, "{taken:?}");
+        }
     }
 
     #[test]
