@@ -17,7 +17,7 @@ mod lane;
 mod sequence;
 pub mod states;
 
-pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id, sponsored_id};
+pub use intent::{EXECUTED_ALREADY, PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id, sponsored_id};
 pub use lane::lane_of;
 pub use sequence::{Ended, LOOK_EVERY, STUCK, Taking, TxRefusal, call, capped, fill, raised, take};
 

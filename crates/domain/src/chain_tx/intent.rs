@@ -6,6 +6,7 @@ use crate::chain::{ChainNumber, IntentKind, vault};
 use crate::decision::JobChange;
 use crate::ids::{ChainTxId, IntentId, PaymentRequestId, TenantId};
 use crate::job::JobKind;
+use crate::names::words;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
@@ -15,6 +16,9 @@ pub const TRIES_MAX: i32 = 5;
 const RETRY: Span = Span::secs(5);
 /// Maximum delay between two attempts.
 const RETRY_MAX: Span = Span::mins(10);
+/// Part of the alert about an intent that is held. It ends with the hold.
+pub const EXECUTED_ALREADY: &str = "the controller has executed it already";
+
 /// Retry policy of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
@@ -128,6 +132,16 @@ impl Intent {
         self.failure.is_some().then_some(alert)
     }
 
+    /// Beginning of the alert that it is held: the controller has executed it in a transaction that
+    /// these books do not have.
+    pub fn held_words(&self) -> String {
+        format!("the intent to {} is held: {EXECUTED_ALREADY}", words(self.kind().name()))
+    }
+
+    fn held_alert(&self) -> Alert {
+        Alert { kind: AlertKind::ChainMismatch, subject: self.subject, what: self.held_words() }
+    }
+
     fn retry_words(&self) -> String {
         format!("{} failed, will retry", self.kind().name())
     }
@@ -162,6 +176,7 @@ impl Intent {
             self.enter(state, now);
             effects.jobs.push((self.id.0, JobChange::Done));
             effects.ended.extend(self.retry_alert());
+            effects.ended.push(self.held_alert());
         }
         effects
     }
@@ -202,6 +217,7 @@ impl Intent {
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
         effects.ended.extend(self.retry_alert());
+        effects.ended.push(self.held_alert());
         (true, effects)
     }
 

@@ -10,7 +10,7 @@ use domain::chain::{
     Address, BlockAt, ChainFault, ChainLog, Executed, IntentKind, IntentOnChain, LogEvent,
     Movement, Plan, Receipt, Sighting, TxHash, Word, intent_word, vault,
 };
-use domain::chain_tx::Intent;
+use domain::chain_tx::{EXECUTED_ALREADY, Intent};
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::deposit::Deposit;
@@ -39,8 +39,6 @@ const CLOCKS_DIFFER: Span = Span::hours(1);
 const SOON: Span = Span::secs(5);
 /// The same after all blocks were searched in vain, or the log disagrees.
 const HELD: Span = Span::mins(10);
-/// Part of the alert about an intent that is held. It ends with the hold.
-const EXECUTED_ALREADY: &str = "the controller has executed it already";
 
 /// Where the searches for logs continue.
 #[derive(Debug, Default)]
@@ -346,6 +344,7 @@ impl Workers {
                 let until = self.clock().now() + SOON;
                 let action = ChainAction::PutOff { intent: key, fence, until, halt: None };
                 self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
+                self.end_holds(intent, None).await;
                 return Ok(true);
             }
             Reaction::Done(tx) => (Some(tx), None, SOON),
@@ -354,8 +353,9 @@ impl Workers {
         };
         let is_done = tx.is_some();
         if let Some(why) = held {
-            let what = format!("the intent to {name} is held: {EXECUTED_ALREADY}, but {why}");
-            let what = self.said_of(intent.chain, what);
+            let why = self.said_of(intent.chain, why);
+            let what = format!("{}, but {why}", intent.held_words());
+            self.end_holds(intent, Some(&what)).await;
             let kind = AlertKind::ChainMismatch;
             self.raise_until_over(intent.tenant, Alert { kind, subject: intent.subject, what })
                 .await;
@@ -364,10 +364,17 @@ impl Workers {
         let action = ChainAction::ExecutedBefore { intent: key, fence, tx, until };
         self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
         if is_done {
-            let is_over = |alert: &Alert| alert.what.contains(EXECUTED_ALREADY);
-            alerts::end_about(&self.store, (intent.tenant, intent.subject), is_over).await;
+            self.end_holds(intent, None).await;
         }
         Ok(true)
+    }
+
+    /// Ends the alerts that it is held, except one with this text.
+    async fn end_holds(&self, intent: &Intent, except: Option<&str>) {
+        let is_over = |alert: &Alert| {
+            alert.what.contains(EXECUTED_ALREADY) && Some(alert.what.as_str()) != except
+        };
+        alerts::end_about(&self.store, (intent.tenant, intent.subject), is_over).await;
     }
 
     /// Whether the chain has the debit of an order whose time is over, or may have it: it is not

@@ -318,6 +318,37 @@ fn booking(world: &World, ids: ReportIds, amount: Money) -> BankStatement {
     }
 }
 
+/// However the hold of an intent ends, and whatever the reason was.
+#[test]
+fn the_alert_about_a_held_debit_ends_with_the_hold_and_changes_with_its_reason() {
+    let of_hold = async |world: &World| -> Vec<String> {
+        let held = |it: &String| it.contains("the controller has executed it already");
+        alerts(world).await.into_iter().filter(held).collect()
+    };
+    for finding in [RailStatus::Settled, RailStatus::Rejected] {
+        with(restored(), async |world| {
+            let (_, order) = an_order(&world).await;
+            let (_, movement) = debit_of(&world, &order).await;
+            let debited = IntentOnChain::Debited;
+            executed(&world, (&movement, debited), debited, |log| log.amount += 1);
+            world.chain.hides_executions.store(true, Ordering::SeqCst);
+            at_height(&world, 20).await;
+            let open = of_hold(&world).await;
+            assert!(matches!(&open[..], [it] if it.contains("do not have its log")), "{open:?}");
+            world.chain.hides_executions.store(false, Ordering::SeqCst);
+            world.later(Span::mins(10)).await;
+            let open = of_hold(&world).await;
+            assert!(matches!(&open[..], [it] if it.contains("disagrees")), "{open:?}");
+            let seen = now(&world, &order).await.doubt().expect("in doubt");
+            let (caller, why) = (world.caller(), "statement 7".to_owned());
+            let resolved =
+                world.wallets.resolve_order(&caller, order.id, seen, finding.clone(), why, "test");
+            resolved.await.expect("in doubt");
+            assert_eq!(of_hold(&world).await, [""; 0], "{finding}");
+        });
+    }
+}
+
 /// Its timeout passes while the books are restored.
 #[test]
 fn an_order_whose_time_is_over_is_not_cancelled_if_the_chain_has_its_debit() {
