@@ -206,6 +206,10 @@ pub fn create(
 /// the debit is made, or the outcome recorded.
 const REPORTED_NOT_DEBITED: &str = "the debit of an order that a bank reports failed";
 
+/// Beginning of the alert about a debit that a reorganisation undid and that cannot be made again. It
+/// ends when it is, whatever the order's state is by then.
+const UNDONE_DEBIT: &str = "the debit of the order was undone, and failed again";
+
 /// Sandbox outcome of an order of this many minor units (`decisions.md`, "Sandbox values").
 pub const fn sandbox_fate(minor: i64) -> Fate {
     match coin_amount::cents(minor) {
@@ -290,13 +294,6 @@ impl OrderCase {
 
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
         effects.alerts.push(Alert { kind, subject: self.order.id.0, what });
-    }
-
-    /// What the alert says about a debit that a reorganisation undid and that cannot be made again. It
-    /// ends when it is.
-    fn undone_words(&self) -> String {
-        let now = state_phrase(self.order.state.name());
-        format!("the debit of the order, which {now}, was undone, and failed again")
     }
 
     pub(super) fn want_debit(
@@ -407,8 +404,7 @@ impl OrderCase {
             }
             // A reorganisation undid it, and it was executed again.
             effects.merge(self.debited_in(tx, fee, cx));
-            let what = self.undone_words();
-            let kind = AlertKind::ChainMismatch;
+            let (kind, what) = (AlertKind::ChainMismatch, UNDONE_DEBIT.to_owned());
             effects.ended.push(Alert { kind, subject: self.order.id.0, what });
             return effects;
         };
@@ -533,7 +529,8 @@ impl OrderCase {
                 self.end_unpaid(state, failure, &mut effects, cx);
             }
             OrderStep::Person => {
-                let what = format!("{}: {}", self.undone_words(), reason.name());
+                let now = state_phrase(self.order.state.name());
+                let what = format!("{UNDONE_DEBIT}: {}; the order {now}", reason.name());
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
                 return effects;
             }

@@ -828,6 +828,24 @@ fn a_debit_undone_after_the_payout_needs_review() {
 }
 
 #[test]
+fn the_alert_about_an_undone_debit_ends_with_the_debit_in_whatever_state_the_order_is() {
+    let settled = |world: &mut World| world.hears(RailStatus::Settled, None);
+    let stays = |_: &mut World| {};
+    type Change = Box<dyn Fn(&mut World)>;
+    let changes: [(Change, ExchangeState); 2] =
+        [(Box::new(stays), ExchangeState::Paying), (Box::new(settled), ExchangeState::Settled)];
+    for (changes, state) in &changes {
+        let mut world = World::paying();
+        world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
+        assert_eq!((world.state(), world.alerts), (ExchangeState::Paying, 1));
+        changes(&mut world);
+        assert_eq!((world.state(), world.alerts), (*state, 1), "the debit is still missing");
+        world.does(|case, cx| case.debited(TX, 0, cx));
+        assert_eq!((world.state(), &world.open), (*state, &Vec::new()));
+    }
+}
+
+#[test]
 fn tokens_return_once() {
     let mut world = World::paying();
     world.hears(RailStatus::Rejected, Some("AC04"));
