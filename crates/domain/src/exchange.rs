@@ -389,6 +389,28 @@ impl ExchangeOrder {
         Some(Alert { kind: AlertKind::Payout, subject: self.id.0, what })
     }
 
+    /// The alert about an exact match, which users close, if the order ended otherwise than by a
+    /// reviewer's decision: the one about the order while it was withheld has ended with it.
+    fn unreviewed_alert(&self) -> Option<Alert> {
+        let is_called_off = match self.failure? {
+            OrderFailure::CancelledByUser
+            | OrderFailure::Timeout
+            | OrderFailure::WalletBlocked
+            | OrderFailure::WalletBlacklisted => true,
+            OrderFailure::RateMoved
+            | OrderFailure::OnChainRevert
+            | OrderFailure::TokenPaused
+            | OrderFailure::AddressBlacklisted
+            | OrderFailure::PayoutFailed => false,
+        };
+        let is_listed = |it: &&Screened| it.verdict() == Verdict::Hit;
+        let screened = self.screened.as_ref().filter(|_| is_called_off).filter(is_listed)?;
+        // The tokens of one that is debited return.
+        let end = if self.state == ExchangeState::Cancelled { "cancelled" } else { "not paid out" };
+        let what = format!("{end}: {}", holder_match(screened));
+        Some(Alert { kind: AlertKind::Payout, subject: self.id.0, what })
+    }
+
     /// Whether a later screening result is an exact match, or one that no reviewer has seen.
     pub fn is_news(&self, screened: &Screened) -> bool {
         let is_seen = |known: &Screened| !screened.is_beyond(known);

@@ -240,7 +240,10 @@ impl OrderCase {
         self.order.state_at = cx.now;
         self.order.version += 1;
         match (withheld, self.order.withheld_alert()) {
-            (Some(ended), None) => effects.closed.push(ended),
+            (Some(ended), None) => {
+                effects.closed.push(ended);
+                effects.alerts.extend(self.order.unreviewed_alert());
+            }
             // A reorganisation undid its debit while it was withheld.
             (None, Some(again)) => effects.alerts.push(again),
             _ => {}

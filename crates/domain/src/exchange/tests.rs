@@ -1738,6 +1738,48 @@ fn the_alert_of_a_withheld_order_ends_however_the_order_does() {
 }
 
 #[test]
+fn an_exact_match_that_ends_without_a_decision_leaves_an_alert() {
+    let listed = |score| World::with(NewOrder { screened: screened(score), ..new_order() });
+    let blocked = |world: &mut World| {
+        block_wallet(&mut world.case.wallet);
+        world.does(|case, cx| case.wallet_changed(cx));
+    };
+    let cancelled = |world: &mut World| world.tries(|case, cx| case.cancel(cx)).expect("pending");
+    let late = |world: &mut World| {
+        world.now = monday() + TIMEOUT;
+        world.does(|case, cx| case.time_passed(cx));
+    };
+    let rejected = |world: &mut World| world.reviews(false).expect("it is withheld");
+    type End = Box<dyn Fn(&mut World)>;
+    let ways: [(&str, End, usize); 4] = [
+        ("cancelled", Box::new(cancelled), 1),
+        ("late", Box::new(late), 1),
+        ("blocked", Box::new(blocked), 1),
+        ("rejected", Box::new(rejected), 0),
+    ];
+    for (name, end, left) in &ways {
+        for (score, left) in [(94, 0), (95, *left), (100, *left)] {
+            let mut world = listed(score);
+            assert_eq!(world.open.len(), 1, "{name} {score}");
+            end(&mut world);
+            let open: Vec<&str> = world.open.iter().map(|it| it.what.as_str()).collect();
+            assert_eq!(open.len(), left, "{name} {score}: {open:?}");
+            let words = "cancelled: the account holder's name ";
+            assert!(open.iter().all(|it| it.starts_with(words)), "{name} {score}: {open:?}");
+        }
+    }
+    // Withheld before its payout, its name was found on a list before a release.
+    let mut debited = World::pending();
+    debited.debited();
+    debited.tries(|case, cx| case.holder_matched(&screened(90), cx)).expect("to be paid out");
+    debited.tries(|case, cx| case.found_match(screened(100), cx)).expect("it is withheld");
+    blocked(&mut debited);
+    let open: Vec<&str> = debited.open.iter().map(|it| it.what.as_str()).collect();
+    assert_eq!((debited.state(), open.len()), (ExchangeState::Returning, 1));
+    assert!(open[0].starts_with("not paid out: the account holder's name "), "{open:?}");
+}
+
+#[test]
 fn only_a_withheld_order_within_its_time_is_reviewed() {
     let mut clean = World::pending();
     let mut waits = World::with(NewOrder { fate: Fate::TimesOut, ..new_order() });
