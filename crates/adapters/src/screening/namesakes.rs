@@ -373,6 +373,35 @@ fn is_one(x: &str, y: &str, is_of_one_sound: bool) -> bool {
     (is_of_one_sound || consonants(x) == consonants(y)) && !is_distinct(x, y)
 }
 
+/// Whether two words are one name in two spellings: well-known ones of one sound (`Fazal` and `Fazil`), or alike
+/// but for letters that are written for each other (`Uways` and `Awais`).
+pub(super) fn is_respelled(x: &[char], y: &[char]) -> bool {
+    let (is_of_one_sound, is_alike) = (sound(x) == sound(y), respelled(x) == respelled(y));
+    let (x, y): (String, String) = (x.iter().collect(), y.iter().collect());
+    is_alike || is_of_one_sound && is_name(&x) && is_name(&y) && !is_distinct(&x, &y)
+}
+
+/// A word with one of the letters that are written for each other: `i` for `e`, `ee` and `y`, `u` for `o` and
+/// `oo`, `k` for `q`, `w` for `v`; of doubled letters one. A vowel before `w` begins `Owais` as `a` does `Awais`.
+fn respelled(word: &[char]) -> String {
+    let word: String = word.iter().collect();
+    let word = word.replace("ei", "ai").replace("ey", "ai");
+    let mut letters: Vec<char> = (word.chars())
+        .map(|letter| match letter {
+            'e' | 'y' => 'i',
+            'o' => 'u',
+            'q' => 'k',
+            'v' => 'w',
+            other => other,
+        })
+        .collect();
+    letters.dedup();
+    if let ['u', 'w', ..] = *letters {
+        letters[0] = 'a';
+    }
+    letters.into_iter().collect()
+}
+
 /// Whether two well-known names of the same consonants are two: `Hamad` and `Hamid`.
 fn is_distinct(x: &str, y: &str) -> bool {
     OTHER_VOWELS.iter().any(|names| names.contains(&x) && names.contains(&y))
@@ -457,6 +486,35 @@ mod tests {
             ("quibbleton", "quibletoni"),
         ] {
             assert!(!are_two(x, y), "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn one_name_in_two_spellings_is_not_two_names() {
+        let is_respelled = |x: &str, y: &str| {
+            let (x, y): (Vec<char>, Vec<char>) = (x.chars().collect(), y.chars().collect());
+            is_respelled(&x, &y)
+        };
+        for (x, y, is_one) in [
+            ("fahim", "faheem", true),
+            ("owais", "awais", true),
+            ("uways", "awais", true),
+            ("oveis", "awais", true),
+            ("nazir", "nazeer", true),
+            ("aqil", "aqeel", true),
+            ("atef", "atif", true),
+            ("faroq", "farook", true),
+            ("kiyani", "kiani", true),
+            ("fazal", "fazil", true),
+            ("kaani", "kiani", false),
+            ("dhass", "das", false),
+            ("moalla", "mollah", false),
+            ("fazul", "fazil", false),
+            ("hamad", "hamid", false),
+            ("khalid", "khalil", false),
+        ] {
+            assert_eq!(is_respelled(x, y), is_one, "{x} {y}");
+            assert_eq!(is_respelled(y, x), is_one, "{y} {x}");
         }
     }
 }

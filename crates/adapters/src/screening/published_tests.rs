@@ -327,3 +327,34 @@ fn muhammad_and_a_well_known_name_are_not_another_of_its_sound() {
         "Dora Fernandes",
     ]);
 }
+
+const ONE_NAME: &str = r#"#corridor-sanctions name=ONE-NAME published=2026-11-20
+uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses
+1,person,"FAHIM, Muhammad",,,,PAK,
+2,person,"OWAIS, Muhammad",,,,PAK,
+3,person,"NAZIR, Mohammad",,,,AFG,
+4,person,"AQIL, Mohammed",,,,IRQ,
+5,person,"ATEF, Mohamed",,,,EGY,
+6,person,"KALIM, Muhammad",,,,PAK,
+7,person,"VASIM, Muhammad",,,,PAK,
+"#;
+
+/// `Faheem` is `Fahim` in another spelling, and not another name: only that makes another person of
+/// `Muhammad`.
+#[test]
+fn muhammad_and_a_well_known_name_in_another_spelling_are_the_listed_one() {
+    let test = TestList::of(ONE_NAME, "ARE");
+    test.assert_stopped(&[
+        "Muhammad Sohail Faheem",
+        "Muhammad Ali Awais",
+        "Muhammad Ali Uwais",
+        "Mohammad Tariq Owais",
+        "Muhammad Akbar Nazeer",
+        "Muhammad Bilal Aqeel",
+        "Mohamed Sobhi Atif",
+        "Muhammad Rizwan Kaleem",
+        "Muhammad Imran Waseem",
+    ]);
+    let uways = ONE_NAME.replace("OWAIS", "UWAYS");
+    TestList::of(&uways, "ARE").assert_stopped(&["Muhammad Ali Awais", "Muhammad Tariq Owais"]);
+}

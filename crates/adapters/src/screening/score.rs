@@ -409,7 +409,11 @@ impl Tally {
         if is_inexact {
             self.inexact_screened |= 1 << i;
         }
-        if is_read && likeness < 1000 && !pair.is_form && namesakes::is_well_known(a.letters()) {
+        let is_other = likeness < 1000
+            && !pair.is_form
+            && namesakes::is_well_known(a.letters())
+            && !namesakes::is_respelled(a.letters(), &b.letters);
+        if is_read && is_other {
             self.known_screened |= 1 << i;
         }
         let is_same = likeness == 1000 || !is_inexact && b.letters.len() >= FIRM_LETTERS;
