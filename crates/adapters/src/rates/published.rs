@@ -21,7 +21,7 @@ const DATES: [&str; 10] = [
     "%B %d, %Y",
     "%B %d %Y",
 ];
-/// Forms of a time of day behind such a date.
+/// Forms of a time of day behind one of them.
 const TIMES_OF_DAY: [&str; 4] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p"];
 /// Numbers from here on count milliseconds, and from a thousand times this on microseconds.
 const FIRST_MILLISECOND: i64 = 100_000_000_000;
