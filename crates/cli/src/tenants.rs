@@ -119,7 +119,7 @@ struct SumArgs {
 /// Options of `tenants top-up`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants top-up --tenant demobank --coin USDT --amount 100000 --reference 0x9f2c…d1 --by ayesha \\
+  corridor tenants top-up --tenant demobank --coin USDT --amount 100000 --reference TREASURY-2041 --by ayesha \\
     --why 'seen in the treasury wallet'
 
 A reference is booked once: repeated with the same amount, the command shows the first booking; with another amount, it is
@@ -138,7 +138,7 @@ pub struct TopUpArgs {
 /// Options of `tenants withdraw`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants withdraw --tenant demobank --coin USDT --amount 2500 --reference 0x41d0…7a --by ayesha \
+  corridor tenants withdraw --tenant demobank --coin USDT --amount 2500 --reference TREASURY-2042 --by ayesha \
     --why 'paid back on request'
 
 Nothing is sent: the command books what left, or what a top-up booked too much. It takes what is available and not reserved for
@@ -156,7 +156,7 @@ pub struct WithdrawArgs {
 /// Options of `tenants fund-controller`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --reference 0x9f2c…d1 --by ayesha \
+  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --reference $TX_HASH --by ayesha \
     --why 'for refunds'
 
 Nothing is sent: the command books what was moved. A reference is booked once, as with top-up; `reverse-funding` takes back a
@@ -177,7 +177,7 @@ pub struct FundArgs {
 /// Options of `tenants reverse-funding`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants reverse-funding --tenant demobank --reference 0x9f2c…d1 --by ayesha --why 'booked for another tenant'
+  corridor tenants reverse-funding --tenant demobank --reference $TX_HASH --by ayesha --why 'booked for another tenant'
 
 Reverses the whole amount, once. The reference cannot be booked again: book what was moved with another one. --by is a user
 with the role treasury or admin.")]
