@@ -129,7 +129,7 @@ impl Workers {
         // Two concurrent collectors do no harm: a known report changes nothing.
         let held = match self.store.lease_role(role, &self.owner, lease).await {
             Ok(held) => held.is_some(),
-            Err(error) if self.outage.counts(&error) => false,
+            Err(error) if self.outage.counts(&error, role) => false,
             Err(error) => {
                 tracing::warn!(%error, role, "collector lease acquisition failed, will retry");
                 false

@@ -353,6 +353,9 @@ impl Workers {
     }
 }
 
+/// The reader of due jobs, as the log names it.
+const DUE_JOBS: &str = "due_jobs";
+
 /// Wakes the workers whose jobs have become due by time or were left by another node. One query
 /// covers all kinds.
 async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
@@ -367,7 +370,7 @@ async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
                 }
                 workers.engine.feed().announce_jobs(&due);
             }
-            Err(error) if workers.outage.counts(&error) => {}
+            Err(error) if workers.outage.counts(&error, DUE_JOBS) => {}
             Err(error) => tracing::warn!(%error, "reading due jobs failed, will retry"),
         }
         workers.pause(workers.world.tuning.poll, &mut stop).await;
@@ -411,7 +414,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                     }
                     workers.record_lag(kind, jobs);
                 }
-                Err(error) if workers.outage.counts(&error) => {}
+                Err(error) if workers.outage.counts(&error, kind.name()) => {}
                 Err(error) => {
                     tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry")
                 }

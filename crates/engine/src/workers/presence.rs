@@ -17,7 +17,7 @@ pub(super) async fn be_present(workers: Arc<Workers>, mut stop: Stop) {
     let role = node_role(&workers.owner);
     while !*stop.borrow() {
         if let Err(error) = workers.store.lease_role(&role, &workers.owner, LISTED).await
-            && !workers.outage.counts(&error)
+            && !workers.outage.counts(&error, &role)
         {
             tracing::warn!(%error, "node lease renewal failed, will retry");
         }

@@ -119,7 +119,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
         let wanted = match workers.reconciliation_due(has_looked, &mut known).await {
             Ok(Some(wanted)) if !*stop.borrow() => wanted,
             Ok(_) => continue,
-            Err(error) if workers.outage.counts(&error) => continue,
+            Err(error) if workers.outage.counts(&error, ROLE) => continue,
             Err(error) => {
                 tracing::warn!(%error, "reconciliation schedule read failed, will retry");
                 continue;

@@ -26,7 +26,7 @@ pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
         match workers.expire_some().await {
             Ok(EXPIRE_MAX) => continue,
             Ok(_) => {}
-            Err(error) if workers.outage.counts(&error) => {}
+            Err(error) if workers.outage.counts(&error, EXPIRE_ROLE) => {}
             Err(error) => tracing::warn!(%error, "quote expiry failed, will retry"),
         }
         workers.pause(EXPIRE_EVERY, &mut stop).await;
@@ -48,7 +48,7 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
                 }
             }
             Ok(None) => {}
-            Err(error) if workers.outage.counts(&error) => {}
+            Err(error) if workers.outage.counts(&error, PRUNE_ROLE) => {}
             Err(error) => tracing::warn!(%error, "pruning lease acquisition failed, will retry"),
         }
         let pause = if is_full { PRUNE_AGAIN } else { PRUNE_EVERY };

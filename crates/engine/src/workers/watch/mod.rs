@@ -284,7 +284,7 @@ impl Workers {
         let name = role_name(wallets);
         let fence = match self.store.lease_role(&name, &self.owner, lease).await {
             Ok(fence) => fence,
-            Err(error) if self.outage.counts(&error) => None,
+            Err(error) if self.outage.counts(&error, &name) => None,
             Err(error) => {
                 tracing::warn!(%error, role = name, "watcher lease acquisition failed, will retry");
                 None
