@@ -465,6 +465,30 @@ mod tests {
         check(&Cli::command(), "corridor");
     }
 
+    /// Examples are copied: what they give as a reference is accepted.
+    #[test]
+    fn the_examples_of_bookings_are_commands() {
+        let mut command = Cli::command();
+        let tenants = command.find_subcommand_mut("tenants").expect("tenants");
+        let mut seen = 0;
+        for inner in tenants.get_subcommands() {
+            let help = inner.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let joined = help.replace("\\\n", " ");
+            for line in joined.lines().map(str::trim).filter(|it| it.starts_with("corridor ")) {
+                // In quotes, blanks separate nothing.
+                let quoted = |(at, part): (usize, &str)| match at % 2 {
+                    0 => part.to_owned(),
+                    _ => part.replace(' ', "_"),
+                };
+                let line: String = line.split('\'').enumerate().map(quoted).collect();
+                let parsed = Cli::try_parse_from(line.split_whitespace());
+                assert!(parsed.is_ok(), "{line}: {}", parsed.expect_err("a refusal"));
+                seen += 1;
+            }
+        }
+        assert!(seen >= 6, "{seen} examples");
+    }
+
     #[test]
     fn a_usage_error_names_missing_options_but_none_set_by_the_environment() {
         for (line, missing) in [

@@ -6,7 +6,8 @@ use domain::characters::entered;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
-use domain::ledger::Funding;
+use domain::ids::TenantId;
+use domain::ledger::{Funding, funding_subject};
 use domain::policy::Environment;
 use domain::policy::fields::Field;
 use domain::ports::Clock as _;
@@ -156,8 +157,8 @@ pub struct WithdrawArgs {
 /// Options of `tenants fund-controller`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --reference $TX_HASH --by ayesha \
-    --why 'for refunds'
+  corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --by ayesha --why 'for refunds' \\
+    --reference 0x9f2c41d07a5be8c3f6140d9a2b7e5c8813f4a6d0e92b7c5148f3a0d6e1c79bd1
 
 Nothing is sent: the command books what was moved. A reference is booked once, as with top-up; `reverse-funding` takes back a
 booking that was made in error. --by is a user with the role treasury or admin.")]
@@ -177,7 +178,8 @@ pub struct FundArgs {
 /// Options of `tenants reverse-funding`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor tenants reverse-funding --tenant demobank --reference $TX_HASH --by ayesha --why 'booked for another tenant'
+  corridor tenants reverse-funding --tenant demobank --by ayesha --why 'booked for another tenant' \\
+    --reference 0x9f2c41d07a5be8c3f6140d9a2b7e5c8813f4a6d0e92b7c5148f3a0d6e1c79bd1
 
 Reverses the whole amount, once. The reference cannot be booked again: book what was moved with another one. --by is a user
 with the role treasury or admin.")]
@@ -233,13 +235,44 @@ fn reference(text: &str) -> Result<String, String> {
     if is_hash { transaction(&reference) } else { Ok(reference) }
 }
 
-/// Parses a transaction's hash, in the one form under which it is booked.
+/// Parses a transaction's hash; it is kept as typed.
 fn transaction(text: &str) -> Result<String, String> {
     let rule = || "must be a transaction's hash: 0x and 64 hexadecimal digits".to_owned();
-    let hash = text.trim().to_ascii_lowercase();
-    let digits = hash.strip_prefix("0x").ok_or_else(rule)?;
+    let typed = text.trim();
+    hash_form(typed).map(|_| typed.to_owned()).ok_or_else(rule)
+}
+
+/// The one form under which a transaction's hash is booked: in lower case.
+fn hash_form(text: &str) -> Option<String> {
+    let hash = text.to_ascii_lowercase();
+    let digits = hash.strip_prefix("0x")?;
     let is_whole = digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if is_whole { Ok(hash) } else { Err(rule()) }
+    is_whole.then_some(hash)
+}
+
+/// The forms under which a reference may be booked, first that of new bookings. An earlier version booked
+/// a hash as it was typed.
+fn forms(typed: &str) -> Vec<String> {
+    let Some(hash) = hash_form(typed) else { return vec![typed.to_owned()] };
+    let upper = hash.to_ascii_uppercase();
+    let digits = upper.replacen("0X", "0x", 1);
+    vec![hash, typed.to_owned(), digits, upper]
+}
+
+/// The form under which a reference is booked, or is to be.
+async fn booked_form(
+    store: &Store,
+    (tenant, funding): (TenantId, Funding),
+    typed: &str,
+) -> Result<String, Failure> {
+    let forms = forms(typed);
+    for form in &forms {
+        let booked = store.funding(tenant, funding_subject(funding, tenant, form)).await;
+        if booked.map_err(Failure::of_store)?.is_some() {
+            return Ok(form.clone());
+        }
+    }
+    Ok(forms.into_iter().next().unwrap_or_else(|| typed.to_owned()))
 }
 
 /// Parses a reference that may have been booked by an earlier version, which took any text.
@@ -403,6 +436,7 @@ async fn fund(
         );
     };
     let money = (sum.coin, minor);
+    let reference = &booked_form(&opened.store, (tenant.id, funding), reference).await?;
     let booked = payments.service.fund_once(tenant.id, funding, money, reference, by).await;
     payments.finish().await;
     show_funding(booked, (funding, reference), &tenant.tag, context)
@@ -467,6 +501,7 @@ async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failu
     let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
     let (funding, money) = (Funding::Controller(chain), (sum.coin, minor));
     let payments = opened.payments()?;
+    let reference = &booked_form(&opened.store, (tenant.id, funding), reference).await?;
     let booked = payments.service.fund_once(tenant.id, funding, money, reference, by).await;
     payments.finish().await;
     show_funding(booked, (funding, reference), &tenant.tag, context)
@@ -478,6 +513,9 @@ async fn reverse_funding(args: &ReverseArgs, context: &Context) -> Result<(), Fa
     let tenant = opened.tenant(&tenant.tenant).await?;
     let by = person.deed(&opened, Scope::Tenant(tenant.id), &FUNDERS).await?;
     let payments = opened.payments()?;
+    // The subject does not depend on the chain.
+    let funding = Funding::Controller(ChainNumber::FIRST);
+    let reference = &booked_form(&opened.store, (tenant.id, funding), reference).await?;
     let booked = payments.service.reverse_funding(tenant.id, reference, by).await;
     payments.finish().await;
     let funding = Funding::ControllerReversal(ChainNumber::FIRST);
@@ -604,9 +642,20 @@ mod tests {
     #[test]
     fn a_transaction_s_hash_is_whole_and_booked_in_one_form() {
         let hash = format!("0x{}", "9f2c".repeat(16));
-        for given in [hash.clone(), hash.to_uppercase(), format!(" {hash} ")] {
-            assert_eq!(transaction(&given).as_ref(), Ok(&hash), "{given}");
-            assert_eq!(reference(&given).as_ref(), Ok(&hash), "{given}");
+        let (upper, digits) = (hash.to_uppercase(), hash.to_uppercase().replace('X', "x"));
+        let mixed = hash.replacen("9f2c", "9F2c", 1);
+        for given in [&hash, &upper, &digits, &mixed, &format!(" {mixed} ")] {
+            let typed = given.trim().to_owned();
+            assert_eq!(transaction(given).as_ref(), Ok(&typed), "{given}");
+            assert_eq!(reference(given).as_ref(), Ok(&typed), "{given}");
+            let forms = forms(&typed);
+            assert_eq!(forms.first(), Some(&hash), "a new booking of {given}");
+            for earlier in [&typed, &upper, &digits] {
+                assert!(
+                    forms.contains(earlier),
+                    "an earlier version booked it: {given}, {earlier}"
+                );
+            }
         }
         let long = format!("{hash}0");
         let other = hash.replace('f', "g");
@@ -618,7 +667,9 @@ mod tests {
         for given in ["FT26", "TREASURY-2041", "9f2c"] {
             assert!(transaction(given).is_err(), "{given}");
             assert_eq!(reference(given).as_deref(), Ok(given));
+            assert_eq!(forms(given), [given], "in the case that it was typed in");
         }
+        assert_eq!(forms("0X9f2c"), ["0X9f2c"]);
         assert!(reference(" ").is_err());
     }
 }
