@@ -473,7 +473,8 @@ mod tests {
         let mut seen = 0;
         for inner in tenants.get_subcommands() {
             let help = inner.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let joined = help.replace("\\\n", " ");
+            let hash = format!("0x{}", "9f2c".repeat(16));
+            let joined = help.replace("\\\n", " ").replace("$TX_HASH", &hash);
             for line in joined.lines().map(str::trim).filter(|it| it.starts_with("corridor ")) {
                 // In quotes, blanks separate nothing.
                 let quoted = |(at, part): (usize, &str)| match at % 2 {

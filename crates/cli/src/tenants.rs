@@ -158,7 +158,7 @@ pub struct WithdrawArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   corridor tenants fund-controller --tenant demobank --coin USDC --amount 250 --by ayesha --why 'for refunds' \\
-    --reference 0x9f2c41d07a5be8c3f6140d9a2b7e5c8813f4a6d0e92b7c5148f3a0d6e1c79bd1
+    --reference $TX_HASH
 
 Nothing is sent: the command books what was moved. A reference is booked once, as with top-up; `reverse-funding` takes back a
 booking that was made in error. --by is a user with the role treasury or admin.")]
@@ -179,7 +179,7 @@ pub struct FundArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   corridor tenants reverse-funding --tenant demobank --by ayesha --why 'booked for another tenant' \\
-    --reference 0x9f2c41d07a5be8c3f6140d9a2b7e5c8813f4a6d0e92b7c5148f3a0d6e1c79bd1
+    --reference $TX_HASH
 
 Reverses the whole amount, once. The reference cannot be booked again: book what was moved with another one. --by is a user
 with the role treasury or admin.")]

@@ -105,8 +105,7 @@ conformance! {
         a_late_relay_is_an_alert_of_its_tenant
         the_alert_of_a_late_relay_ends_with_its_delay
         a_relay_whose_broker_never_answered_has_positions
-        a_relay_that_cannot_ask_for_its_role_does_not_say_that_another_has_it
-        an_idle_relay_asks_its_broker_from_time_to_time;
+        a_relay_that_cannot_ask_for_its_role_does_not_say_that_another_has_it;
     schema:
         every_statement_is_prepared
         migrating_twice_does_nothing

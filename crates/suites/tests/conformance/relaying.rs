@@ -305,33 +305,6 @@ pub async fn a_relay_that_cannot_ask_for_its_role_does_not_say_that_another_has_
     assert_eq!((active.role, active.store_fault), (RelayRole::Active, None));
 }
 
-/// The broker may go, or refuse the relay, while there is nothing to send.
-pub async fn an_idle_relay_asks_its_broker_from_time_to_time(world: World) {
-    world.tenant("one", 0).await;
-    let sink = Arc::new(MemorySink::default());
-    let relay = Arc::new(relay(&world, &sink, "a", settings()));
-    let (stop, stopping) = tokio::sync::watch::channel(false);
-    let running = tokio::spawn({
-        let relay = relay.clone();
-        async move { relay.run(stopping).await }
-    });
-    let comes_to = async |expected: &dyn Fn(&RelayState) -> bool| {
-        let is_there = async || {
-            world.pass(Span::secs(3)).await;
-            expected(&relay.state())
-        };
-        let came = testkit::wait::until_async(testkit::wait::AT_MOST, is_there).await;
-        assert!(came, "{:?}", relay.state());
-    };
-    comes_to(&|it| it.role == RelayRole::Active && it.is_asked && it.fault.is_none()).await;
-    sink.fail_after(0);
-    comes_to(&|it| it.role == RelayRole::Active && it.fault.is_some()).await;
-    sink.recover();
-    comes_to(&|it| it.role == RelayRole::Active && it.is_asked && it.fault.is_none()).await;
-    stop.send_replace(true);
-    running.await.expect("ends");
-}
-
 /// Runs the statement that the database understands; `false` if it is in memory.
 async fn one_of(world: &World, statements: [&str; 2]) -> bool {
     let mut faults = Vec::new();
