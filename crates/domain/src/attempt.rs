@@ -621,10 +621,8 @@ impl Attempt {
 
     /// The amount of its payout in a bank's report, if it is only assumed.
     pub(crate) fn reported_amount(&self, report: &RailReport) -> Option<Money> {
-        let pays = matches!(
-            report.status,
-            RailStatus::Received | RailStatus::Accepted | RailStatus::Settled
-        );
+        // One that only has the instruction may refuse it.
+        let pays = matches!(report.status, RailStatus::Accepted | RailStatus::Settled);
         let is_banks = pays && !report.source.starts_with(RECORDED);
         report.amount.filter(|_| is_banks && self.is_assumed())
     }

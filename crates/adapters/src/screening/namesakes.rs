@@ -376,19 +376,22 @@ fn is_one(x: &str, y: &str, is_of_one_sound: bool) -> bool {
 /// Whether two words are one name in two spellings: well-known ones of one sound (`Fazal` and `Fazil`), or alike
 /// but for letters that are written for each other (`Uways` and `Awais`).
 pub(super) fn is_respelled(x: &[char], y: &[char]) -> bool {
-    let (is_of_one_sound, is_alike) = (sound(x) == sound(y), respelled(x) == respelled(y));
+    let is_alike = ['i', 'a'].into_iter().any(|e| respelled(x, e) == respelled(y, e));
+    let is_of_one_sound = sound(x) == sound(y);
     let (x, y): (String, String) = (x.iter().collect(), y.iter().collect());
     is_alike || is_of_one_sound && is_name(&x) && is_name(&y) && !is_distinct(&x, &y)
 }
 
-/// A word with one of the letters that are written for each other: `i` for `e`, `ee` and `y`, `u` for `o` and
-/// `oo`, `k` for `q`, `w` for `v`; of doubled letters one. A vowel before `w` begins `Owais` as `a` does `Awais`.
-fn respelled(word: &[char]) -> String {
+/// A word with one of the letters that are written for each other: `i` for `ee` and `y`, `u` for `o` and `oo`, `k`
+/// for `q`, `w` for `v`, `j` for `dj`, and one of two for `e`; of doubled letters one. A vowel before `w` begins
+/// `Owais` as `a` does `Awais`.
+fn respelled(word: &[char], e: char) -> String {
     let word: String = word.iter().collect();
-    let word = word.replace("ei", "ai").replace("ey", "ai");
+    let word = word.replace("ei", "ai").replace("ey", "ai").replace("dj", "j").replace("ee", "i");
     let mut letters: Vec<char> = (word.chars())
         .map(|letter| match letter {
-            'e' | 'y' => 'i',
+            'e' => e,
+            'y' => 'i',
             'o' => 'u',
             'q' => 'k',
             'v' => 'w',
@@ -505,6 +508,12 @@ mod tests {
             ("atef", "atif", true),
             ("faroq", "farook", true),
             ("kiyani", "kiani", true),
+            ("azher", "azhar", true),
+            ("amjed", "amjad", true),
+            ("merwan", "marwan", true),
+            ("serdar", "sardar", true),
+            ("tayeb", "tayyab", true),
+            ("djalil", "jalil", true),
             ("fazal", "fazil", true),
             ("kaani", "kiani", false),
             ("dhass", "das", false),

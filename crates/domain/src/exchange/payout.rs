@@ -142,7 +142,7 @@ impl OrderCase {
             }
             let mut attempt = assumed.clone();
             let effects = self.reported_later(&mut attempt, over, (why, paid), cx);
-            return Ok((attempt, effects));
+            return effects.map(|effects| (attempt, effects)).ok_or(conflict);
         }
         if !self.order.state.is_unpaid() {
             return Err(conflict);
@@ -177,27 +177,33 @@ impl OrderCase {
     }
 
     /// A rail reported the payout that an attempt stood for. Its outcome is established from what is
-    /// known now.
+    /// known now; `None` if the report says nothing new. An amount that cannot be that of the payout, such
+    /// as a fee's, leaves it open.
     fn reported_later(
         &mut self,
         attempt: &mut Attempt,
         (rail, sender): (&RailId, Option<Sender>),
         (why, paid): (&str, Option<ReportedAmount>),
         cx: &Cx<'_>,
-    ) -> WalletEffects {
+    ) -> Option<WalletEffects> {
+        let before = attempt.clone();
         let mut effects = WalletEffects::default();
-        (attempt.rail, attempt.sender) = (rail.clone(), sender);
-        attempt.info = Some(match paid {
-            Some(_) => why.to_owned(),
-            None => format!("{DEBITED_BEFORE}: {why}"),
-        });
         if let Some(paid) = paid {
             self.paid_at_another_rate(paid, &mut effects);
-            attempt.amount = self.order.payout;
+        }
+        let is_its = paid.is_some_and(|paid| paid.amount == self.order.payout);
+        attempt.info = Some(match is_its {
+            true => why.to_owned(),
+            false => format!("{DEBITED_BEFORE}: {why}"),
+        });
+        (attempt.rail, attempt.sender) = (rail.clone(), sender);
+        attempt.amount = self.order.payout;
+        if *attempt == before {
+            return None;
         }
         self.order.unclear_since = Some(cx.now);
         self.order.version += 1;
-        effects
+        Some(effects)
     }
 
     /// A rail reported what it paid: an order without a rate lock was paid at the rate of a time that
@@ -320,7 +326,8 @@ impl OrderCase {
                     let why = format!("{source} reports {status} of {amount}");
                     let (rail, sender) = (attempt.rail.clone(), attempt.sender);
                     let told = (why.as_str(), Some(paid));
-                    effects.merge(self.reported_later(attempt, (&rail, sender), told, cx));
+                    let news = self.reported_later(attempt, (&rail, sender), told, cx);
+                    effects.merge(news.unwrap_or_default());
                 }
                 attempt.note_heard(report);
                 self.alert(AlertKind::Payout, what, &mut effects);

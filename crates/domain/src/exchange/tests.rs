@@ -738,6 +738,25 @@ fn a_later_report_gives_an_assumed_payout_its_rail_and_amount() {
     }
 }
 
+/// The entry of a fee, or of the payout with charges, before that of the payout.
+#[test]
+fn an_amount_that_cannot_be_the_payouts_leaves_an_assumed_payout_open() {
+    let told = |amount, may_have_charges| Some(ReportedAmount { amount, may_have_charges });
+    for odd in [told(pkr(5_000), false), told(pkr(2_785_000), true)] {
+        let mut world = World::debiting();
+        world.is_assumed();
+        let quoted = world.case.order.payout;
+        world.is_reported_over(odd).expect("news");
+        let attempt = world.attempt.as_ref().expect("held");
+        assert!(attempt.is_assumed() && attempt.amount == quoted, "{attempt:?}");
+        world.is_reported_over(odd).expect_err("it says the same");
+        let paid = pkr(2_780_000);
+        world.is_reported_over(told(paid, false)).expect("news");
+        let attempt = world.attempt.as_ref().expect("held");
+        assert!(!attempt.is_assumed() && attempt.amount == paid, "{attempt:?}");
+    }
+}
+
 /// A report that names the attempt itself, over its rail.
 #[test]
 fn a_report_of_an_assumed_payout_gives_it_its_amount() {
@@ -745,6 +764,7 @@ fn a_report_of_an_assumed_payout_gives_it_its_amount() {
     for (status, takes) in [
         (RailStatus::Settled, true),
         (RailStatus::Accepted, true),
+        (RailStatus::Received, false),
         (RailStatus::Rejected, false),
         (RailStatus::Returned, false),
         (RailStatus::Unknown, false),

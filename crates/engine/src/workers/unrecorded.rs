@@ -79,7 +79,7 @@ struct Told<'a> {
     /// The report, for users.
     what: &'a str,
     paid: Option<ReportedAmount>,
-    /// Whether it says that the bank pays, or has the instruction.
+    /// Whether it says that the bank pays.
     pays: bool,
 }
 
@@ -171,7 +171,8 @@ impl Owed<'_> {
             Owed::Order(order) => (
                 format!("exchange order {}", order.id),
                 order.state.name(),
-                order.attempt.is_some(),
+                // One that is in doubt already was not sent by these books.
+                order.attempt.is_some() && order.doubt().is_none(),
             ),
         };
         let what = format!("{what}: {}", unsent(&name, state, is_held, is_sent));
@@ -217,7 +218,9 @@ impl Workers {
                 let what = reported(report);
                 let paid = amount_of(report, owed.currency());
                 let pays = pays(&report.said.status);
-                let told = Told { ids, what: &what, paid, pays };
+                // One that only has the instruction may refuse it.
+                let is_paid = pays && report.said.status != RailStatus::Received;
+                let told = Told { ids, what: &what, paid, pays: is_paid };
                 let Some(is_held) = self.hold_unsent(rail, owed, told).await else {
                     return false;
                 };
@@ -306,7 +309,10 @@ impl Workers {
         let (tenant, id) = (owed.tenant(), owed.payment());
         match self.store.attempts(tenant, id).await {
             Ok(made) if pays && made.iter().any(Attempt::is_assumed) => {}
-            Ok(made) if !is_unsent || made.iter().any(|it| is_about(it, rail.id(), ids)) => {
+            Ok(made)
+                if !is_unsent
+                    || made.iter().any(|it| it.is_assumed() || is_about(it, rail.id(), ids)) =>
+            {
                 return Some(false);
             }
             Ok(_) => {}

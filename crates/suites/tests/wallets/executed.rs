@@ -230,6 +230,35 @@ fn a_debit_whose_log_disagrees_or_is_not_found_is_held_with_an_alert() {
     }
 }
 
+/// The refusal of an earlier try over another rail, or one that may still be refused.
+#[test]
+fn a_report_of_another_payout_changes_nothing_of_one_that_is_assumed() {
+    for status in [RailStatus::Rejected, RailStatus::Returned, RailStatus::Received] {
+        with(restored(), async |world| {
+            let (_, order) = an_order(&world).await;
+            let (_, movement) = debit_of(&world, &order).await;
+            let debited = IntentOnChain::Debited;
+            executed(&world, (&movement, debited), debited, |_| {});
+            at_height(&world, 2).await;
+            let held = now(&world, &order).await;
+            assert_eq!(held.state, ExchangeState::Debiting);
+            let paid = Money::new(order.payout.minor * 1_005 / 1_000, order.payout.currency);
+            let id = PaymentId(order.id.0);
+            let ids = ReportIds { end_to_end: Some(id.end_to_end_id()), ..ReportIds::default() };
+            let report =
+                BankReport { about: About::One(ids), said: said(status.clone(), Some(paid)) };
+            let page = Reports { reports: vec![report], ..Reports::default() };
+            let other = Reporting(RailId::new("pak-ibft"));
+            assert!(world.workers.take_in(&other, &page).await, "{status}");
+            let attempts = world.store.attempts(TENANT, id).await.expect("readable");
+            let [attempt] = &attempts[..] else { panic!("{status}: {attempts:?}") };
+            assert_eq!(attempt.rail, RailId::new("pak-raast"), "{status}");
+            assert!(attempt.is_assumed() && attempt.amount == order.payout, "{status}");
+            assert_eq!(now(&world, &order).await.doubt(), held.doubt(), "{status}");
+        });
+    }
+}
+
 /// A bank's report comes after the chain's proof: over the rail that comes first, or another one.
 #[test]
 fn a_payout_that_a_bank_reports_after_its_debit_was_found_has_its_rail_and_amount() {
