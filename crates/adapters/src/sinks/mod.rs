@@ -59,7 +59,7 @@ const BYTES_MIN: u64 = 100 * 1024 * 1024;
 /// How long a stream keeps a message, apart from its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retention {
-    /// Always.
+    /// Until a limit of the stream deletes it.
     #[default]
     Limits,
     /// Until the consumers that it has at that moment have acknowledged it.

@@ -188,11 +188,11 @@ impl LogEvent {
 /// State of an intent in its controller (`stateOf`), in the order of the contract's enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntentOnChain {
-    /// Never executed.
+    /// The controller has never executed it.
     Unknown,
-    /// A release, executed.
+    /// A release that was executed, from the escrow to the wallet.
     Released,
-    /// A debit, executed.
+    /// A debit that was executed, and has not been returned.
     Debited,
     /// A debit whose amount went back to its wallet.
     DebitReturned,
@@ -200,7 +200,7 @@ pub enum IntentOnChain {
     Return,
     /// A refund that is proposed.
     RefundProposed,
-    /// A refund, executed.
+    /// A refund that was approved and executed.
     Refunded,
     /// A refund whose proposal was cancelled.
     RefundCancelled,

@@ -121,7 +121,6 @@ enum Sought<'a> {
     Sweep {
         intent: &'a Intent,
         token: Address,
-        /// In minor units.
         amount: u64,
     },
 }
@@ -143,7 +142,6 @@ impl Sought<'_> {
 
 /// What a transaction says about it.
 enum Judged {
-    /// Nothing.
     Unrelated,
     /// It is one of these books', which apply it by themselves.
     Own,
@@ -156,7 +154,7 @@ enum Judged {
 /// Result of a search.
 enum Found {
     Judged(Judged),
-    /// Blocks are left.
+    /// Older blocks are left for a later round.
     Unfinished,
     Nowhere,
 }

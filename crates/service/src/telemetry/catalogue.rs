@@ -48,9 +48,7 @@ pub struct Metric {
 /// A program that exports metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exporter {
-    /// `corridor serve`.
     Service,
-    /// `corridor relay run`.
     Relay,
 }
 

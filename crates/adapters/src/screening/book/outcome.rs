@@ -35,7 +35,7 @@ pub enum RefreshError {
     Shrunk {
         /// Name and locations of the list.
         list: String,
-        /// What is counted.
+        /// The unit of both numbers: entries or names.
         what: &'static str,
         /// Their number in force.
         before: usize,
