@@ -377,7 +377,8 @@ impl LiveRates {
         }
     }
 
-    /// What a source states of a pair so far, or stated before the start.
+    /// What a source states of a pair so far, or stated or implied before the start, unless that is
+    /// too long ago.
     fn own_mid(
         &self,
         in_force: &InForce,
@@ -385,25 +386,17 @@ impl LiveRates {
         base: Currency,
         quote: Currency,
     ) -> Option<Mid> {
-        let own = in_force.states[at].table.direct(base, quote);
-        own.map(|own| own.mid).or_else(|| self.kept_mid(in_force, at, base, quote))
+        let state = &in_force.states[at];
+        if let Some(own) = state.table.direct(base, quote) {
+            return Some(own.mid);
+        }
+        let kept_for = self.sources[at].max_age.unwrap_or(KEPT_FOR).max(KEPT_FOR);
+        let kept = state.kept.mid(base, quote)?;
+        (in_force.refreshed_at - kept.as_of <= kept_for).then_some(kept)
     }
 
     fn has_jumped(&self, last: Mid, rate: &DirectRate) -> bool {
         moved_beyond(last.rate, rate.mid.rate, self.limits.max_move_bps)
-    }
-
-    /// What a source stated or implied before the start, unless that is too long ago.
-    fn kept_mid(
-        &self,
-        in_force: &InForce,
-        at: usize,
-        base: Currency,
-        quote: Currency,
-    ) -> Option<Mid> {
-        let kept_for = self.sources[at].max_age.unwrap_or(KEPT_FOR).max(KEPT_FOR);
-        let kept = in_force.states[at].kept.mid(base, quote)?;
-        (in_force.refreshed_at - kept.as_of <= kept_for).then_some(kept)
     }
 
     /// Whether another source states about the same, be its rate in use or held back itself.
@@ -632,7 +625,7 @@ fn is_far(one: Decimal, other: Decimal) -> bool {
 }
 
 /// Whether a rate is beyond 1, seen from its usual level, and nearer to the inverse of that than to 1:
-/// 1.16 of a pair at 0.86, which is no factor of 5. A level within a tenth of 1 says nothing. `None` if
+/// 1.16 of a pair at 0.86, although that is not 5 times as much. A level within a tenth of 1 says nothing. `None` if
 /// a product exceeds 128 bits.
 fn is_other_way_round(rate: Decimal, level: Decimal) -> Option<bool> {
     const ABOVE: Decimal = Decimal::new(11, 1);

@@ -167,7 +167,7 @@ impl Workers {
     }
 
     async fn answered(&self, ask: &Ask, mut answer: InquiryAnswer) {
-        // What the bank says about a recall is no answer about its payment.
+        // What the bank says about a recall does not answer for its payment.
         if let InquiryAnswer::Reported(report) = &answer
             && matches!(report.status, RailStatus::Recall(_))
         {
