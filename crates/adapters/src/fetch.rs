@@ -1,6 +1,6 @@
 //! Fetches a document over HTTPS, bounded in size and time. Independent of the document's content.
 
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use reqwest::Url;
 use reqwest::header::LOCATION;
 
@@ -54,7 +54,11 @@ pub enum Served {
 /// One GET without redirects. An HTTP client implements it; the simulator has servers of its own.
 pub trait Transport: Send + Sync {
     /// GETs `url`, at most `max_bytes` of it.
-    fn get<'a>(&'a self, url: &'a str, max_bytes: usize) -> Answer<'a, Result<Served, FetchError>>;
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Served, FetchError>>;
 
     /// The transport for a document's configured address, if it has one of its own.
     fn of(&self, _address: &str) -> Option<&dyn Transport> {
@@ -73,7 +77,11 @@ pub trait Transport: Send + Sync {
 }
 
 impl Transport for Client {
-    fn get<'a>(&'a self, url: &'a str, max_bytes: usize) -> Answer<'a, Result<Served, FetchError>> {
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Served, FetchError>> {
         Box::pin(async move {
             let at = parsed(url)?;
             let answer = self.send(Request::get(at.clone())).await;
@@ -95,7 +103,11 @@ impl Transport for Client {
 }
 
 impl Transport for Servers {
-    fn get<'a>(&'a self, url: &'a str, max_bytes: usize) -> Answer<'a, Result<Served, FetchError>> {
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Served, FetchError>> {
         match self.client(url) {
             Some(client) => client.get(url, max_bytes),
             None => Box::pin(async move {

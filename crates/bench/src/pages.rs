@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope};
 use engine::console::{NewSession, NewUser, Stage};
@@ -123,7 +123,7 @@ async fn signed_in(store: &Store) -> anyhow::Result<String> {
         totp: None,
         subject: None,
         now,
-        by: Deed::new(Via::Console, LOGIN),
+        by: AuditContext::new(Via::Console, LOGIN),
     };
     store.begin_session(&session, None).await?;
     // The console's cookie on a loopback address.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::OnePerson;
+use super::people::ActingUser;
 use super::store_commands::open;
 use super::tenants::StoreArgs;
 
@@ -43,7 +43,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "TEXT", value_parser = brand::contact)]
     contact: Option<String>,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     store: StoreArgs,
 }

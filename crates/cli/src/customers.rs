@@ -9,7 +9,7 @@ use store::CustomerRecord;
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::OnePerson;
+use super::people::ActingUser;
 use super::store_commands::open;
 use super::table::{text, time};
 use super::tenants::StoreArgs;
@@ -50,7 +50,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     kyc_level: KycLevel,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
 }
 
 /// Options of `customers get`.

@@ -3,7 +3,7 @@
 use clap::Args;
 use domain::approval::DualControl;
 use domain::attempt::evidence_of;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::audit::WHY_MAX_CHARS;
 use domain::characters::entered;
 use domain::coin_amount;
@@ -16,7 +16,7 @@ use super::store_commands::Opened;
 
 /// The acting user and the reason.
 #[derive(Args, Clone, Debug)]
-pub struct OnePerson {
+pub struct ActingUser {
     /// User who performs the action
     #[arg(long, value_name = "NAME", value_parser = person)]
     pub by: String,
@@ -27,7 +27,7 @@ pub struct OnePerson {
 
 /// The acting user and the reason, of a command that the machine's user may run, too.
 #[derive(Args, Debug)]
-pub struct MaybePerson {
+pub struct OptionalActingUser {
     /// User who performs the action [default, where it may be missing: the machine's user]
     #[arg(long, value_name = "NAME", value_parser = person, requires = "why")]
     by: Option<String>,
@@ -40,7 +40,7 @@ pub struct MaybePerson {
 #[derive(Args, Debug)]
 pub struct Deciders {
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     /// User who checked it; must differ from --by
     #[arg(long, value_name = "NAME", value_parser = person)]
     checker: Option<String>,
@@ -48,7 +48,7 @@ pub struct Deciders {
 
 /// Two users who established a fact.
 #[derive(Args, Debug)]
-pub struct TwoPeople {
+pub struct MakerAndChecker {
     /// User who established it
     #[arg(long, value_parser = person)]
     maker: String,
@@ -60,7 +60,7 @@ pub struct TwoPeople {
     why: String,
 }
 
-impl OnePerson {
+impl ActingUser {
     /// The actor of the audit entry: this user, through the machine's user. As in the console, it
     /// is an enabled user with one of `roles` and this scope.
     pub async fn deed(
@@ -68,35 +68,35 @@ impl OnePerson {
         opened: &Opened,
         scope: Scope,
         roles: &[Role],
-    ) -> Result<Deed, Failure> {
+    ) -> Result<AuditContext, Failure> {
         let login = one_of(opened, ("--by", &self.by), scope, roles).await?;
         Ok(opened.by.clone().on_behalf_of(login).because(&self.why))
     }
 }
 
-impl From<OnePerson> for MaybePerson {
-    fn from(OnePerson { by, why }: OnePerson) -> MaybePerson {
-        MaybePerson { by: Some(by), why: Some(why) }
+impl From<ActingUser> for OptionalActingUser {
+    fn from(ActingUser { by, why }: ActingUser) -> OptionalActingUser {
+        OptionalActingUser { by: Some(by), why: Some(why) }
     }
 }
 
-impl MaybePerson {
+impl OptionalActingUser {
     /// The named user, if any.
-    pub fn named(&self) -> Option<OnePerson> {
+    pub fn named(&self) -> Option<ActingUser> {
         let (by, why) = self.by.clone().zip(self.why.clone())?;
-        Some(OnePerson { by, why })
+        Some(ActingUser { by, why })
     }
 
-    /// The actor of the audit entry: [`OnePerson::deed`], or the machine's user.
+    /// The actor of the audit entry: [`ActingUser::deed`], or the machine's user.
     pub async fn deed(
         &self,
         opened: &Opened,
         scope: Scope,
         roles: &[Role],
-    ) -> Result<Deed, Failure> {
+    ) -> Result<AuditContext, Failure> {
         match self.named() {
             Some(person) => person.deed(opened, scope, roles).await,
-            None => Ok(Deed::from(&opened.by)),
+            None => Ok(AuditContext::from(&opened.by)),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Deciders {
         (tenant, policy): (TenantId, &WalletPolicy),
         release: Option<i64>,
         control: DualControl,
-    ) -> Result<Deed, Failure> {
+    ) -> Result<AuditContext, Failure> {
         let scope = Scope::Tenant(tenant);
         let Some(checker) = &self.checker else {
             if release.is_some_and(|minor| policy.needs_second(minor)) {
@@ -126,14 +126,14 @@ impl Deciders {
     }
 }
 
-impl TwoPeople {
+impl MakerAndChecker {
     /// The actor of the audit entry: both users, through the machine's user.
     pub async fn deed(
         &self,
         opened: &Opened,
         scope: Scope,
         control: DualControl,
-    ) -> Result<Deed, Failure> {
+    ) -> Result<AuditContext, Failure> {
         let two = Two { maker: ("--maker", &self.maker), checker: ("--checker", &self.checker) };
         Ok(two.deed(opened, scope, control).await?.because(&self.why))
     }
@@ -158,7 +158,7 @@ impl Two<'_> {
         opened: &Opened,
         scope: Scope,
         control: DualControl,
-    ) -> Result<Deed, Failure> {
+    ) -> Result<AuditContext, Failure> {
         if is_same_user(self.checker.1, self.maker.1) {
             let (option, other) = (self.checker.0, self.maker.0);
             let message = format!("{option}: must be a different user than {other}");

@@ -16,7 +16,7 @@ use store::RelayCursor;
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::{OnePerson, person, reason};
+use super::people::{ActingUser, person, reason};
 use super::serve::{arm_failpoint, metrics, of_ended, refuse_for, stop_signal, until_ended};
 use super::store_commands::open;
 use super::table::{number, text};
@@ -200,7 +200,7 @@ async fn forget(args: &ForgetArgs, context: &Context) -> Result<(), Failure> {
     let by = match &args.by {
         Some(by) => {
             let scope = tenant.map_or(Scope::All, Scope::Tenant);
-            let person = OnePerson { by: by.clone(), why: args.why.clone() };
+            let person = ActingUser { by: by.clone(), why: args.why.clone() };
             person.deed(&opened, scope, &[Role::Admin]).await?
         }
         None => opened.by.because(&args.why),

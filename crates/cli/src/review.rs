@@ -22,7 +22,7 @@ use store::{Found, IdFrom, Record, Tenant};
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::{Deciders, TwoPeople};
+use super::people::{Deciders, MakerAndChecker};
 use super::store_commands::{Opened, open};
 use super::table::{amount, id, number, state, text, time};
 use super::tenants::TenantArgs;
@@ -135,7 +135,7 @@ pub struct ResolveArgs {
     #[command(flatten)]
     outcome: OutcomeArgs,
     #[command(flatten)]
-    people: TwoPeople,
+    people: MakerAndChecker,
     #[command(flatten)]
     tenant: TenantArgs,
 }

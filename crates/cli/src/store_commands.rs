@@ -4,12 +4,12 @@ use domain::chain::ChainNumber;
 use domain::policy::Environment;
 use std::sync::Arc;
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::ids::TenantId;
 use engine::batcher::Engine;
+use engine::context::EngineContext;
 use engine::payments::{Caller, Payments};
 use engine::wallets::Wallets;
-use engine::world::World;
 use store::{Found, Store, Tenant};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -27,7 +27,7 @@ pub struct Opened {
     pub config: Config,
     pub store: Store,
     /// The actor of audit entries: the machine's user.
-    pub by: Deed,
+    pub by: AuditContext,
     pub data_dir: DataDir,
 }
 
@@ -64,7 +64,7 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     if store.environment().await.map_err(Failure::of_store)? == Some(Environment::Mock) {
         config.environment = Environment::Mock;
     }
-    Ok(Opened { config, store, by: Deed::new(Via::Cli, machine_user()), data_dir })
+    Ok(Opened { config, store, by: AuditContext::new(Via::Cli, machine_user()), data_dir })
 }
 
 /// The operating system's user who runs the command, whatever the environment says. For root, the
@@ -194,8 +194,8 @@ impl Opened {
 
     fn service<S>(
         &self,
-        world: World,
-        make: impl FnOnce(Store, Engine, Arc<World>) -> S,
+        world: EngineContext,
+        make: impl FnOnce(Store, Engine, Arc<EngineContext>) -> S,
     ) -> ForCommand<S> {
         let world = Arc::new(world);
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());

@@ -20,7 +20,7 @@ use store::{Store, StoredTransfer, Tenant};
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::{MaybePerson, OnePerson};
+use super::people::{ActingUser, OptionalActingUser};
 use super::store_commands::{Opened, open};
 use super::table::{id, number, state, text, time};
 use super::{Context, brand, policy, run_async};
@@ -131,7 +131,7 @@ pub struct TopUpArgs {
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: Option<String>,
     #[command(flatten)]
-    person: MaybePerson,
+    person: OptionalActingUser,
     #[command(flatten)]
     sum: SumArgs,
 }
@@ -149,7 +149,7 @@ pub struct WithdrawArgs {
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: String,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     sum: SumArgs,
 }
@@ -170,7 +170,7 @@ pub struct FundArgs {
     #[arg(long, value_name = "HASH", value_parser = transaction)]
     reference: String,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     sum: SumArgs,
 }
@@ -188,7 +188,7 @@ pub struct ReverseArgs {
     #[arg(long, value_name = "TEXT", value_parser = booked)]
     reference: String,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -409,7 +409,7 @@ async fn fund(
     funding: Funding,
     sum: &SumArgs,
     reference: Option<&str>,
-    person: &MaybePerson,
+    person: &OptionalActingUser,
     context: &Context,
 ) -> Result<(), Failure> {
     let minor = sum.minor()?;
@@ -443,7 +443,7 @@ async fn fund(
 }
 
 /// Refuses a booking of real money without a reference, which is booked once, a user and a reason.
-fn answered_for(reference: Option<&str>, person: &MaybePerson) -> Result<(), Failure> {
+fn answered_for(reference: Option<&str>, person: &OptionalActingUser) -> Result<(), Failure> {
     let mut missing: Vec<&str> = reference.is_none().then_some("--reference").into_iter().collect();
     if person.named().is_none() {
         missing.extend(["--by", "--why"]);

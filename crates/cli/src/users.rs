@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::policy::Environment;
 use domain::ports::Clock as _;
 use domain::user::{Role, Scope, login_name};
@@ -15,7 +15,7 @@ use store::{NewUser, StoredUser, UserChange};
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::MaybePerson;
+use super::people::OptionalActingUser;
 use super::store_commands::{Opened, open};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
@@ -86,7 +86,7 @@ pub struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
     #[command(flatten)]
-    person: MaybePerson,
+    person: OptionalActingUser,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -104,7 +104,7 @@ pub struct SignInArgs {
     #[command(flatten)]
     way: WayArgs,
     #[command(flatten)]
-    person: MaybePerson,
+    person: OptionalActingUser,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -137,7 +137,7 @@ pub struct RolesArgs {
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
-    person: MaybePerson,
+    person: OptionalActingUser,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -149,7 +149,7 @@ pub struct LoginArgs {
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]
-    person: MaybePerson,
+    person: OptionalActingUser,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -157,7 +157,7 @@ pub struct LoginArgs {
 /// The actor of the audit entry: an administrator of every tenant. Until there is one, any name is
 /// taken, or the machine's user alone, so that a locked-out installation can be restored; in a sandbox,
 /// the machine's user always.
-async fn actor(person: &MaybePerson, opened: &Opened) -> Result<Deed, Failure> {
+async fn actor(person: &OptionalActingUser, opened: &Opened) -> Result<AuditContext, Failure> {
     let is_admin = |it: &StoredUser| {
         it.disabled_at.is_none() && it.user.scope == Scope::All && it.user.has_any(&[Role::Admin])
     };

@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::approval::DualControl;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::ids::{EventId, TenantId};
 use domain::ports::Clock as _;
 use domain::time::{Span, Timestamp};
@@ -93,7 +93,7 @@ async fn deed(
     other: Option<&str>,
     (opened, tenant): (&Opened, TenantId),
     what_takes_two: Option<&str>,
-) -> Result<Deed, Failure> {
+) -> Result<AuditContext, Failure> {
     match (by, other, what_takes_two) {
         (Some(by), Some(other), _) => {
             let two = Two { maker: ("--by", by), checker: ("--approved-by", other) };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use adapters::webhooks::Reach;
 use domain::policy::Environment;
 use domain::time::Span;
-use engine::world::Tuning;
+use engine::context::Tuning;
 use http_api::auth::{Rules, Service};
 use http_api::limits::{Rate, Rates};
 use http_api::proxies::{ProxyHeader, TrustedProxies};

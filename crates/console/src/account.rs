@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 
 use super::answer::{Answer, Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
-use super::gate::LOGIN;
+use super::guard::LOGIN;
 use super::layout::{Frame, Look};
 use super::parts::Cell;
 use super::routes::Routes;

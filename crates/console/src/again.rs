@@ -17,7 +17,7 @@ use tower::ServiceExt as _;
 
 use super::answer::Stop;
 use super::form::Form;
-use super::gate::has_navigation;
+use super::guard::has_navigation;
 use super::visit::Visit;
 
 /// Pages that are tried: the one that the browser names, then those above the form's action.

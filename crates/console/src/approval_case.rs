@@ -1,6 +1,6 @@
 //! What a proposal is about, for the user who decides on it: a link, and the case in a few facts.
 
-use domain::approval::{Approval, Deed};
+use domain::approval::{Approval, ProposedAction};
 use domain::ids::{DepositId, ExchangeId, PaymentId, WalletId};
 use engine::wallets::Tenant;
 
@@ -26,31 +26,39 @@ pub(super) async fn of(visit: &Visit, approval: &Approval) -> Result<Option<Case
     let installation = |href: String| Ok(Some(Case { href, facts: Facts::new() }));
     let known = visit.tenants().iter().find(|tenant| Some(tenant.id) == approval.tenant);
     let (tenant, below, facts) = match (&approval.deed, known) {
-        (Deed::SetUserAccess { user, .. }, _) => {
+        (ProposedAction::SetUserAccess { user, .. }, _) => {
             return installation(format!("/console/users/{user}"));
         }
-        (Deed::AcceptCoinCode { .. }, _) => return installation("/console/system".to_owned()),
+        (ProposedAction::AcceptCoinCode { .. }, _) => {
+            return installation("/console/system".to_owned());
+        }
         (_, None) => return Ok(None),
         (
-            Deed::ReleaseDeposit { deposit: id, .. } | Deed::LiftHold { deposit: id, .. },
+            ProposedAction::ReleaseDeposit { deposit: id, .. }
+            | ProposedAction::LiftHold { deposit: id, .. },
             Some(of),
         ) => (of, format!("/deposits/{id}"), deposit(visit, of, *id).await?),
         (
-            Deed::ReleasePayment { payment: id, .. } | Deed::ResolvePayment { payment: id, .. },
+            ProposedAction::ReleasePayment { payment: id, .. }
+            | ProposedAction::ResolvePayment { payment: id, .. },
             Some(of),
         ) => (of, format!("/payments/{id}"), payment(visit, of, *id).await?),
-        (Deed::ReleaseOrder { order: id, .. } | Deed::ResolveOrder { order: id, .. }, Some(of)) => {
-            (of, format!("/orders/{id}"), order(visit, of, *id).await?)
-        }
         (
-            Deed::UnblockWallet { wallet: id, .. } | Deed::BlacklistWallet { wallet: id, .. },
+            ProposedAction::ReleaseOrder { order: id, .. }
+            | ProposedAction::ResolveOrder { order: id, .. },
+            Some(of),
+        ) => (of, format!("/orders/{id}"), order(visit, of, *id).await?),
+        (
+            ProposedAction::UnblockWallet { wallet: id, .. }
+            | ProposedAction::BlacklistWallet { wallet: id, .. },
             Some(of),
         ) => (of, format!("/wallets/{id}"), wallet(visit, of, *id).await?),
-        (Deed::SetPricing(_), Some(of)) => (of, "/rates".to_owned(), Facts::new()),
-        (Deed::SetPolicy { .. }, Some(of)) => (of, "/policy".to_owned(), Facts::new()),
-        (Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. }, Some(of)) => {
-            (of, "/webhooks".to_owned(), Facts::new())
-        }
+        (ProposedAction::SetPricing(_), Some(of)) => (of, "/rates".to_owned(), Facts::new()),
+        (ProposedAction::SetPolicy { .. }, Some(of)) => (of, "/policy".to_owned(), Facts::new()),
+        (
+            ProposedAction::SetWebhookUrl { .. } | ProposedAction::SetPaymentWebhooks { .. },
+            Some(of),
+        ) => (of, "/webhooks".to_owned(), Facts::new()),
     };
     Ok(Some(Case { href: format!("/console/t/{}{below}", tenant.tag), facts }))
 }

@@ -1,7 +1,7 @@
 //! A proposal's changes in the words of the forms and the pages. The stored ones stay as they were
 //! proposed: its execution compares them.
 
-use domain::approval::{Change, Deed};
+use domain::approval::{Change, ProposedAction};
 use domain::deposit::DepositState;
 use domain::policy::fields::Field;
 use domain::rail::{Finding, RailStatus};
@@ -14,17 +14,19 @@ use super::wallets::{deposit_people, policy};
 
 const AMOUNTS: [&str; 4] = ["amount", "payout", "pays out", "kept by the bank"];
 
-pub(super) fn shown(deed: &Deed, change: &Change) -> Change {
+pub(super) fn shown(deed: &ProposedAction, change: &Change) -> Change {
     let what = change.what.as_str();
     let label = match deed {
-        Deed::SetPolicy { .. } if what == "policy" => "Policy version".to_owned(),
-        Deed::SetPolicy { .. } => Field::parse(what).map_or(what, |field| field.words()).to_owned(),
-        Deed::SetPricing(_) => rates::price_label(what).to_owned(),
+        ProposedAction::SetPolicy { .. } if what == "policy" => "Policy version".to_owned(),
+        ProposedAction::SetPolicy { .. } => {
+            Field::parse(what).map_or(what, |field| field.words()).to_owned()
+        }
+        ProposedAction::SetPricing(_) => rates::price_label(what).to_owned(),
         _ => capitalized(what),
     };
     let value = |text: &str| match deed {
-        Deed::SetPolicy { .. } => policy::people(text),
-        Deed::SetPricing(_) => text.replace("as margin", "default margin"),
+        ProposedAction::SetPolicy { .. } => policy::people(text),
+        ProposedAction::SetPricing(_) => text.replace("as margin", "default margin"),
         _ if AMOUNTS.contains(&what) => grouped(text),
         _ if ["state", "status"].contains(&what) => state(deed, text),
         _ => instant(text).map_or_else(|| text.to_owned(), when),
@@ -38,14 +40,13 @@ fn instant(text: &str) -> Option<Timestamp> {
 }
 
 /// The state as the record's page names it.
-fn state(deed: &Deed, name: &str) -> String {
+fn state(deed: &ProposedAction, name: &str) -> String {
     match deed {
-        Deed::ReleaseDeposit { .. } | Deed::LiftHold { .. } => {
+        ProposedAction::ReleaseDeposit { .. } | ProposedAction::LiftHold { .. } => {
             DepositState::parse(name).map_or(name, |state| deposit_people(state)).to_owned()
         }
-        Deed::ResolvePayment { became, .. } | Deed::ResolveOrder { became, .. } => {
-            payout_state(name, became)
-        }
+        ProposedAction::ResolvePayment { became, .. }
+        | ProposedAction::ResolveOrder { became, .. } => payout_state(name, became),
         _ => capitalized(&words(name)),
     }
 }
@@ -73,13 +74,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     use domain::approval::Pricing;
-    use domain::attempt::Doubt;
+    use domain::attempt::UnresolvedAttempt;
     use domain::ids::{AttemptId, PaymentId};
     use uuid::Uuid;
 
     use super::*;
 
-    fn line(deed: &Deed, what: &str, before: &str, after: &str) -> String {
+    fn line(deed: &ProposedAction, what: &str, before: &str, after: &str) -> String {
         let [what, before, after] = [what, before, after].map(str::to_owned);
         let Change { what, before, after } = shown(deed, &Change { what, before, after });
         format!("{what}: {before} → {after}")
@@ -87,8 +88,8 @@ mod tests {
 
     #[test]
     fn settings_and_prices_have_the_labels_of_their_forms() {
-        let policy = Deed::SetPolicy { version: 1, values: BTreeMap::new() };
-        let prices = Deed::SetPricing(Pricing {
+        let policy = ProposedAction::SetPolicy { version: 1, values: BTreeMap::new() };
+        let prices = ProposedAction::SetPricing(Pricing {
             premium_bps: 30,
             margin_bps: 0,
             margin_bps_by_country: BTreeMap::new(),
@@ -120,9 +121,9 @@ mod tests {
 
     #[test]
     fn an_outcome_has_the_amounts_and_states_of_the_payment_s_page() {
-        let resolved = |status: RailStatus| Deed::ResolvePayment {
+        let resolved = |status: RailStatus| ProposedAction::ResolvePayment {
             payment: PaymentId(Uuid::nil()),
-            doubt: Doubt { attempt: AttemptId(Uuid::nil()), since: Timestamp(0) },
+            doubt: UnresolvedAttempt { attempt: AttemptId(Uuid::nil()), since: Timestamp(0) },
             became: status.into(),
         };
         for (status, what, before, after, said) in [

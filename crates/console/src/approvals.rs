@@ -238,6 +238,6 @@ async fn again(visit: Visit) -> Answer {
     if !visit.user()?.has_any(approval.deed.control().checkers) {
         return Err(Stop::Forbidden);
     }
-    visit.console().desk.carry_out_again(&approval, visit.deed("")).await?;
+    visit.console().desk.execute_again(&approval, visit.deed("")).await?;
     Ok(visit.done(&format!("/console/approvals/{}", approval.id), "Retried."))
 }

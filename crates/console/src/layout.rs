@@ -6,7 +6,7 @@ use domain::policy::Environment;
 use domain::time::Timestamp;
 
 use super::again::Retry;
-use super::gate::Counts;
+use super::guard::Counts;
 use super::parts::{Cell, ago};
 use super::visit::Visit;
 

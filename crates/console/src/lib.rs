@@ -1,7 +1,7 @@
 //! The operator console under `/console`: server-rendered pages with plain links and forms that
 //! work without a script (`docs/console.md`).
 //!
-//! Every request passes `gate`: the session, the user's roles (`access`), the tenant in the
+//! Every request passes `guard`: the session, the user's roles (`access`), the tenant in the
 //! path, and for changes the form's CSRF token. Pages read through the services that the APIs use
 //! and make changes through their commands; nothing here decides about money.
 
@@ -22,7 +22,7 @@ pub mod export;
 mod form;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
-mod gate;
+mod guard;
 mod inbox;
 mod kept;
 mod layout;

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::user::{User, login_name};
 use engine::console::{Stage, StoredUser, TotpSecret};
 use engine::payments::StoreError;
@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretBox};
 
 use super::answer::{Answer, Stop, page_with, see_other};
 use super::cookies::Cookie;
-use super::gate::{LOGIN, login_path, provider_path};
+use super::guard::{LOGIN, login_path, provider_path};
 use super::layout::Frame;
 use super::routes::Routes;
 use super::session::{Origin, Signed, Token};
@@ -304,7 +304,7 @@ impl Visit {
 
     pub(super) fn origin(&self, login: &str) -> Origin {
         let address = self.peer().map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
-        let by = Deed::new(Via::Console, login).of_request(self.request_id());
+        let by = AuditContext::new(Via::Console, login).of_request(self.request_id());
         Origin::new(address, &self.inner().user_agent, by)
     }
 }

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::{PaymentId, PaymentRequestId, TenantId, WalletId};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
@@ -90,8 +90,8 @@ pub trait Outside: Send + Sync {
         &'a self,
         tenant: &'a Tenant,
         usage: KeyUse,
-        by: Deed,
-    ) -> Answer<'a, Result<ShownKey, String>>;
+        by: AuditContext,
+    ) -> BoxFuture<'a, Result<ShownKey, String>>;
     /// Rotates a key's secret; returns how long the old one stays valid.
     ///
     /// # Errors
@@ -99,24 +99,24 @@ pub trait Outside: Send + Sync {
     fn rotate_key<'a>(
         &'a self,
         access_key: &'a str,
-        by: Deed,
-    ) -> Answer<'a, Result<(ShownKey, Span), Stop>>;
+        by: AuditContext,
+    ) -> BoxFuture<'a, Result<(ShownKey, Span), Stop>>;
     /// Creates a tenant with the usual terms.
     fn create_tenant<'a>(
         &'a self,
         tag: &'a str,
         name: &'a str,
         settlement_coin: StableCoin,
-        by: Deed,
-    ) -> Answer<'a, Result<Tenant, String>>;
-    fn installation(&self) -> Answer<'_, Installation>;
+        by: AuditContext,
+    ) -> BoxFuture<'a, Result<Tenant, String>>;
+    fn installation(&self) -> BoxFuture<'_, Installation>;
     /// The sanctions lists in force.
     fn lists(&self) -> ListStanding;
     /// The evidence for verifying the audit log: keys and external checkpoints.
     ///
     /// # Errors
     /// The key cannot be read.
-    fn audit_proofs(&self) -> Answer<'_, Result<AuditProofs, String>>;
+    fn audit_proofs(&self) -> BoxFuture<'_, Result<AuditProofs, String>>;
     /// The identity provider for sign-in; `None` if all users have passwords.
     fn identity_provider(&self) -> Option<Provider>;
     /// Sandbox tools; `None` where real parties may be connected.
@@ -144,13 +144,17 @@ pub trait SandboxTools: Send + Sync {
     ///
     /// # Errors
     /// Storing the offset fails.
-    fn advance(&self, span: Span) -> Answer<'_, Result<(), String>>;
+    fn advance(&self, span: Span) -> BoxFuture<'_, Result<(), String>>;
     /// Sends tokens to an address.
     ///
     /// # Errors
     /// The tokens are not the sandbox's, or the chain does not answer.
-    fn give(&self, coin: StableCoin, to: Address, minor: i64)
-    -> Answer<'_, Result<TxHash, String>>;
+    fn give(
+        &self,
+        coin: StableCoin,
+        to: Address,
+        minor: i64,
+    ) -> BoxFuture<'_, Result<TxHash, String>>;
     /// Lets the simulated sender pay a request: the requested or the given amount.
     ///
     /// # Errors
@@ -160,7 +164,7 @@ pub trait SandboxTools: Send + Sync {
         tenant: TenantId,
         request: PaymentRequestId,
         amount: Option<(StableCoin, i64)>,
-    ) -> Answer<'_, Result<Vec<TxHash>, String>>;
+    ) -> BoxFuture<'_, Result<Vec<TxHash>, String>>;
     /// The outcomes that the simulated bank can report, with descriptions.
     fn endings(&self) -> &'static [(&'static str, &'static str)];
     /// Sets the outcome of a payment's latest order at the simulated bank.
@@ -182,7 +186,7 @@ pub trait SandboxTools: Send + Sync {
         tenant: TenantId,
         scenario: &'a str,
         funded: Option<WalletId>,
-    ) -> Answer<'a, Result<Vec<(String, String)>, String>>;
+    ) -> BoxFuture<'a, Result<Vec<(String, String)>, String>>;
     /// The simulated bank's ledger entries for a payment.
     ///
     /// # Errors

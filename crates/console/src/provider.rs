@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use domain::audit::{Deed, Facts, INSTALLATION, Note, Via};
+use domain::audit::{AuditContext, Facts, INSTALLATION, Note, Via};
 use domain::characters::one_line;
 use domain::identity::{Identity, IdentityFault, NameClaim, SignInAnswer, SignInQuestion, Subject};
 use domain::ports::IdentityProvider;
@@ -18,7 +18,7 @@ use subtle::ConstantTimeEq as _;
 use super::answer::{Answer, Stop, leave_for, see_other};
 use super::cookies::Cookie;
 use super::form::Form;
-use super::gate::NEXT_MAX_BYTES;
+use super::guard::NEXT_MAX_BYTES;
 use super::login::{login_page, next_of};
 use super::routes::Routes;
 use super::session::{SIGN_IN_MAX, Token};
@@ -220,7 +220,7 @@ async fn operator(visit: &Visit, identity: &Identity) -> Result<Result<StoredUse
         let why = "the user is bound to another subject of the provider; see corridor users unbind";
         return turned_away(visit, &known, subject, why).await.map(Err);
     }
-    let by = Deed::new(Via::Console, &known.user.login).of_request(visit.request_id());
+    let by = AuditContext::new(Via::Console, &known.user.login).of_request(visit.request_id());
     match store.bind_user(&known.user, name, subject, by).await {
         // Possibly the same user in two browsers at once.
         Err(StoreError::Conflict(_)) => match store.user_by_subject(subject).await? {
@@ -244,9 +244,10 @@ async fn turned_away(
     let facts = Facts::new().text("issuer", &subject.issuer).text("subject", &subject.subject);
     let note = Note::new("session.refuse", "user", login).after(facts);
     // Not the user's own action: the account may belong to a different person.
-    let by =
-        Deed::new(Via::Program, "identity provider").because(why).of_request(visit.request_id());
-    visit.console().store().note_deed(INSTALLATION, by, note).await?;
+    let by = AuditContext::new(Via::Program, "identity provider")
+        .because(why)
+        .of_request(visit.request_id());
+    visit.console().store().append_audit(INSTALLATION, by, note).await?;
     Ok(format!("{login}: {why}"))
 }
 

@@ -9,7 +9,7 @@ use axum::routing::{MethodRouter, any, get, post};
 
 use super::answer::see_other;
 use super::state::Console;
-use super::{account, again, approvals, assets, audit, gate, login, provider, users};
+use super::{account, again, approvals, assets, audit, guard, login, provider, users};
 
 /// Routes of a part of the console.
 #[derive(Default)]
@@ -86,12 +86,12 @@ fn pages() -> Routes {
 pub fn router(console: Arc<Console>) -> Router {
     let gated = pages()
         .router
-        .route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
+        .route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), guard::layer));
     let again = gated.clone().with_state(Arc::clone(&console));
     let gated = gated.route_layer(axum::middleware::from_fn_with_state(again, again::layer));
     let lost = Router::new().route("/console/", get(|| async { see_other("/console") }));
-    let lost = lost.route("/console/{*rest}", any(gate::lost));
-    let all = gated.merge(lost).method_not_allowed_fallback(gate::lost);
+    let lost = lost.route("/console/{*rest}", any(guard::lost));
+    let all = gated.merge(lost).method_not_allowed_fallback(guard::lost);
     all.with_state(console).merge(assets::router())
 }
 

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::characters::one_line;
 use domain::identity::Subject;
 use domain::time::{Span, Timestamp};
@@ -89,12 +89,12 @@ pub(super) struct Origin {
     /// The identity provider's subject, if used.
     pub(super) subject: Option<Subject>,
     /// The action, for the audit log.
-    pub(super) by: Deed,
+    pub(super) by: AuditContext,
 }
 
 impl Origin {
     /// Truncates the browser's description.
-    pub(super) fn new(address: String, user_agent: &str, by: Deed) -> Origin {
+    pub(super) fn new(address: String, user_agent: &str, by: AuditContext) -> Origin {
         Origin { address, browser: one_line(user_agent, BROWSER_MAX_CHARS), subject: None, by }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use domain::ids::{TenantId, UserId};
 use domain::user::{Role, Scope, login_name};
-use engine::console::{Approval, Deed, NewUser, Proposal, StoredUser, UserChange};
+use engine::console::{Approval, NewUser, Proposal, ProposedAction, StoredUser, UserChange};
 use http::StatusCode;
 use tokio::task::spawn_blocking;
 
@@ -253,8 +253,11 @@ async fn propose_access(visit: Visit) -> Answer {
         "all" => Scope::All,
         text => Scope::Tenant(TenantId::parse(text).ok_or_else(unknown)?),
     };
-    let deed =
-        Deed::SetUserAccess { user: found.user.id, roles: roles.into_iter().collect(), scope };
+    let deed = ProposedAction::SetUserAccess {
+        user: found.user.id,
+        roles: roles.into_iter().collect(),
+        scope,
+    };
     let (maker, by) = (visit.user()?.clone(), visit.deed(why));
     let proposal = Proposal { tenant: None, deed, maker, why: why.to_owned(), by };
     let id = visit.console().desk.propose(proposal).await?;

@@ -10,8 +10,8 @@ use domain::audit::{self, INSTALLATION, Note, Via};
 use domain::characters::entered;
 use domain::ids::TenantId;
 use domain::user::{Role, User};
-use engine::console::{Deed, Proposal};
-use engine::office::Waiting;
+use engine::backoffice::Waiting;
+use engine::console::{Proposal, ProposedAction};
 use engine::payments::Caller;
 use engine::wallets::Tenant;
 use http::request::Parts;
@@ -19,7 +19,7 @@ use http::request::Parts;
 use super::again::Retry;
 use super::answer::{Stop, see_other};
 use super::form::{Form, encoded};
-use super::gate::Counts;
+use super::guard::Counts;
 use super::layout::{Frame, Look};
 use super::session::{Signed, Token};
 use super::setup::STEP;
@@ -273,7 +273,7 @@ impl Visit {
     ///
     /// # Errors
     /// The same is already proposed, or the store fails.
-    pub async fn propose(&self, deed: Deed, why: &str) -> Result<Response, Stop> {
+    pub async fn propose(&self, deed: ProposedAction, why: &str) -> Result<Response, Stop> {
         let tenant = self.0.tenant.as_ref().map(|tenant| tenant.id);
         let maker = self.user()?.clone();
         let proposal = Proposal { tenant, deed, maker, why: why.to_owned(), by: self.deed(why) };
@@ -283,11 +283,11 @@ impl Visit {
     }
 
     /// The actor of this request with the reason, for the audit log.
-    pub fn deed(&self, why: &str) -> audit::Deed {
+    pub fn deed(&self, why: &str) -> audit::AuditContext {
         let roles = self.0.signed.as_ref().map(|signed| &signed.user.roles);
         let roles: Vec<&str> = roles.into_iter().flatten().map(|role| role.name()).collect();
         let who = self.step().map_or("", |signed| signed.user.login.as_str());
-        audit::Deed::new(Via::Console, who)
+        audit::AuditContext::new(Via::Console, who)
             .with_role(roles.join(","))
             .because(why)
             .of_request(self.request_id())
@@ -298,13 +298,13 @@ impl Visit {
         let tenant = self.0.tenant.as_ref().map_or(INSTALLATION, |tenant| tenant.id);
         let kind = action.split_once('.').map_or(action, |(kind, _)| kind);
         let note = Note::new(action, kind, subject);
-        Ok(self.console().store().note_deed(tenant, self.deed(detail), note).await?)
+        Ok(self.console().store().append_audit(tenant, self.deed(detail), note).await?)
     }
 
     /// Records a download by the user: a file, a receipt.
     pub async fn took(&self, what: Note) -> Result<(), Stop> {
         let tenant = self.0.tenant.as_ref().map_or(INSTALLATION, |tenant| tenant.id);
-        Ok(self.console().store().note_deed(tenant, self.deed(""), what).await?)
+        Ok(self.console().store().append_audit(tenant, self.deed(""), what).await?)
     }
 
     /// The path of this request with its query.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::attempt::Doubt;
+use crate::attempt::UnresolvedAttempt;
 use crate::chain::ChainNumber;
 use crate::country::Country;
 use crate::currency::StableCoin;
@@ -19,7 +19,7 @@ pub const APPROVAL_LIFETIME: Span = Span::days(7);
 
 /// Action that one user proposes and another approves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum ProposedAction {
     /// Lift a block of a wallet, whether the bank or the risk system set it.
     UnblockWallet {
         /// Wallet whose block is lifted.
@@ -69,7 +69,7 @@ pub enum Deed {
         /// Payment of unknown outcome, or a succeeded one that was returned.
         payment: PaymentId,
         /// Unresolved attempt that the maker reviewed.
-        doubt: Doubt,
+        doubt: UnresolvedAttempt,
         /// Outcome that the maker established.
         became: Finding,
     },
@@ -79,7 +79,7 @@ pub enum Deed {
         /// Exchange order to resolve.
         order: ExchangeId,
         /// Attempt that the maker reviewed.
-        doubt: Doubt,
+        doubt: UnresolvedAttempt,
         /// Outcome that the maker established.
         became: Finding,
     },
@@ -136,24 +136,24 @@ pub struct Pricing {
     pub spread_bps: u32,
 }
 
-impl Deed {
+impl ProposedAction {
     /// Stored and displayed name of the kind.
     pub const fn kind(&self) -> &'static str {
         match self {
-            Deed::UnblockWallet { .. } => "wallet.unblock",
-            Deed::BlacklistWallet { .. } => "wallet.blacklist",
-            Deed::ReleaseDeposit { .. } => "deposit.release",
-            Deed::ReleaseOrder { .. } => "order.release",
-            Deed::ReleasePayment { .. } => "payment.release",
-            Deed::LiftHold { .. } => "deposit.lift_hold",
-            Deed::ResolvePayment { .. } => "payment.resolve",
-            Deed::ResolveOrder { .. } => "order.resolve",
-            Deed::SetPricing(_) => "pricing.set",
-            Deed::SetPolicy { .. } => "policy.set",
-            Deed::SetWebhookUrl { .. } => "webhook.set_url",
-            Deed::SetPaymentWebhooks { .. } => "webhook.set_payment_events",
-            Deed::AcceptCoinCode { .. } => "coin.accept_code",
-            Deed::SetUserAccess { .. } => "user.set_access",
+            ProposedAction::UnblockWallet { .. } => "wallet.unblock",
+            ProposedAction::BlacklistWallet { .. } => "wallet.blacklist",
+            ProposedAction::ReleaseDeposit { .. } => "deposit.release",
+            ProposedAction::ReleaseOrder { .. } => "order.release",
+            ProposedAction::ReleasePayment { .. } => "payment.release",
+            ProposedAction::LiftHold { .. } => "deposit.lift_hold",
+            ProposedAction::ResolvePayment { .. } => "payment.resolve",
+            ProposedAction::ResolveOrder { .. } => "order.resolve",
+            ProposedAction::SetPricing(_) => "pricing.set",
+            ProposedAction::SetPolicy { .. } => "policy.set",
+            ProposedAction::SetWebhookUrl { .. } => "webhook.set_url",
+            ProposedAction::SetPaymentWebhooks { .. } => "webhook.set_payment_events",
+            ProposedAction::AcceptCoinCode { .. } => "coin.accept_code",
+            ProposedAction::SetUserAccess { .. } => "user.set_access",
         }
     }
 
@@ -161,66 +161,68 @@ impl Deed {
     /// proposal of a kind is open per subject.
     pub fn subject(&self) -> String {
         match self {
-            Deed::UnblockWallet { wallet, .. } | Deed::BlacklistWallet { wallet, .. } => {
-                wallet.to_string()
+            ProposedAction::UnblockWallet { wallet, .. }
+            | ProposedAction::BlacklistWallet { wallet, .. } => wallet.to_string(),
+            ProposedAction::ReleaseDeposit { deposit, .. }
+            | ProposedAction::LiftHold { deposit, .. } => deposit.to_string(),
+            ProposedAction::ReleasePayment { payment, .. }
+            | ProposedAction::ResolvePayment { payment, .. } => payment.to_string(),
+            ProposedAction::ReleaseOrder { order, .. }
+            | ProposedAction::ResolveOrder { order, .. } => order.to_string(),
+            ProposedAction::SetPricing(_) => "pricing".to_owned(),
+            ProposedAction::SetPolicy { .. } => "policy".to_owned(),
+            ProposedAction::SetWebhookUrl { .. } | ProposedAction::SetPaymentWebhooks { .. } => {
+                "webhook".to_owned()
             }
-            Deed::ReleaseDeposit { deposit, .. } | Deed::LiftHold { deposit, .. } => {
-                deposit.to_string()
-            }
-            Deed::ReleasePayment { payment, .. } | Deed::ResolvePayment { payment, .. } => {
-                payment.to_string()
-            }
-            Deed::ReleaseOrder { order, .. } | Deed::ResolveOrder { order, .. } => {
-                order.to_string()
-            }
-            Deed::SetPricing(_) => "pricing".to_owned(),
-            Deed::SetPolicy { .. } => "policy".to_owned(),
-            Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => "webhook".to_owned(),
-            Deed::AcceptCoinCode { chain, coin, .. } => chain.key(coin.currency().code()),
-            Deed::SetUserAccess { user, .. } => user.to_string(),
+            ProposedAction::AcceptCoinCode { chain, coin, .. } => chain.key(coin.currency().code()),
+            ProposedAction::SetUserAccess { user, .. } => user.to_string(),
         }
     }
 
     /// Title of the action, for display.
     pub const fn title(&self) -> &'static str {
         match self {
-            Deed::UnblockWallet { .. } => "Unblock a wallet",
-            Deed::BlacklistWallet { .. } => "Blacklist a wallet",
-            Deed::ReleaseDeposit { .. } => "Release a reviewed deposit",
-            Deed::ReleaseOrder { .. } => "Release a withheld exchange order",
-            Deed::ReleasePayment { .. } => "Release a payment in review",
-            Deed::LiftHold { .. } => "Lift a legal hold",
-            Deed::ResolvePayment { .. } => "Resolve an unknown payment",
-            Deed::ResolveOrder { .. } => "Resolve an unknown payout",
-            Deed::SetPricing(_) => "Change fee, margin or spread",
-            Deed::SetPolicy { .. } => "Change the tenant's policy",
-            Deed::SetWebhookUrl { .. } => "Change the webhook URL",
-            Deed::SetPaymentWebhooks { .. } => "Send payment events as webhooks",
-            Deed::AcceptCoinCode { .. } => "Accept a token's new contract code",
-            Deed::SetUserAccess { .. } => "Change a user's access",
+            ProposedAction::UnblockWallet { .. } => "Unblock a wallet",
+            ProposedAction::BlacklistWallet { .. } => "Blacklist a wallet",
+            ProposedAction::ReleaseDeposit { .. } => "Release a reviewed deposit",
+            ProposedAction::ReleaseOrder { .. } => "Release a withheld exchange order",
+            ProposedAction::ReleasePayment { .. } => "Release a payment in review",
+            ProposedAction::LiftHold { .. } => "Lift a legal hold",
+            ProposedAction::ResolvePayment { .. } => "Resolve an unknown payment",
+            ProposedAction::ResolveOrder { .. } => "Resolve an unknown payout",
+            ProposedAction::SetPricing(_) => "Change fee, margin or spread",
+            ProposedAction::SetPolicy { .. } => "Change the tenant's policy",
+            ProposedAction::SetWebhookUrl { .. } => "Change the webhook URL",
+            ProposedAction::SetPaymentWebhooks { .. } => "Send payment events as webhooks",
+            ProposedAction::AcceptCoinCode { .. } => "Accept a token's new contract code",
+            ProposedAction::SetUserAccess { .. } => "Change a user's access",
         }
     }
 
     /// Whether the action changes this user's own access, which they may not decide on.
     pub fn is_about_user(&self, id: UserId) -> bool {
-        matches!(self, Deed::SetUserAccess { user, .. } if *user == id)
+        matches!(self, ProposedAction::SetUserAccess { user, .. } if *user == id)
     }
 
     /// Who may propose and who may approve the action.
     pub const fn control(&self) -> DualControl {
         match self {
-            Deed::UnblockWallet { .. } | Deed::BlacklistWallet { .. } => DualControl::WALLET,
-            Deed::ReleaseDeposit { .. }
-            | Deed::ReleaseOrder { .. }
-            | Deed::ReleasePayment { .. }
-            | Deed::LiftHold { .. } => DualControl::RELEASE,
-            Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } => DualControl::OUTCOME,
-            Deed::SetPricing(_) => DualControl::PRICING,
-            Deed::SetPolicy { .. } => DualControl::POLICY,
-            Deed::AcceptCoinCode { .. } => DualControl::TOKEN_CODE,
-            Deed::SetWebhookUrl { .. }
-            | Deed::SetPaymentWebhooks { .. }
-            | Deed::SetUserAccess { .. } => DualControl::CONNECTION,
+            ProposedAction::UnblockWallet { .. } | ProposedAction::BlacklistWallet { .. } => {
+                DualControl::WALLET
+            }
+            ProposedAction::ReleaseDeposit { .. }
+            | ProposedAction::ReleaseOrder { .. }
+            | ProposedAction::ReleasePayment { .. }
+            | ProposedAction::LiftHold { .. } => DualControl::RELEASE,
+            ProposedAction::ResolvePayment { .. } | ProposedAction::ResolveOrder { .. } => {
+                DualControl::OUTCOME
+            }
+            ProposedAction::SetPricing(_) => DualControl::PRICING,
+            ProposedAction::SetPolicy { .. } => DualControl::POLICY,
+            ProposedAction::AcceptCoinCode { .. } => DualControl::TOKEN_CODE,
+            ProposedAction::SetWebhookUrl { .. }
+            | ProposedAction::SetPaymentWebhooks { .. }
+            | ProposedAction::SetUserAccess { .. } => DualControl::CONNECTION,
         }
     }
 }
@@ -298,7 +300,7 @@ names! {
 
 /// User who proposed or decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub struct ApprovalUser {
     /// Id of the console user.
     pub id: UserId,
     /// Login name at that time.
@@ -313,11 +315,11 @@ pub struct Approval {
     /// Tenant that the proposal concerns; `None` means the whole installation.
     pub tenant: Option<TenantId>,
     /// Action that is executed on approval, as the maker saw it.
-    pub deed: Deed,
+    pub deed: ProposedAction,
     /// Changes that the action makes, as of the proposal.
     pub changes: Vec<Change>,
     /// User who made the proposal.
-    pub maker: Person,
+    pub maker: ApprovalUser,
     /// Reason that the maker gave, for the other user and the audit log.
     pub why: String,
     /// Time of the proposal; its lifetime counts from here.
@@ -327,7 +329,7 @@ pub struct Approval {
     /// State; an undecided proposal also ends by time, see [`Approval::is_open`].
     pub state: ApprovalState,
     /// The user who decided, never the maker, and the time of the decision.
-    pub decided: Option<(Person, Timestamp)>,
+    pub decided: Option<(ApprovalUser, Timestamp)>,
     /// Comment on the decision, or the result of the execution.
     pub outcome: String,
 }

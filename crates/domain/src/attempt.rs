@@ -124,7 +124,7 @@ pub fn evidence_of(why: &str, maker: &str, checker: &str) -> String {
 /// An attempt with an unknown outcome, as a reviewer sees it. One attempt may become unresolved
 /// more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Doubt {
+pub struct UnresolvedAttempt {
     /// Newest attempt of the payment or exchange order.
     pub attempt: AttemptId,
     /// Start of the unresolved period.

@@ -48,7 +48,7 @@ names! {
 
 /// Actor of an action, and their reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct AuditContext {
     /// Channel of the action.
     pub via: Via,
     /// The actor: an OS user, the prefix of an access key, or a console user.
@@ -65,36 +65,36 @@ pub struct Deed {
     pub request_id: Option<String>,
 }
 
-impl Deed {
+impl AuditContext {
     /// Creates the context of an action without a reason.
-    pub fn new(via: Via, who: impl Into<String>) -> Deed {
+    pub fn new(via: Via, who: impl Into<String>) -> AuditContext {
         let (role, behalf, second, request_id) = (None, None, None, None);
-        Deed { via, who: who.into(), role, behalf, second, why: String::new(), request_id }
+        AuditContext { via, who: who.into(), role, behalf, second, why: String::new(), request_id }
     }
 
     /// Sets the roles, separated by commas; empty text means none.
-    pub fn with_role(self, role: impl Into<String>) -> Deed {
-        Deed { role: Some(role.into()).filter(|role| !role.is_empty()), ..self }
+    pub fn with_role(self, role: impl Into<String>) -> AuditContext {
+        AuditContext { role: Some(role.into()).filter(|role| !role.is_empty()), ..self }
     }
 
     /// Sets the person on whose behalf the actor works.
-    pub fn on_behalf_of(self, person: impl Into<String>) -> Deed {
-        Deed { behalf: Some(person.into()), ..self }
+    pub fn on_behalf_of(self, person: impl Into<String>) -> AuditContext {
+        AuditContext { behalf: Some(person.into()), ..self }
     }
 
     /// Sets the second user.
-    pub fn together_with(self, person: impl Into<String>) -> Deed {
-        Deed { second: Some(person.into()), ..self }
+    pub fn together_with(self, person: impl Into<String>) -> AuditContext {
+        AuditContext { second: Some(person.into()), ..self }
     }
 
     /// Sets the actor's reason, as they entered it.
-    pub fn because(self, why: impl Into<String>) -> Deed {
-        Deed { why: why.into(), ..self }
+    pub fn because(self, why: impl Into<String>) -> AuditContext {
+        AuditContext { why: why.into(), ..self }
     }
 
     /// Sets the request id.
-    pub fn of_request(self, id: impl Into<String>) -> Deed {
-        Deed { request_id: Some(id.into()), ..self }
+    pub fn of_request(self, id: impl Into<String>) -> AuditContext {
+        AuditContext { request_id: Some(id.into()), ..self }
     }
 
     /// The person accountable for the action.
@@ -103,16 +103,16 @@ impl Deed {
     }
 }
 
-impl From<&Deed> for Deed {
-    fn from(deed: &Deed) -> Deed {
+impl From<&AuditContext> for AuditContext {
+    fn from(deed: &AuditContext) -> AuditContext {
         deed.clone()
     }
 }
 
 /// An action of the program itself, under the name of its component.
-impl From<&str> for Deed {
-    fn from(part: &str) -> Deed {
-        Deed::new(Via::Program, part)
+impl From<&str> for AuditContext {
+    fn from(part: &str) -> AuditContext {
+        AuditContext::new(Via::Program, part)
     }
 }
 
@@ -159,7 +159,7 @@ pub struct Entry {
     /// Time of the action.
     pub at: Timestamp,
     /// Who acted, through which channel, and why.
-    pub deed: Deed,
+    pub deed: AuditContext,
     /// Action, its subject, and the values before and after.
     pub note: Note,
     /// Hash over the previous entry's hash followed by [`Entry::bytes`].
@@ -222,7 +222,13 @@ pub struct Head {
 impl Head {
     /// Appends an entry and advances the head. Zero characters are replaced, because not every
     /// database can store them.
-    pub fn append(&mut self, tenant: TenantId, at: Timestamp, deed: Deed, note: Note) -> Entry {
+    pub fn append(
+        &mut self,
+        tenant: TenantId,
+        at: Timestamp,
+        deed: AuditContext,
+        note: Note,
+    ) -> Entry {
         let mut entry = Entry {
             tenant,
             seq: self.seq + 1,
@@ -241,11 +247,19 @@ fn without_zeros(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
-fn plain(deed: Deed) -> Deed {
-    let Deed { via, who, role, behalf, second, why, request_id } = deed;
+fn plain(deed: AuditContext) -> AuditContext {
+    let AuditContext { via, who, role, behalf, second, why, request_id } = deed;
     let [role, behalf, second, request_id] =
         [role, behalf, second, request_id].map(|it| it.map(without_zeros));
-    Deed { via, who: without_zeros(who), role, behalf, second, why: without_zeros(why), request_id }
+    AuditContext {
+        via,
+        who: without_zeros(who),
+        role,
+        behalf,
+        second,
+        why: without_zeros(why),
+        request_id,
+    }
 }
 
 fn plain_note(note: Note) -> Note {

@@ -17,7 +17,9 @@ mod lane;
 mod sequence;
 pub mod states;
 
-pub use intent::{EXECUTED_ALREADY, PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id, sponsored_id};
+pub use intent::{
+    EXECUTED_ALREADY, PAUSE_TIMEOUT, RetryPolicy, TRIES_MAX, deploy_id, sponsored_id,
+};
 pub use lane::lane_of;
 pub use sequence::{Ended, LOOK_EVERY, STUCK, Taking, TxRefusal, call, capped, fill, raised, take};
 
@@ -136,7 +138,7 @@ impl Intent {
 
 /// Block that contains a log or a transaction; the hash tells forks apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BlockRef {
     /// Height of the block.
     pub number: u64,
     /// Hash of the block.
@@ -190,7 +192,7 @@ pub struct TxAttempt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mined {
     /// Block that contains the transaction.
-    pub place: Place,
+    pub place: BlockRef,
     /// Number of the included attempt.
     pub attempt: i32,
     /// Whether it took effect; `false` means that it reverted as a whole.

@@ -7,7 +7,7 @@
 use uuid::Uuid;
 
 use crate::chain::{Address, ChainNumber, TransferAt, TxHash, vault};
-use crate::chain_tx::Place;
+use crate::chain_tx::BlockRef;
 use crate::currency::StableCoin;
 use crate::ids::{DepositId, IntentId, PaymentRequestId, TenantId, TransferId, WalletId};
 use crate::money::Money;
@@ -99,7 +99,7 @@ names! {
 names! {
     /// Book account that holds a deposit's amount.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum Pot: "Name in the store." {
+    pub enum DepositBucket: "Name in the store." {
         /// None: it has not counted, was refunded, or was dropped from the chain.
         Nowhere = "nowhere",
         /// `escrow:{request}:{coin}`: held in the escrow of its payment request.
@@ -155,7 +155,7 @@ impl Refund {
 pub struct Decision {
     /// What the reviewer chose; it decides the deposit's next state.
     pub verdict: ReviewVerdict,
-    /// Person accountable for the decision, as in the audit log ([`crate::audit::Deed::person`]).
+    /// Person accountable for the decision, as in the audit log ([`crate::audit::AuditContext::person`]).
     pub by: String,
     /// The reviewer's reason, for the bank's own staff; never shown to senders.
     pub note: String,
@@ -207,7 +207,7 @@ pub struct Deposit {
     /// Position of its log among the transaction's transfers.
     pub ordinal: u32,
     /// Block reference; `None` if it is not in the chain.
-    pub place: Option<Place>,
+    pub place: Option<BlockRef>,
     /// Height of the chain when it dropped out.
     pub lost_at: Option<u64>,
     /// Timestamp of its block.
@@ -224,7 +224,7 @@ pub struct Deposit {
     /// State before it was suspended or its refund began.
     pub back_to: Option<DepositState>,
     /// Book account of its amount.
-    pub pot: Pot,
+    pub pot: DepositBucket,
     /// Reservation escrow → wallet while it is approved.
     pub hold: Option<TransferId>,
     /// Time at which it counted.
@@ -319,7 +319,7 @@ impl Deposit {
     }
 
     /// The transfer at `place`, for comparison with node answers; `token` is the contract of its coin.
-    pub const fn transfer_at(&self, place: Place, token: Address) -> TransferAt {
+    pub const fn transfer_at(&self, place: BlockRef, token: Address) -> TransferAt {
         TransferAt {
             block_number: place.number,
             block: place.block,
@@ -374,7 +374,7 @@ pub struct VaultLog {
     /// Chain of the log.
     pub chain: ChainNumber,
     /// Block of the log; the log is dropped when this block is reorganised away.
-    pub place: Place,
+    pub place: BlockRef,
     /// Position among the logs of the block.
     pub log_index: u32,
     /// Hash of the transaction that emitted the log.
@@ -404,7 +404,7 @@ pub struct UnsupportedAsset {
     /// Value according to the log, in the token's own units; saturates at 64 bits.
     pub value: u64,
     /// Block that contains the log.
-    pub place: Place,
+    pub place: BlockRef,
     /// Hash of the transaction that emitted the log.
     pub tx: TxHash,
     /// Position among the transaction's transfers.

@@ -4,7 +4,7 @@
 use uuid::Uuid;
 
 use crate::ids::{EventId, PaymentId, QuoteId, TenantId};
-use crate::payment::{PaymentState, Standing};
+use crate::payment::{PaymentSnapshot, PaymentState};
 use crate::time::Timestamp;
 use crate::wallet_event::Aggregate;
 
@@ -89,7 +89,7 @@ pub struct Event {
     /// Time of the event.
     pub at: Timestamp,
     /// Payment snapshot after the event; `None` for a quote, whose representation never changes.
-    pub standing: Option<Standing>,
+    pub standing: Option<PaymentSnapshot>,
 }
 
 impl Event {

@@ -6,7 +6,7 @@
 //! failure after the debit, the tokens return on the chain before the order is shown as failed; those
 //! of a wallet that was blacklisted in the meantime stay with the controller, in suspense.
 
-use crate::attempt::Doubt;
+use crate::attempt::UnresolvedAttempt;
 use crate::chain::{ChainNumber, TxHash};
 use crate::country::Country;
 use crate::currency::StableCoin;
@@ -297,19 +297,19 @@ impl ExchangeOrder {
     }
 
     /// The unresolved payout for review, once the rail's answer window is over.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self) -> Option<UnresolvedAttempt> {
         let may_be_paid = self.state == ExchangeState::Paying || self.is_reported();
         let open = may_be_paid && self.unclear_beyond_window;
         let (attempt, since) = self.attempt.zip(self.unclear_since).filter(|_| open)?;
-        Some(Doubt { attempt, since })
+        Some(UnresolvedAttempt { attempt, since })
     }
 
     /// The attempt that a reviewer can record this finding about: an unresolved one, or the paid
     /// one of a settled order if its payout was returned.
-    pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
+    pub fn open_to(&self, finding: &Finding) -> Option<UnresolvedAttempt> {
         let is_settled = self.state == ExchangeState::Settled && !self.came_back;
         let attempt = self.attempt.filter(|_| is_settled && finding.status == RailStatus::Returned);
-        self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.state_at }))
+        self.doubt().or(attempt.map(|attempt| UnresolvedAttempt { attempt, since: self.state_at }))
     }
 
     /// The outcome of its payout is known, or no longer awaited: closes the alert about it.

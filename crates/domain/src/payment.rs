@@ -6,7 +6,7 @@
 
 use uuid::Uuid;
 
-use crate::attempt::{Attempt, Doubt};
+use crate::attempt::{Attempt, UnresolvedAttempt};
 use crate::country::Country;
 use crate::decision::{Cx, JobChange};
 use crate::event::EventKind;
@@ -29,7 +29,7 @@ pub use states::{PaymentState, Step, Trigger};
 
 /// Snapshot of the fields that change after acceptance: the mutable half of the payment response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct PaymentSnapshot {
     /// `status` of the payment response; the state machine is in `states`.
     pub state: PaymentState,
     /// `timestamp`: the last change of status.
@@ -83,7 +83,7 @@ pub struct Payment {
     /// `timestamp` of the order: time of acceptance on the store's clock.
     pub accepted_at: Timestamp,
     /// Values of the fields that change after acceptance, as of the newest change.
-    pub standing: Standing,
+    pub standing: PaymentSnapshot,
     /// Number of changes, from 1; the version of its newest event.
     pub version: i64,
     /// Whether a reviewer has to approve it before it is sent, and the decision.
@@ -111,7 +111,7 @@ pub struct NewEvent {
     /// Number of the subject's change, from 1.
     pub version: i64,
     /// Payment snapshot after the event.
-    pub standing: Option<Standing>,
+    pub standing: Option<PaymentSnapshot>,
 }
 
 /// A discrepancy that needs review.
@@ -171,19 +171,20 @@ impl Payment {
     }
 
     /// The unresolved attempt to review while the payment is `unknown`.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self) -> Option<UnresolvedAttempt> {
         let attempt = self.attempt.filter(|_| self.standing.state == PaymentState::Unknown)?;
-        Some(Doubt { attempt, since: self.standing.state_at })
+        Some(UnresolvedAttempt { attempt, since: self.standing.state_at })
     }
 
     /// The attempt that a reviewer of this finding looked at; `None` if the finding does not apply
     /// to the payment now. A succeeded payment may be found returned, which the bank's reports may
     /// fail to state in full.
-    pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
+    pub fn open_to(&self, finding: &Finding) -> Option<UnresolvedAttempt> {
         let came_back = self.standing.state == PaymentState::Succeeded
             && finding.status == RailStatus::Returned;
         let attempt = self.attempt.filter(|_| came_back);
-        self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
+        self.doubt()
+            .or(attempt.map(|attempt| UnresolvedAttempt { attempt, since: self.standing.state_at }))
     }
 
     /// Whether a bank was asked to return it, and has not refused.

@@ -35,7 +35,7 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
     /// Completes at `until`, or at once if that is past; no later if the clock is set back in the
     /// meantime.
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()>;
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()>;
 }
 
 /// One rail: a bank's or a network's payout interface.
@@ -56,24 +56,24 @@ pub trait Rail: Send + Sync {
     /// Sends instructions and returns one [`Submission`] for each, in the same order. Never panics,
     /// never blocks longer than the transport's timeout; an unclear result is
     /// [`Submission::Indeterminate`].
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>>;
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>>;
     /// Inquires about attempts and returns one [`InquiryAnswer`] for each, in the same order.
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>>;
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>>;
     /// Asks the bank to return a payment. A report in the answer is [`RailStatus::Recall`]. The same
     /// request may be sent any number of times.
     ///
     /// [`RailStatus::Recall`]: crate::rail::RailStatus::Recall
-    fn recall<'a>(&'a self, _request: &'a RecallRequest) -> Answer<'a, Submission> {
+    fn recall<'a>(&'a self, _request: &'a RecallRequest) -> BoxFuture<'a, Submission> {
         let why = format!("rail {} does not accept recalls", self.id());
         Box::pin(std::future::ready(Submission::NotSent(why)))
     }
     /// Fetches the reports after `cursor` (all that the bank keeps for `None`), waiting a while if
     /// there are none. Passing the cursor of an earlier answer confirms that its reports are safely
     /// stored.
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>>;
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>>;
     /// Everything in the last answer of [`Rail::collect`] is stored: what the rail reports once counts
     /// as reported.
-    fn confirm_stored(&self) -> Answer<'_, Result<(), RailFault>> {
+    fn confirm_stored(&self) -> BoxFuture<'_, Result<(), RailFault>> {
         Box::pin(std::future::ready(Ok(())))
     }
     /// Authenticates and reads a message that the bank's side sent to us. `now` is the wall clock's.
@@ -88,7 +88,10 @@ pub trait Rail: Send + Sync {
         Err(CallbackRefusal::NotTaken)
     }
     /// Asks the bank about an account, within the transport's timeout. Has no effect at the bank.
-    fn verify_account<'a>(&'a self, _question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
+    fn verify_account<'a>(
+        &'a self,
+        _question: &'a AccountQuestion,
+    ) -> BoxFuture<'a, AccountAnswer> {
         Box::pin(std::future::ready(AccountAnswer::NotSupported))
     }
 }
@@ -175,34 +178,34 @@ pub trait NameScreen: Send + Sync {
 /// known facts.
 pub trait Chain: Send + Sync {
     /// Height of the newest block: the cheapest query.
-    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+    fn head(&self) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(async { Ok(self.heads().await?.latest.number) })
     }
     /// The heads that the required number of nodes have reached.
-    fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>>;
+    fn heads(&self) -> BoxFuture<'_, Result<Heads, ChainFault>>;
     /// A block; `None` if there is none at that height yet.
-    fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>>;
+    fn block(&self, at: BlockAt) -> BoxFuture<'_, Result<Option<Block>, ChainFault>>;
     /// The relevant logs of one block: of our tokens, of the given controllers, and transfers of
     /// other tokens to any address, of which the caller selects its own.
     fn logs<'a>(
         &'a self,
         block: BlockHash,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>>;
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>>;
     /// The same for an inclusive range of heights, for catching up; in chain order.
     fn logs_in<'a>(
         &'a self,
         from: u64,
         to: u64,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>>;
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>>;
     /// The same range again, from another node if there is one: an empty answer proves nothing.
     fn logs_again<'a>(
         &'a self,
         from: u64,
         to: u64,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.logs_in(from, to, controllers)
     }
     /// The blocks of a range in which any node knows a transfer of our tokens to this account.
@@ -211,7 +214,7 @@ pub trait Chain: Send + Sync {
         account: Address,
         from: u64,
         to: u64,
-    ) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Vec<u64>, ChainFault>> {
         Box::pin(async move {
             let logs = self.logs_in(from, to, &[]).await?;
             let pays = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { to, .. } if to == account);
@@ -228,11 +231,11 @@ pub trait Chain: Send + Sync {
         &self,
         number: u64,
         hash: BlockHash,
-    ) -> Answer<'_, Result<Option<Block>, ChainFault>>;
+    ) -> BoxFuture<'_, Result<Option<Block>, ChainFault>>;
     /// Whether an ingested block is no longer in the chain: the required number of nodes have
     /// another one at its height. If another node still has it, that is
     /// [`ChainFault::Disagreement`].
-    fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
+    fn is_gone<'a>(&'a self, block: &'a Block) -> BoxFuture<'a, Result<bool, ChainFault>> {
         Box::pin(async {
             let there = self.block(BlockAt::Number(block.number)).await?;
             Ok(there.is_some_and(|there| there.hash != block.hash))
@@ -240,7 +243,7 @@ pub trait Chain: Send + Sync {
     }
     /// Whether the required number of nodes have this transfer. Contradicting nodes are
     /// [`ChainFault::Disagreement`].
-    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> Answer<'a, Result<Sighting, ChainFault>> {
+    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> BoxFuture<'a, Result<Sighting, ChainFault>> {
         Box::pin(async {
             let receipt = self.receipt(transfer.tx, &[]).await?;
             Ok(match receipt.is_some_and(|receipt| transfer.is_in(&receipt)) {
@@ -255,7 +258,7 @@ pub trait Chain: Send + Sync {
         &'a self,
         receipt: &'a Receipt,
         _controllers: &'a [Address],
-    ) -> Answer<'a, Result<Sighting, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Sighting, ChainFault>> {
         Box::pin(async {
             let agreed = self.agreed_block(receipt.block_number, receipt.block).await?;
             Ok(agreed.map_or(Sighting::Open, |_| Sighting::Confirmed))
@@ -266,7 +269,7 @@ pub trait Chain: Send + Sync {
         &self,
         _controller: Address,
         _intent: Word,
-    ) -> Answer<'_, Result<IntentOnChain, ChainFault>> {
+    ) -> BoxFuture<'_, Result<IntentOnChain, ChainFault>> {
         Box::pin(std::future::ready(Ok(IntentOnChain::Unknown)))
     }
     /// Transactions of an inclusive range of heights in which any node knows that the controller
@@ -279,7 +282,7 @@ pub trait Chain: Send + Sync {
         _about: Word,
         _from: u64,
         _to: u64,
-    ) -> Answer<'a, Result<Vec<TxHash>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<TxHash>, ChainFault>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
     /// Receipt of a transaction; `None` if no node has it in the chain. Its logs are read as by
@@ -288,40 +291,40 @@ pub trait Chain: Send + Sync {
         &'a self,
         tx: TxHash,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
+    ) -> BoxFuture<'a, Result<Option<Receipt>, ChainFault>>;
     /// Number of an account's transactions in the chain: its next nonce.
-    fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
+    fn nonce(&self, account: Address) -> BoxFuture<'_, Result<u64, ChainFault>>;
     /// The same from every node.
-    fn nonces(&self, account: Address) -> Answer<'_, Result<NonceReports, ChainFault>> {
+    fn nonces(&self, account: Address) -> BoxFuture<'_, Result<NonceReports, ChainFault>> {
         Box::pin(async move {
             Ok(NonceReports { answered: vec![self.nonce(account).await?], silent: 0 })
         })
     }
     /// Current fee suggestion for a transaction: the lowest of the nodes'.
-    fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>>;
+    fn fees(&self) -> BoxFuture<'_, Result<Fees, ChainFault>>;
     /// The highest of the nodes', for a transaction that waits at lower ones.
-    fn higher_fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+    fn higher_fees(&self) -> BoxFuture<'_, Result<Fees, ChainFault>> {
         self.fees()
     }
     /// Highest fee in wei that the chain charges beside the gas for a signed transaction of this many
     /// bytes, for publishing it on another chain; 0 on chains without such fees.
-    fn data_fee(&self, _bytes: usize) -> Answer<'_, Result<u128, ChainFault>> {
+    fn data_fee(&self, _bytes: usize) -> BoxFuture<'_, Result<u128, ChainFault>> {
         Box::pin(async { Ok(0) })
     }
     /// Balance of an account in wei.
-    fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>>;
+    fn gas_balance(&self, account: Address) -> BoxFuture<'_, Result<u128, ChainFault>>;
     /// Token balance of an account in minor units.
     fn token_balance(
         &self,
         token: Address,
         account: Address,
-    ) -> Answer<'_, Result<u64, ChainFault>>;
+    ) -> BoxFuture<'_, Result<u64, ChainFault>>;
     /// The same for many accounts, in their order, with few queries.
     fn token_balances<'a>(
         &'a self,
         token: Address,
         accounts: &'a [Address],
-    ) -> Answer<'a, Result<Vec<u64>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<u64>, ChainFault>> {
         Box::pin(async move {
             let mut balances = Vec::with_capacity(accounts.len());
             for account in accounts {
@@ -338,24 +341,24 @@ pub trait Chain: Send + Sync {
         token: Address,
         account: Address,
         block: &'a Block,
-    ) -> Answer<'a, Result<Option<u64>, ChainFault>>;
+    ) -> BoxFuture<'a, Result<Option<u64>, ChainFault>>;
     /// Whether the token contract has blacklisted the account.
     fn is_blacklisted(
         &self,
         token: Address,
         account: Address,
-    ) -> Answer<'_, Result<bool, ChainFault>>;
+    ) -> BoxFuture<'_, Result<bool, ChainFault>>;
     /// The token contract's number of decimals (ERC-20); `None` if there is no contract. At most
     /// `u64::MAX` is returned.
-    fn decimals(&self, token: Address) -> Answer<'_, Result<Option<u64>, ChainFault>>;
+    fn decimals(&self, token: Address) -> BoxFuture<'_, Result<Option<u64>, ChainFault>>;
     /// Whether the token contract's transfers are paused.
-    fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    fn is_paused(&self, token: Address) -> BoxFuture<'_, Result<bool, ChainFault>>;
     /// EIP-712 domain of a token with EIP-3009 authorizations. `None` if the token has none, or its
     /// contract's domain is not that of its name, version, chain and address.
     fn signing_domain(
         &self,
         _token: Address,
-    ) -> Answer<'_, Result<Option<SigningDomain>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Option<SigningDomain>, ChainFault>> {
         Box::pin(async { Ok(None) })
     }
     /// Whether the token has executed or cancelled an authorization of this account and nonce.
@@ -364,7 +367,7 @@ pub trait Chain: Send + Sync {
         token: Address,
         _authorizer: Address,
         _nonce: Word,
-    ) -> Answer<'_, Result<bool, ChainFault>> {
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(
             async move { Err(ChainFault::Unreachable(format!("{token} has no authorizations"))) },
         )
@@ -378,9 +381,9 @@ pub trait Chain: Send + Sync {
         &self,
         controller: Address,
         account: Address,
-    ) -> Answer<'_, Result<bool, ChainFault>>;
+    ) -> BoxFuture<'_, Result<bool, ChainFault>>;
     /// Whether the address has contract code.
-    fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    fn is_deployed(&self, contract: Address) -> BoxFuture<'_, Result<bool, ChainFault>>;
     /// Simulates a call of the tenant's key `from` on the newest block.
     fn simulate<'a>(
         &'a self,
@@ -388,12 +391,12 @@ pub trait Chain: Send + Sync {
         from: Address,
         controller: Address,
         call: &'a Call,
-    ) -> Answer<'a, Result<Simulated, ChainFault>>;
+    ) -> BoxFuture<'a, Result<Simulated, ChainFault>>;
     /// Sends a signed transaction to every configured node.
-    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast>;
+    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> BoxFuture<'a, Broadcast>;
     /// Status of every configured node: whether it names its newest block and, if it has the block
     /// `known`, serves that block's logs.
-    fn survey(&self, _known: Option<Block>) -> Answer<'_, Vec<NodeReport>> {
+    fn survey(&self, _known: Option<Block>) -> BoxFuture<'_, Vec<NodeReport>> {
         Box::pin(std::future::ready(Vec::new()))
     }
 }
@@ -415,7 +418,7 @@ pub trait ChainSigner: Send + Sync {
     }
     /// Builds and signs the transaction. The same input yields the same transaction, but not
     /// necessarily the same signature.
-    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>>;
+    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> BoxFuture<'a, Result<Signed, SignFault>>;
 }
 
 /// The contracts of the tenants' vaults.
@@ -462,7 +465,7 @@ pub trait ChainAnalysis: Send + Sync {
     fn proximity<'a>(
         &'a self,
         question: &'a ProximityQuestion,
-    ) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>>;
+    ) -> BoxFuture<'a, Result<ProximityAnswer, AnalysisFault>>;
 }
 
 /// Reason why a provider of chain analysis did not answer, for the bank's own staff.
@@ -484,7 +487,7 @@ pub trait Receiver: Send + Sync {
         &'a self,
         endpoint: &'a Endpoint,
         message: &'a Message,
-    ) -> Answer<'a, DeliveryAnswer>;
+    ) -> BoxFuture<'a, DeliveryAnswer>;
 }
 
 /// An identity provider for users of the operator console (OpenID Connect, authorization code
@@ -495,23 +498,23 @@ pub trait IdentityProvider: Send + Sync {
         &'a self,
         question: &'a SignInQuestion,
         now: Timestamp,
-    ) -> Answer<'a, Result<String, IdentityFault>>;
+    ) -> BoxFuture<'a, Result<String, IdentityFault>>;
     /// The user who signed in, by the code that the browser returned. A code is redeemed once.
     fn redeem<'a>(
         &'a self,
         answer: &'a SignInAnswer,
         now: Timestamp,
-    ) -> Answer<'a, Result<Identity, IdentityFault>>;
+    ) -> BoxFuture<'a, Result<Identity, IdentityFault>>;
 }
 
 /// A broker that stores events: a message once, as long as it remembers the message's id.
 pub trait EventSink: Send + Sync {
     /// Connects, and verifies that messages would be stored where they are meant to be.
-    fn check(&self) -> Answer<'_, Result<(), SinkFault>>;
+    fn check(&self) -> BoxFuture<'_, Result<(), SinkFault>>;
     /// Sends messages, none of which depends on another one, and returns for each, in the same
     /// order, whether it is stored. Never blocks longer than the broker's timeout.
     fn publish<'a>(
         &'a self,
         messages: &'a [EventMessage],
-    ) -> Answer<'a, Vec<Result<(), SinkFault>>>;
+    ) -> BoxFuture<'a, Vec<Result<(), SinkFault>>>;
 }

@@ -295,7 +295,7 @@ const RESOLUTION: &str = "camt.029";
 
 /// The contents of a bank's report, before it is matched to an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ReportContent {
     /// Reported status, mapped from the bank's code.
     pub status: RailStatus,
     /// All reason codes, the first one first.
@@ -319,7 +319,7 @@ pub struct Said {
     pub source: String,
 }
 
-impl Said {
+impl ReportContent {
     /// The amount for payouts of a currency: the reported one, unless it is of another currency and
     /// one of the others is not. Of several a return has the least: never assumed to be full.
     fn amount_in(&self, currency: Option<Currency>) -> Option<Money> {
@@ -415,7 +415,7 @@ pub struct BankReport {
     /// Subject of the report.
     pub about: About,
     /// Contents, for each transaction.
-    pub said: Said,
+    pub said: ReportContent,
 }
 
 impl BankReport {
@@ -518,7 +518,7 @@ impl From<RailReport> for BankReport {
             source,
         } = report;
         let reasons = reason.into_iter().chain(further_reasons).collect();
-        let said = Said {
+        let said = ReportContent {
             status,
             reasons,
             info,

@@ -14,7 +14,7 @@ use crate::order::Order;
 use crate::policy::{Corridors, Hours, Need, RailConfig, RailKind};
 use crate::rail::RailId;
 use crate::rail_text::CharacterSet;
-use crate::sender_limit::{Exceeded, Spendings};
+use crate::sender_limit::{Exceeded, UsageByRail};
 use crate::time::{Span, Timestamp};
 
 /// Business days for which a batch rail may stay silent.
@@ -78,7 +78,7 @@ pub struct Wanted<'a> {
     /// Payee of a payout without a payment order, i.e. of an exchange.
     pub payee: Option<Payee<'a>>,
     /// The sender's usage of rails with limits; `None` if unknown (a quote has no sender).
-    pub spent: Option<&'a Spendings>,
+    pub spent: Option<&'a UsageByRail>,
 }
 
 /// The payee of an exchange order.

@@ -75,7 +75,7 @@ pub struct Window {
 
 /// A sender's payouts in minor units of the destination currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct SenderUsage {
     /// Sum since the start of the calendar day.
     pub day: i64,
     /// Sum since the start of the calendar month.
@@ -83,11 +83,11 @@ pub struct Spent {
 }
 
 /// A sender's usage of each rail, to compare with the limits.
-pub type Spendings = BTreeMap<RailId, Spent>;
+pub type UsageByRail = BTreeMap<RailId, SenderUsage>;
 
 /// Key of a usage: a sender's attempts over one rail in a day and its month.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tally {
+pub struct UsageKey {
     /// Rail whose limits the usage counts against.
     pub rail: RailId,
     /// Sender whose attempts are counted, as a digest.
@@ -135,7 +135,7 @@ impl SenderLimits {
     }
 
     /// The limit that an additional `amount` would exceed, the daily one first.
-    pub fn exceeded_by(&self, spent: Spent, amount: Money) -> Option<Exceeded> {
+    pub fn exceeded_by(&self, spent: SenderUsage, amount: Money) -> Option<Exceeded> {
         let above = |most: Option<Money>, spent: i64| {
             most.filter(|most| spent.saturating_add(amount.minor) > most.minor)
         };
@@ -146,30 +146,30 @@ impl SenderLimits {
 
 impl RailConfig {
     /// The usage to count for a sender at an instant; `None` if the rail has no sender limits.
-    pub fn tally(&self, sender: Sender, now: Timestamp) -> Option<Tally> {
+    pub fn usage_key(&self, sender: Sender, now: Timestamp) -> Option<UsageKey> {
         let window = self.sender_limits.as_ref()?.window(now);
-        Some(Tally { rail: self.id.clone(), sender, window })
+        Some(UsageKey { rail: self.id.clone(), sender, window })
     }
 }
 
 impl Corridors {
     /// The usages to count for a sender over the rails of a country; empty if none has sender
     /// limits.
-    pub fn tallies(&self, country: Country, sender: Sender, now: Timestamp) -> Vec<Tally> {
-        self.rails_of(country).filter_map(|rail| rail.tally(sender, now)).collect()
+    pub fn usage_keys(&self, country: Country, sender: Sender, now: Timestamp) -> Vec<UsageKey> {
+        self.rails_of(country).filter_map(|rail| rail.usage_key(sender, now)).collect()
     }
 }
 
-impl Tally {
+impl UsageKey {
     /// An attempt's part of the usage.
-    pub fn share(&self, attempt: &Attempt) -> Spent {
+    pub fn share(&self, attempt: &Attempt) -> SenderUsage {
         let counts = attempt.sender == Some(self.sender)
             && attempt.rail == self.rail
             && attempt.state.may_have_paid();
         let since = |begin: Timestamp| {
             if counts && attempt.created_at >= begin { attempt.amount.minor } else { 0 }
         };
-        Spent { day: since(self.window.day), month: since(self.window.month) }
+        SenderUsage { day: since(self.window.day), month: since(self.window.month) }
     }
 }
 
@@ -187,20 +187,20 @@ impl AttemptState {
     }
 }
 
-impl Add for Spent {
-    type Output = Spent;
-    fn add(self, more: Spent) -> Spent {
-        Spent {
+impl Add for SenderUsage {
+    type Output = SenderUsage;
+    fn add(self, more: SenderUsage) -> SenderUsage {
+        SenderUsage {
             day: self.day.saturating_add(more.day),
             month: self.month.saturating_add(more.month),
         }
     }
 }
 
-impl Sub for Spent {
-    type Output = Spent;
-    fn sub(self, less: Spent) -> Spent {
-        Spent {
+impl Sub for SenderUsage {
+    type Output = SenderUsage;
+    fn sub(self, less: SenderUsage) -> SenderUsage {
+        SenderUsage {
             day: self.day.saturating_sub(less.day),
             month: self.month.saturating_sub(less.month),
         }

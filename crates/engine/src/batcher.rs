@@ -21,18 +21,18 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use crate::cache::Cache;
 use crate::command::{Command, Outcome};
+use crate::context::EngineContext;
 use crate::decide::{Rules, decide};
 use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
 use crate::feed::Feed;
 use crate::inbox::{Receiver, Sender, inbox};
-use crate::listeners::Listeners;
 use crate::measure::Seen;
-use crate::memory::Memory;
 use crate::queues::{Reply, Turn, Waiting};
 use crate::recent::Recent;
-use crate::world::World;
+use crate::subscribed_tenants::SubscribedTenants;
 
 /// Delay before retrying a store that could not be reached, or a commit check that failed.
 const STORE_RETRY: Span = Span::millis(200);
@@ -52,7 +52,7 @@ pub struct Engine {
 impl Engine {
     /// Returns an engine and the future that drives it. Commands are answered only while the
     /// batcher is polled.
-    pub fn new(store: Store, world: Arc<World>) -> (Engine, Batcher) {
+    pub fn new(store: Store, world: Arc<EngineContext>) -> (Engine, Batcher) {
         let (sender, commands) = inbox(world.tuning.clone());
         let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
         let feed = Feed::default();
@@ -61,7 +61,7 @@ impl Engine {
             store,
             world,
             feed: feed.clone(),
-            listeners: Listeners::default(),
+            subscribers: SubscribedTenants::default(),
             memory: Arc::default(),
             recent: Arc::clone(&recent),
             outage: Arc::default(),
@@ -203,10 +203,10 @@ impl Done {
 #[derive(Clone)]
 struct Runner {
     store: Store,
-    world: Arc<World>,
+    world: Arc<EngineContext>,
     feed: Feed,
-    listeners: Listeners,
-    memory: Arc<Memory>,
+    subscribers: SubscribedTenants,
+    memory: Arc<Cache>,
     recent: Arc<Recent>,
     outage: Arc<Outage>,
     answers: mpsc::Sender<Answers>,
@@ -264,7 +264,7 @@ impl Runner {
     /// answering.
     async fn commit(&self, commands: &[&Command]) -> Result<Vec<Outcome>, Trouble> {
         loop {
-            let (need, asked) = self.listeners.need(commands);
+            let (need, asked) = self.subscribers.need(commands);
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
             let mut trial =
@@ -410,7 +410,7 @@ struct Decided {
 impl Trial<'_> {
     fn decide(&mut self, rows: &mut WorkingSet) {
         let world = &self.runner.world;
-        let served = self.runner.listeners.are_served(rows, self.commands, &self.asked);
+        let served = self.runner.subscribers.are_served(rows, self.commands, &self.asked);
         self.decided = Decided { served, ..Decided::default() };
         if !served {
             return;

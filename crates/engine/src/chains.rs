@@ -12,8 +12,8 @@ use domain::wallet_effects::AlertKind;
 use store::{Store, StoreError};
 
 use crate::alerts::{self, FAULT_CHARS};
+use crate::context::ConfiguredChain;
 use crate::stop::Stop;
-use crate::world::ConfiguredChain;
 
 /// Pause between two attempts.
 const RETRY: Span = Span::secs(2);

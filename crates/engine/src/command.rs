@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use domain::attempt::Doubt;
-use domain::audit::Deed;
+use domain::attempt::UnresolvedAttempt;
+use domain::audit::AuditContext;
 use domain::chain_tx::{ChainTx, Intent, TxRefusal};
 use domain::coin_amount;
 use domain::country::Country;
@@ -23,7 +23,7 @@ use domain::quote::{Offer, Quote};
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
 use domain::recall::{NewRecall, Recall, RecallRefusal};
 use domain::screening::Screened;
-use domain::sender_limit::{Sender, Tally};
+use domain::sender_limit::{Sender, UsageKey};
 use domain::sponsor::SponsorRefusal;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
@@ -32,8 +32,8 @@ use store::need::{IdempotencyKey, Need};
 use store::working_set::IdempotencyRecord;
 use store::{HeldRole, IDEMPOTENCY_KEPT, Store, StoreError};
 
+mod audit_context;
 pub mod chain;
-mod deed;
 pub mod deposits;
 pub mod exchange;
 pub mod wallets;
@@ -137,17 +137,17 @@ pub enum Action {
         /// Reference of the money that moved: booked once. `None` = not to be recognized.
         reference: Option<String>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// Backfill deliveries of a quote's or payment's events that had no subscriber when they
     /// occurred.
-    MakeUpFor {
+    Backfill {
         /// The aggregate that the events belong to.
         aggregate: Aggregate,
         /// Their sequence numbers within the aggregate.
         versions: BTreeSet<i64>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// An action on one payment.
     Payment(PaymentId, PaymentAction),
@@ -178,7 +178,7 @@ pub enum PaymentAction {
         rail: RailId,
         /// The sender's usage that counts against the rail's limits; `None` if the rail has no
         /// per-sender limits.
-        tally: Option<Tally>,
+        usage_key: Option<UsageKey>,
     },
     /// A worker sent an attempt and received this answer.
     Submitted { attempt: AttemptId, answer: domain::rail::Submission },
@@ -227,7 +227,7 @@ pub enum PaymentAction {
         fence: i64,
         screened: Screened,
         /// The program as actor, for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// It was screened again before a message is sent, on other lists than before: nothing stops it.
     Cleared {
@@ -235,7 +235,7 @@ pub enum PaymentAction {
         fence: i64,
         screened: Screened,
         /// The program as actor, for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// A reviewer decided on a payment in review.
     Review {
@@ -244,23 +244,23 @@ pub enum PaymentAction {
         /// The version that the reviewers looked at; `None` = any.
         seen: Option<i64>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// Reviewers established the outcome of an `unknown` payment.
     Resolve {
         /// The unresolved attempt that they examined.
-        seen: Doubt,
+        seen: UnresolvedAttempt,
         finding: Finding,
         evidence: String,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// Cancel a payment that no rail can have.
     Cancel {
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// Request a recall of a payment that a rail has or may have.
     Recall {
@@ -268,7 +268,7 @@ pub enum PaymentAction {
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// An action on one of its recalls.
     OfRecall(RecallId, RecallAction),
@@ -291,7 +291,7 @@ pub enum RecallAction {
     /// A user closes it.
     Close {
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
 }
 
@@ -469,8 +469,9 @@ impl Action {
                     | PaymentAction::Inquired { attempt, .. }
                     | PaymentAction::SendAgain { attempt, .. } => Some(*attempt),
                     PaymentAction::Report(report) => Some(report.attempt),
-                    PaymentAction::BeginAttempt { tally, .. } => {
-                        need.spendings.extend(tally.iter().map(|tally| (tenant, tally.clone())));
+                    PaymentAction::BeginAttempt { usage_key, .. } => {
+                        need.usage_by_rail
+                            .extend(usage_key.iter().map(|usage_key| (tenant, usage_key.clone())));
                         None
                     }
                     _ => None,
@@ -493,7 +494,7 @@ impl Action {
             Action::Exchange(order, action) => action.need(order, tenant, need),
             Action::Chain(action) => action.need(tenant, need),
             Action::Delivery(delivery, action) => action.need(tenant, *delivery, need),
-            Action::MakeUpFor { aggregate, versions, .. } => {
+            Action::Backfill { aggregate, versions, .. } => {
                 need.streams.insert((tenant, aggregate.id()));
                 let ids = versions.iter().map(|version| aggregate.event_id(tenant, *version));
                 need.deliveries.extend(ids.map(|id| (tenant, id)));
@@ -553,7 +554,7 @@ impl Command {
             Action::CreateQuote { .. }
             | Action::AcceptPayment { .. }
             | Action::Fund { .. }
-            | Action::MakeUpFor { .. }
+            | Action::Backfill { .. }
             | Action::Provision(_) => true,
             Action::Payment(_, action) => action.is_foreground(),
             Action::Wallet(_, action) => action.is_foreground(),

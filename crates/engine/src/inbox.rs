@@ -11,9 +11,9 @@ use domain::ids::TenantId;
 use rustc_hash::FxHashSet;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::context::Tuning;
 use crate::error::EngineError;
 use crate::queues::{Queues, Turn, Waiting};
-use crate::world::Tuning;
 
 /// Returns both ends of an inbox.
 pub fn inbox(tuning: Tuning) -> (Sender, Receiver) {

@@ -8,10 +8,13 @@
 //! simulator) drives its futures.
 
 pub mod alerts;
+pub mod backoffice;
 pub mod batcher;
+mod cache;
 pub mod chains;
 pub mod command;
 pub mod console;
+pub mod context;
 pub mod decide;
 pub mod error;
 pub mod failpoint;
@@ -19,10 +22,7 @@ pub mod feed;
 pub mod health;
 mod inbox;
 pub mod lag;
-mod listeners;
 mod measure;
-mod memory;
-pub mod office;
 pub mod pace;
 pub mod payments;
 mod queues;
@@ -32,7 +32,7 @@ pub mod relay;
 pub mod rescan;
 pub mod statement;
 pub mod stop;
+mod subscribed_tenants;
 pub mod switches;
 pub mod wallets;
 pub mod workers;
-pub mod world;

@@ -16,8 +16,8 @@ use rustc_hash::FxHashSet;
 use tokio::sync::oneshot;
 
 use crate::command::{Command, Outcome};
+use crate::context::Tuning;
 use crate::error::EngineError;
-use crate::world::Tuning;
 
 /// Workers' commands join one in this many API batches. Each kind of command has statements of its
 /// own, which cost the database nearly the same for one row as for ten; and only the other batches

@@ -109,7 +109,7 @@ mod tests {
     use domain::order::example;
 
     use super::*;
-    use crate::decide::tests::room::payment;
+    use crate::decide::tests::headroom::payment;
 
     const NOW: Timestamp = Timestamp(1_795_000_000_000_000);
 

@@ -8,7 +8,7 @@ use domain::ids::TenantId;
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::Timestamp;
-pub use store::{Covered, Stray};
+pub use store::{Covered, UnmatchedReport};
 use store::{Store, StoreError};
 use uuid::Uuid;
 

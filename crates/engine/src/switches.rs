@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::country::Country;
 use domain::rail::RailId;
 use store::{Store, StoreError};
@@ -89,7 +89,7 @@ impl Switches {
         store: &Store,
         switch: &Switch,
         on: bool,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         store.set_switch(&switch.name(), on, by).await?;
         self.refresh(store).await

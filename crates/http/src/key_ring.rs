@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::Timestamp;
 use engine::payments::{KeyRow, Store, StoreError};
 use secrecy::ExposeSecret as _;
@@ -80,11 +80,11 @@ fn verified(row: KeyRow, require_hmac: bool, now: Timestamp) -> Result<VerifiedK
 /// Looks up tenants' policies.
 pub trait Policies: Send + Sync {
     /// The policy of a tenant; `None` if the tenant does not exist.
-    fn of(&self, tenant: TenantId) -> Answer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>>;
+    fn of(&self, tenant: TenantId) -> BoxFuture<'_, Result<Option<Arc<TenantPolicy>>, StoreError>>;
 }
 
 impl Policies for Tenants {
-    fn of(&self, tenant: TenantId) -> Answer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
+    fn of(&self, tenant: TenantId) -> BoxFuture<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
         Box::pin(self.policy(tenant))
     }
 }

@@ -6,10 +6,10 @@
 
 mod accept;
 pub mod address_windows;
+mod audit_context;
 pub mod auth;
 pub mod compressed;
 pub mod decode;
-mod deed;
 pub mod docs;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;

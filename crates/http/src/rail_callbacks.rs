@@ -14,7 +14,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{ConnectInfo, Path, State};
 use axum::response::Response;
 use axum::routing::post;
-use domain::ports::{Answer, Clock, Rail};
+use domain::ports::{BoxFuture, Clock, Rail};
 use domain::rail::{Callback, CallbackRefusal, RailId, Reports};
 use engine::workers::Workers;
 use http::request::Parts;
@@ -37,11 +37,11 @@ const REFUSED: &str = "callbacks";
 /// What stores and applies reports.
 pub trait ReportTaker: Send + Sync {
     /// Whether all of it is stored. If not, the sender repeats it.
-    fn take<'a>(&'a self, rail: &'a dyn Rail, reports: &'a Reports) -> Answer<'a, bool>;
+    fn take<'a>(&'a self, rail: &'a dyn Rail, reports: &'a Reports) -> BoxFuture<'a, bool>;
 }
 
 impl ReportTaker for Workers {
-    fn take<'a>(&'a self, rail: &'a dyn Rail, reports: &'a Reports) -> Answer<'a, bool> {
+    fn take<'a>(&'a self, rail: &'a dyn Rail, reports: &'a Reports) -> BoxFuture<'a, bool> {
         Box::pin(self.take_in(rail, reports))
     }
 }

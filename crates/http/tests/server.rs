@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
 use axum::routing::{get, post};
 use bytes::Bytes;
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::Timestamp;
 use http::{Request, StatusCode};
 use http_api::server::body::{BodyError, BodyLimits, collect};
@@ -33,7 +33,7 @@ impl Clock for Standing {
         Timestamp(1_795_608_000_000_000)
     }
 
-    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 }

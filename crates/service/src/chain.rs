@@ -18,7 +18,7 @@ use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::money::Money;
 use domain::policy::Environment;
-use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts, Controller};
+use domain::ports::{BoxFuture, Chain, ChainSigner, Clock, Contracts, Controller};
 use domain::time::{Span, Timestamp};
 use serde_json::json;
 use store::{Store, Tenant};
@@ -49,7 +49,7 @@ const LOOK_EVERY: Span = Span::millis(20);
 struct Embedded(BuiltInChain);
 
 impl Transport for Embedded {
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         Box::pin(async move { Ok(self.0.request(&body).await) })
     }
 }
@@ -293,8 +293,8 @@ impl ChainSide {
         &self,
         store: &Store,
         stop: &watch::Receiver<bool>,
-    ) -> Vec<(String, Answer<'static, ()>)> {
-        let mut tasks: Vec<(String, Answer<'static, ()>)> = Vec::new();
+    ) -> Vec<(String, BoxFuture<'static, ()>)> {
+        let mut tasks: Vec<(String, BoxFuture<'static, ()>)> = Vec::new();
         if let Some(chain) = self.embedded.clone() {
             let mut stop = stop.clone();
             let stopped = async move {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::{Span, Timestamp};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -21,7 +21,7 @@ impl Clock for WallClock {
         Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(sleep((until - self.now()).to_duration()))
     }
 }
@@ -48,7 +48,7 @@ impl Clock for BusinessClock {
         WallClock.now() + self.ahead()
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         let clock = self.clone();
         // No longer than this even if the wall clock is set back in the meantime: polling loops
         // must not stop.

@@ -8,13 +8,13 @@ use adapters::screening::ListBook;
 use adapters::webhooks::{Reach, WebhookSecret};
 use client::Credentials;
 use config::{Config, Secret, Transport};
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::{PaymentId, PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::RequestState;
 use domain::policy::Environment;
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::rail::RailId;
 use domain::time::Span;
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
@@ -132,8 +132,8 @@ impl Outside for Server {
         &'a self,
         tenant: &'a Tenant,
         usage: KeyUse,
-        by: Deed,
-    ) -> Answer<'a, Result<ShownKey, String>> {
+        by: AuditContext,
+    ) -> BoxFuture<'a, Result<ShownKey, String>> {
         let service = match usage {
             KeyUse::Pay => KeyService::Pay,
             KeyUse::Wallet => KeyService::Wallet,
@@ -149,8 +149,8 @@ impl Outside for Server {
     fn rotate_key<'a>(
         &'a self,
         access_key: &'a str,
-        by: Deed,
-    ) -> Answer<'a, Result<(ShownKey, Span), Stop>> {
+        by: AuditContext,
+    ) -> BoxFuture<'a, Result<(ShownKey, Span), Stop>> {
         Box::pin(async move {
             let secret_key = tenancy::fresh_secret().map_err(|error| Stop::failed(&error))?;
             let overlap = tenancy::ROTATION_OVERLAP;
@@ -169,8 +169,8 @@ impl Outside for Server {
         tag: &'a str,
         name: &'a str,
         settlement_coin: StableCoin,
-        by: Deed,
-    ) -> Answer<'a, Result<Tenant, String>> {
+        by: AuditContext,
+    ) -> BoxFuture<'a, Result<Tenant, String>> {
         Box::pin(async move {
             let mut policy = tenancy::default_policy(settlement_coin);
             policy.wallet.strict_roles = tenancy::strict_roles(self.config.environment);
@@ -179,7 +179,7 @@ impl Outside for Server {
         })
     }
 
-    fn installation(&self) -> Answer<'_, Installation> {
+    fn installation(&self) -> BoxFuture<'_, Installation> {
         Box::pin(async move {
             let config = self.config.clone();
             let backup = spawn_blocking(move || preflight::backup_age(&config)).await;
@@ -204,7 +204,7 @@ impl Outside for Server {
         }
     }
 
-    fn audit_proofs(&self) -> Answer<'_, Result<AuditProofs, String>> {
+    fn audit_proofs(&self) -> BoxFuture<'_, Result<AuditProofs, String>> {
         Box::pin(async move {
             let notary = Notary::of(self.store(), &self.config, &self.data_dir).await;
             let notary = notary.map_err(|error| format!("{error:#}"))?;
@@ -294,7 +294,7 @@ impl SandboxTools for Tools {
         self.bank.ahead()
     }
 
-    fn advance(&self, span: Span) -> Answer<'_, Result<(), String>> {
+    fn advance(&self, span: Span) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async move { self.bank.advance(span).await.map_err(|error| failed(&error)) })
     }
 
@@ -303,7 +303,7 @@ impl SandboxTools for Tools {
         coin: StableCoin,
         to: Address,
         minor: i64,
-    ) -> Answer<'_, Result<TxHash, String>> {
+    ) -> BoxFuture<'_, Result<TxHash, String>> {
         Box::pin(async move {
             self.chain()?.give(coin, to, minor).await.map_err(|error| unpaid(&error))
         })
@@ -314,7 +314,7 @@ impl SandboxTools for Tools {
         tenant: TenantId,
         request: PaymentRequestId,
         amount: Option<(StableCoin, i64)>,
-    ) -> Answer<'_, Result<Vec<TxHash>, String>> {
+    ) -> BoxFuture<'_, Result<Vec<TxHash>, String>> {
         Box::pin(async move {
             let chain = self.chain()?;
             let found = self
@@ -357,7 +357,7 @@ impl SandboxTools for Tools {
         tenant: TenantId,
         scenario: &'a str,
         funded: Option<WalletId>,
-    ) -> Answer<'a, Result<Made, String>> {
+    ) -> BoxFuture<'a, Result<Made, String>> {
         let funded = funded.map(|wallet| wallet.to_string());
         Box::pin(async move {
             let credentials = self.credentials(tenant, self.scenarios.service(scenario)?).await?;

@@ -12,7 +12,7 @@ use domain::ports::{Clock as _, RateBook};
 use domain::wallet_effects::AlertKind;
 use engine::alerts;
 use engine::console::Console;
-use engine::world::World;
+use engine::context::EngineContext;
 use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -130,7 +130,7 @@ pub(super) fn spawn(
 /// Polls what operators have switched off on other nodes.
 pub(super) fn follow_switches(
     store: Store,
-    world: Arc<World>,
+    world: Arc<EngineContext>,
     stop: &watch::Receiver<bool>,
 ) -> (String, JoinHandle<()>) {
     let task = every(SWITCHES_EVERY, stop.clone(), move || {
@@ -145,14 +145,14 @@ pub(super) fn follow_switches(
 }
 
 /// Executes actions that two users have approved and that could not be executed at once.
-pub(super) fn carry_out_approvals(
+pub(super) fn execute_approvals(
     desk: Console,
     stop: &watch::Receiver<bool>,
 ) -> (String, JoinHandle<()>) {
     let task = every(APPROVALS_EVERY, stop.clone(), move || {
         let desk = desk.clone();
         async move {
-            if let Err(error) = desk.carry_out_rest().await {
+            if let Err(error) = desk.execute_rest().await {
                 tracing::warn!(%error, "reading approvals failed, will retry");
             }
         }

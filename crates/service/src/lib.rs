@@ -15,10 +15,10 @@ use domain::policy::Environment;
 use domain::time::Span;
 use engine::batcher::Engine;
 use engine::chains;
+use engine::context::{ChainContexts, ConfiguredChain, EngineContext};
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
-use engine::world::{ConfiguredChain, WalletWorlds, World};
 use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
 use http_api::wallet_groups::GroupLimits;
@@ -121,7 +121,7 @@ const SET_UP_AGAIN: Duration = Duration::from_secs(10);
 /// A task that ends when the service stops, with its name.
 type Task = (String, JoinHandle<()>);
 
-fn spawned((name, task): (String, domain::ports::Answer<'static, ()>)) -> Task {
+fn spawned((name, task): (String, domain::ports::BoxFuture<'static, ()>)) -> Task {
     (name, tokio::spawn(task))
 }
 
@@ -269,7 +269,7 @@ impl Service {
         let payments = Payments::new(store, engine, world, config.environment);
         if role != Role::Api {
             let desk = engine::console::Console::new(payments.clone(), wallets.clone());
-            tasks.push(keep_fresh::carry_out_approvals(desk, &stopping));
+            tasks.push(keep_fresh::execute_approvals(desk, &stopping));
         }
         let watched = OpsSide { payments: &payments, metrics, lists: &lists, stopping: &stopping };
         let (ops, refusals) = watched.start(config, &mut tasks).await?;
@@ -405,11 +405,11 @@ async fn failed_set_ups(store: &Store, sides: Vec<ChainSide>) -> Vec<ChainSide> 
 /// A task for each chain that no node has named yet: begins work on it once one has.
 fn name_chains(
     store: &Store,
-    world: &World,
+    world: &EngineContext,
     sides: &[ChainSide],
     stopping: &watch::Receiver<bool>,
 ) -> Vec<Task> {
-    let configured = world.wallet.iter().flat_map(WalletWorlds::configured);
+    let configured = world.wallet.iter().flat_map(ChainContexts::configured);
     let unnamed = configured.zip(sides).enumerate();
     let unnamed = unnamed.filter(|(_, (chain, _))| chain.numbered().is_none());
     let task = |(at, (chain, side)): (usize, (&Arc<ConfiguredChain>, &ChainSide))| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use adapters::evm::deploy::Minter;
 use adapters::evm::signers::TenantKeys;
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport, TransportFault};
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 
 use super::chain::ChainSide;
 use super::chain_keys;
@@ -21,7 +21,7 @@ use config::{KeySource, OfChain};
 struct NoNode;
 
 impl Transport for NoNode {
-    fn send(&self, _body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, _body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         let refused: Result<Vec<u8>, TransportFault> =
             Err(TransportFault::Failed("commands ask no node".to_owned()));
         Box::pin(std::future::ready(refused))

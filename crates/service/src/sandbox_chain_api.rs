@@ -14,8 +14,8 @@ use domain::currency::StableCoin;
 use domain::ids::PaymentRequestId;
 use domain::money::Money;
 use domain::payment_request::{PaymentRequest, RequestState};
+use engine::context::ChainContext;
 use engine::wallets::Wallets;
-use engine::world::WalletWorld;
 use http_api::problem::WalletProblem;
 use http_api::request_id::RequestId;
 use http_api::write;
@@ -214,7 +214,7 @@ fn minor_of(text: &str) -> Result<i64, WalletProblem> {
 /// The URL prefix of a chain's transactions, and their hashes.
 type Done = (String, Vec<TxHash>);
 
-fn explorer(of: &WalletWorld) -> String {
+fn explorer(of: &ChainContext) -> String {
     of.config.explorer_tx_url.clone()
 }
 

@@ -2,7 +2,7 @@
 //! implements it, so that both act through the APIs alone.
 
 use client::Credentials;
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use http_api::auth::Service;
 
 /// The result, and the id of the created object.
@@ -32,5 +32,5 @@ pub trait Scenarios: Send + Sync {
         name: &'a str,
         funded: Option<String>,
         credentials: Credentials,
-    ) -> Answer<'a, Result<Made, String>>;
+    ) -> BoxFuture<'a, Result<Made, String>>;
 }

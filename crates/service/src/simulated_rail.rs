@@ -3,7 +3,7 @@
 
 use adapters::rails::IsoRail;
 use domain::account_check::{AccountAnswer, AccountQuestion};
-use domain::ports::{Answer, Rail};
+use domain::ports::{BoxFuture, Rail};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
 };
@@ -24,27 +24,27 @@ impl Rail for SimulatedRail {
         self.0.split(batch)
     }
 
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         self.0.submit(batch)
     }
 
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         self.0.inquire(attempts)
     }
 
-    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> BoxFuture<'a, Submission> {
         self.0.recall(request)
     }
 
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         self.0.collect(cursor)
     }
 
-    fn confirm_stored(&self) -> Answer<'_, Result<(), RailFault>> {
+    fn confirm_stored(&self) -> BoxFuture<'_, Result<(), RailFault>> {
         self.0.confirm_stored()
     }
 
-    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
+    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> BoxFuture<'a, AccountAnswer> {
         Box::pin(std::future::ready(check_account(&question.account, &question.name)))
     }
 }

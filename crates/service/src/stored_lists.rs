@@ -2,7 +2,7 @@
 
 use adapters::screening::load::Document;
 use adapters::screening::{KeptCopy, KeptLists};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use store::{KeptDocument, KeptList, Store};
 
 /// Copies in this installation's store: every node starts from the same ones.
@@ -18,7 +18,7 @@ impl StoredLists {
 }
 
 impl KeptLists for StoredLists {
-    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+    fn kept<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<KeptCopy>, String>> {
         Box::pin(async move {
             let kept = self.store.kept_list(key).await.map_err(|error| error.to_string())?;
             Ok(kept.map(|list| KeptCopy {
@@ -30,7 +30,7 @@ impl KeptLists for StoredLists {
         })
     }
 
-    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+    fn digest<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<String>, String>> {
         Box::pin(async move {
             self.store.kept_list_digest(key).await.map_err(|error| error.to_string())
         })
@@ -41,7 +41,7 @@ impl KeptLists for StoredLists {
         key: &'a str,
         copy: KeptCopy,
         replaces: Option<&'a str>,
-    ) -> Answer<'a, Result<bool, String>> {
+    ) -> BoxFuture<'a, Result<bool, String>> {
         Box::pin(async move {
             let documents = copy.documents.into_iter().map(of_document).collect();
             let list =

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::characters::entered;
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -80,7 +80,7 @@ pub async fn create_tenant(
     tag: &str,
     name: &str,
     policy: TenantPolicy,
-    by: impl Into<Deed>,
+    by: impl Into<AuditContext>,
 ) -> anyhow::Result<Tenant> {
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     anyhow::ensure!(
@@ -106,7 +106,7 @@ pub async fn create_key(
     tenant: &Tenant,
     environment: Environment,
     service: KeyService,
-    by: impl Into<Deed>,
+    by: impl Into<AuditContext>,
 ) -> anyhow::Result<IssuedKey> {
     let usage = usage(environment, service);
     let issued = IssuedKey {

@@ -22,11 +22,11 @@ use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;
 use domain::time::{Span, Timestamp};
 use engine::chains;
+use engine::context::{Analysis, ChainContext, ChainContexts, EngineContext, PaymentWebhooks};
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::switches::Switches;
-use engine::world::{Analysis, PaymentWebhooks, WalletWorld, WalletWorlds, World};
 use store::{Store, Tenant};
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
@@ -43,7 +43,7 @@ const DIRECTORY_POLL: Span = Span::millis(100);
 
 /// The context, with everything that must be kept alive or fresh beside it.
 pub struct Surroundings {
-    pub world: Arc<World>,
+    pub world: Arc<EngineContext>,
     pub clock: BusinessClock,
     /// The simulated bank behind simulated rails.
     pub bank: Option<SimulatedBank>,
@@ -101,8 +101,8 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let mut worlds = sides
         .iter()
         .map(|chain| wallet_world(config, chain, lists.clone(), analysis.clone(), sender.clone()));
-    let wallet = worlds.next().map(|first| WalletWorlds::new(first, worlds.collect()));
-    let world = Arc::new(World {
+    let wallet = worlds.next().map(|first| ChainContexts::new(first, worlds.collect()));
+    let world = Arc::new(EngineContext {
         corridors,
         directory,
         rates: book,
@@ -260,9 +260,9 @@ fn wallet_world(
     lists: Arc<ListBook>,
     analysis: Option<Analysis>,
     receiver: Arc<webhooks::Sender>,
-) -> WalletWorld {
+) -> ChainContext {
     let sandbox = config.environment == Environment::Mock;
-    WalletWorld {
+    ChainContext {
         config: chain.config.clone(),
         chain: chain.chain.clone(),
         signer: chain.signer.clone(),
@@ -285,9 +285,9 @@ pub(super) fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Cert
 }
 
 /// A context that can decide commands without any outside call, for commands that open the store.
-pub fn for_commands(config: &Config) -> anyhow::Result<World> {
+pub fn for_commands(config: &Config) -> anyhow::Result<EngineContext> {
     let clock = BusinessClock::default();
-    Ok(World {
+    Ok(EngineContext {
         corridors: Arc::new(config.to_corridors()?),
         directory: Arc::new(bank_directory(config)?),
         rates: Arc::new(SandboxRates::new(0, true, clock.now())),
@@ -311,7 +311,7 @@ pub async fn for_deposit_commands(
     config: &Config,
     store: &Store,
     data_dir: &Path,
-) -> anyhow::Result<World> {
+) -> anyhow::Result<EngineContext> {
     let world = for_commands(config)?;
     if !config.wallets.enabled {
         return Ok(world);
@@ -331,8 +331,8 @@ pub async fn for_deposit_commands(
     let mut worlds = sides
         .iter()
         .map(|side| wallet_world(config, side, lists.clone(), analysis.clone(), sender.clone()));
-    let wallet = worlds.next().map(|first| WalletWorlds::new(first, worlds.collect()));
-    Ok(World { screen: lists, wallet, ..world })
+    let wallet = worlds.next().map(|first| ChainContexts::new(first, worlds.collect()));
+    Ok(EngineContext { screen: lists, wallet, ..world })
 }
 
 /// The clients of the rates' sources.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, anyhow};
 use domain::ids::BatchId;
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::Timestamp;
 use futures_util::FutureExt;
 use secrecy::SecretBox;
@@ -40,7 +40,7 @@ impl Clock for Lender {
         self.lent().sim.as_ref().map_or(START, Sim::now)
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         match self.lent().sim.as_ref() {
             Some(sim) => Box::pin(sim.sleep_until(until, crate::run::Pace::Exact)),
             None => Box::pin(std::future::ready(())),

@@ -18,7 +18,7 @@ use domain::rail_text::CharacterSet;
 use domain::screening::{Party, Screened};
 use domain::sender_limit::SenderLimits;
 use domain::time::{Span, Timestamp};
-use engine::world::Tuning;
+use engine::context::Tuning;
 use jiff::tz::TimeZone;
 
 use crate::random::Random;

@@ -2,9 +2,9 @@
 //! Written outside batches, only by the current holder of the watcher's role: a node that lost the
 //! role can no longer write.
 
-use domain::audit::{Deed, Facts, INSTALLATION, Note};
+use domain::audit::{AuditContext, Facts, INSTALLATION, Note};
 use domain::chain::{Address, Block, BlockHash, ChainNumber};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, VaultLog, Watched};
 use domain::ids::TenantId;
@@ -211,10 +211,10 @@ impl Store {
         chain: ChainNumber,
         height: u64,
         limit: usize,
-    ) -> Result<Vec<Place>, StoreError> {
+    ) -> Result<Vec<BlockRef>, StoreError> {
         let places: Vec<(u64, BlockHash)> =
             self.many(&PLACES_BELOW, (chain, height, most(limit))).await?;
-        Ok(places.into_iter().map(|(number, block)| Place { number, block }).collect())
+        Ok(places.into_iter().map(|(number, block)| BlockRef { number, block }).collect())
     }
 
     /// When the first wallet of any tenant on a chain was provisioned: no vault was paid before.
@@ -400,7 +400,7 @@ impl Store {
     pub async fn accept_token_code(
         &self,
         seen: &TokenState,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let code = seen.coin.currency().code();
         let chain = i64::from(seen.chain.0).into();

@@ -63,12 +63,12 @@ pub use rails::breaks::{RailFindings, RailNoted};
 pub use rails::entries::{AttemptBookings, Covered, EntryPlace, Lacking, RailEntry};
 pub use rails::ids::SentMessage;
 pub use rails::intake::PageTaken;
-pub use rails::strays::{Stray, StrayReport};
+pub use rails::strays::{UnmatchedContent, UnmatchedReport};
 pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
 pub use reads::console::find::{Found, IDS_COMPARED_MAX, RECORDS_FOUND_MAX};
-pub use reads::console::overview::{COUNTED_MAX, Tallies, Tally, Unreleased};
+pub use reads::console::overview::{COUNTED_MAX, OverviewCount, Tallies, Unreleased};
 pub use reads::console::payments::{Backlog, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::console::waiting::Waiting;

@@ -9,7 +9,7 @@ use domain::ids::{
     QuoteId, SweepId, TenantId, WalletId,
 };
 use domain::ledger::AccountCode;
-use domain::sender_limit::Tally;
+use domain::sender_limit::UsageKey;
 use uuid::Uuid;
 
 /// An `Idempotency-Key` in its scope (`decisions.md`: tenant + method + path).
@@ -65,7 +65,7 @@ need! {
     /// Further attempts, since a report may concern an older one.
     attempts: AttemptId,
     /// Senders' usage of rails that limit it.
-    spendings: Tally,
+    usage_by_rail: UsageKey,
     /// `external_id`s that may be taken.
     external_ids: String,
     /// Counters of open quotes.

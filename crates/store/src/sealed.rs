@@ -33,7 +33,7 @@ type KeyId = [u8; KEY_ID_BYTES];
 
 /// The place of a sealed value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct AssociatedData<'a> {
     pub(crate) tenant: TenantId,
     /// The column as `table.column`.
     pub(crate) column: &'static str,
@@ -41,7 +41,7 @@ pub(crate) struct Place<'a> {
     pub(crate) row: &'a [u8],
 }
 
-impl Place<'_> {
+impl AssociatedData<'_> {
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(16 + self.column.len() + 1 + self.row.len());
         bytes.extend_from_slice(self.tenant.0.as_bytes());
@@ -94,7 +94,7 @@ impl Vault {
     }
 
     /// Seals `plain` for `place` with the latest key.
-    pub(crate) fn seal(&self, place: Place<'_>, plain: &[u8]) -> Vec<u8> {
+    pub(crate) fn seal(&self, place: AssociatedData<'_>, plain: &[u8]) -> Vec<u8> {
         let kek = &self.keys[0];
         let mut nonce = [0_u8; NONCE_BYTES];
         self.entropy.fill(&mut nonce);
@@ -115,7 +115,7 @@ impl Vault {
     /// Opens a value sealed for `place`.
     pub(crate) fn open(
         &self,
-        place: Place<'_>,
+        place: AssociatedData<'_>,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         let corrupt = |why: &str| StoreError::Corrupt(format!("{}: {why}", place.column));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ids::EventId;
-use domain::ports::{Answer, EventSink};
+use domain::ports::{BoxFuture, EventSink};
 use domain::relay::{EventMessage, SinkFault};
 
 /// The broker. Messages are kept in the order in which they were stored.
@@ -76,7 +76,7 @@ impl State {
 }
 
 impl EventSink for MemorySink {
-    fn check(&self) -> Answer<'_, Result<(), SinkFault>> {
+    fn check(&self) -> BoxFuture<'_, Result<(), SinkFault>> {
         let answers = match self.state().outage_after {
             Some(0) => Err(SinkFault("the broker does not answer".to_owned())),
             _ => Ok(()),
@@ -87,7 +87,7 @@ impl EventSink for MemorySink {
     fn publish<'a>(
         &'a self,
         messages: &'a [EventMessage],
-    ) -> Answer<'a, Vec<Result<(), SinkFault>>> {
+    ) -> BoxFuture<'a, Vec<Result<(), SinkFault>>> {
         let mut state = self.state();
         let answers = messages.iter().map(|message| state.take(message)).collect();
         Box::pin(std::future::ready(answers))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::chain::{Address, ChainConfig, KeyRole, SignFault, Signed, Unsigned};
 use domain::ids::TenantId;
-use domain::ports::{Answer, ChainSigner};
+use domain::ports::{BoxFuture, ChainSigner};
 
 use super::contracts::EvmContracts;
 use super::signers::TenantKeys;
@@ -57,7 +57,7 @@ impl ChainSigner for EvmSigner {
         Ok(self.keys.operators(tenant)?.iter().map(|key| key.address()).collect())
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> BoxFuture<'a, Result<Signed, SignFault>> {
         Box::pin(self.sign_transaction(unsigned))
     }
 }

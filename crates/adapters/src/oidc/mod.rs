@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::characters::one_line;
 use domain::identity::{Identity, IdentityFault, NameClaim, SignInAnswer, SignInQuestion};
-use domain::ports::{Answer, IdentityProvider};
+use domain::ports::{BoxFuture, IdentityProvider};
 use domain::time::{Span, Timestamp};
 use secrecy::SecretString;
 use tokio::sync::Mutex;
@@ -248,7 +248,7 @@ impl IdentityProvider for Provider {
         &'a self,
         question: &'a SignInQuestion,
         now: Timestamp,
-    ) -> Answer<'a, Result<String, IdentityFault>> {
+    ) -> BoxFuture<'a, Result<String, IdentityFault>> {
         Box::pin(self.question_url(question, now))
     }
 
@@ -256,7 +256,7 @@ impl IdentityProvider for Provider {
         &'a self,
         answer: &'a SignInAnswer,
         now: Timestamp,
-    ) -> Answer<'a, Result<Identity, IdentityFault>> {
+    ) -> BoxFuture<'a, Result<Identity, IdentityFault>> {
         Box::pin(self.redeemed(answer, now))
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use domain::bank_statement::BankStatement;
-use domain::rail::{About, BankReport, Reports, Said};
+use domain::rail::{About, BankReport, ReportContent, Reports};
 
 use super::iso;
 use super::profile::Account;
@@ -72,7 +72,7 @@ pub(super) fn keep_ours(page: &mut Reports, ours: &Account) {
     }));
 }
 
-fn told_elsewhere(about: &About, said: &Said, account: &str) -> String {
+fn told_elsewhere(about: &About, said: &ReportContent, account: &str) -> String {
     let (About::One(ids) | About::Batch { of: ids, .. } | About::Rest { of: ids, .. }) = about;
     let over = said.amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     format!(

@@ -1,7 +1,7 @@
 //! Parses camt.029, the resolution of an investigation, in every version: the answer to a recall.
 //! It moves no money, whatever it says.
 
-use domain::rail::{About, BankReport, RailStatus, RecallAnswer, Said};
+use domain::rail::{About, BankReport, RailStatus, RecallAnswer, ReportContent};
 use domain::rail_ids::{self, ReportIds};
 
 use super::iso;
@@ -146,7 +146,7 @@ impl Whole {
             )),
             None => answer(code),
         };
-        let said = Said {
+        let said = ReportContent {
             status,
             reasons: self.reasons.clone(),
             info: self.info.clone(),

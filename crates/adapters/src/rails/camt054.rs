@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use domain::money::Money;
-use domain::rail::{About, BankReport, RailStatus, Said};
+use domain::rail::{About, BankReport, RailStatus, ReportContent};
 use domain::rail_ids;
 
 use super::iso;
@@ -75,7 +75,7 @@ fn booked_once(
     report: BankReport,
     unreferenced: &mut BTreeSet<(String, bool)>,
 ) -> Result<BankReport, String> {
-    let Said { status, bank_reference, .. } = &report.said;
+    let ReportContent { status, bank_reference, .. } = &report.said;
     let About::One(ids) = &report.about else { return Ok(report) };
     let id = ids.strong().find(|id| rail_ids::looks_like_ours(id)).map(str::to_ascii_lowercase);
     let Some(id) = id.filter(|_| status.is_booking() && bank_reference.is_none()) else {
@@ -101,7 +101,7 @@ fn report(
     let mut amounts = part.amounts(booking)?.into_iter();
     let amount = amounts.next();
     let charges = part.charges(booking);
-    let said = Said {
+    let said = ReportContent {
         status: status(booking, details, amount)?,
         reasons,
         info,

@@ -1,7 +1,7 @@
 //! camt.056, the request to cancel a payment: written to recall a payment, and read where a bank
 //! asks for the return of one.
 
-use domain::rail::{About, BankReport, RailStatus, RecallRequest, Said};
+use domain::rail::{About, BankReport, RailStatus, RecallRequest, ReportContent};
 use domain::rail_ids::ReportIds;
 use domain::recall::RECALL_TEXT_MAX_CHARS;
 
@@ -114,7 +114,7 @@ fn requested(transaction: &Element, holder: &Element, source: &str) -> Result<Ba
         ..ReportIds::default()
     });
     let code = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
-    let said = Said {
+    let said = ReportContent {
         status: RailStatus::Unrecognised(format!("request to return the payment{code}")),
         reasons,
         info,

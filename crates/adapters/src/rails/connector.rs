@@ -12,7 +12,7 @@ mod outgoing;
 use std::time::Duration;
 
 use domain::account_check::{AccountAnswer, AccountQuestion};
-use domain::ports::{Answer, Rail};
+use domain::ports::{BoxFuture, Rail};
 use domain::rail::{
     Callback, CallbackRefusal, Inquiry, InquiryAnswer, Instruction, RailFault, RailId,
     RecallRequest, Reports, Submission,
@@ -262,19 +262,19 @@ impl Rail for ConnectorRail {
         vec![1; batch.len()]
     }
 
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         Box::pin(join_all(batch.iter().map(|instruction| self.pay(instruction))))
     }
 
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         Box::pin(join_all(attempts.iter().map(|inquiry| self.ask(inquiry))))
     }
 
-    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> BoxFuture<'a, Submission> {
         Box::pin(self.ask_back(request))
     }
 
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         Box::pin(self.fetch(cursor))
     }
 
@@ -287,7 +287,7 @@ impl Rail for ConnectorRail {
         incoming::callback(callback.id, callback.body).map_err(CallbackRefusal::Unreadable)
     }
 
-    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
+    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> BoxFuture<'a, AccountAnswer> {
         Box::pin(self.check_account(question))
     }
 }

@@ -40,7 +40,7 @@ mod xml_write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use domain::ports::{Answer, Rail};
+use domain::ports::{BoxFuture, Rail};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
 };
@@ -289,23 +289,23 @@ impl Rail for IsoRail {
         self.writer.split(batch)
     }
 
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         Box::pin(self.send(batch))
     }
 
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         Box::pin(self.ask(attempts))
     }
 
-    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> BoxFuture<'a, Submission> {
         Box::pin(self.ask_back(request))
     }
 
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         Box::pin(self.fetch(cursor))
     }
 
-    fn confirm_stored(&self) -> Answer<'_, Result<(), RailFault>> {
+    fn confirm_stored(&self) -> BoxFuture<'_, Result<(), RailFault>> {
         Box::pin(self.confirm())
     }
 }

@@ -2,7 +2,7 @@
 //! for the whole message that a group return (`GrpRtr`) returns in one sum.
 
 use domain::money::Money;
-use domain::rail::{About, BankReport, RailStatus, Said};
+use domain::rail::{About, BankReport, RailStatus, ReportContent};
 use domain::rail_ids::ReportIds;
 
 use super::iso;
@@ -36,7 +36,7 @@ fn of_group(
     let amount = iso::amount(group.child("TtlRtrdIntrBkSttlmAmt"))?;
     let amount = amount.ok_or("a return of a whole message without TtlRtrdIntrBkSttlmAmt")?;
     let count = group.text_at(&["NbOfTxs"]).and_then(|text| text.parse().ok());
-    let said = Said {
+    let said = ReportContent {
         status: RailStatus::Returned,
         reasons,
         info,
@@ -76,7 +76,7 @@ fn report(
     let charges = iso::charges(transaction.all("ChrgsInf"));
     // One in a currency that is not known, or that cannot be read, says nothing about the payment.
     let original = iso::amount(transaction.child("OrgnlIntrBkSttlmAmt")).ok().flatten();
-    let said = Said {
+    let said = ReportContent {
         status: status(amount, original, charges),
         reasons,
         info,

@@ -4,7 +4,7 @@
 //! payment, whatever name the bank gives the message.
 
 use domain::money::Money;
-use domain::rail::{self, About, BankReport, RailStatus, RecallAnswer, Said, Totals};
+use domain::rail::{self, About, BankReport, RailStatus, RecallAnswer, ReportContent, Totals};
 use domain::rail_ids::{self, ReportIds};
 
 use super::iso;
@@ -340,7 +340,7 @@ impl Status {
         }
         let listed = listed.beside(&status);
         let stated = if ends(&status) { self.stated } else { Totals::default() };
-        let said = Said {
+        let said = ReportContent {
             status,
             reasons,
             info: self.info,
@@ -443,7 +443,7 @@ fn transactions(
 }
 
 /// The code of a rejection as a duplicate.
-fn duplicate(said: &Said) -> Option<String> {
+fn duplicate(said: &ReportContent) -> Option<String> {
     let codes = said.reasons.iter();
     let is_one = said.status == RailStatus::Rejected
         && rail::proves_possession(codes.clone(), said.info.as_deref(), None);
@@ -487,7 +487,7 @@ fn report(
     let subject = transaction.child("OrgnlGrpInf").map_or(Subject::Payment, Subject::of);
     let subject = if subject == Subject::Payment { inherited.subject } else { subject };
     let subject = subject.of_transaction(&ids);
-    let said = Said {
+    let said = ReportContent {
         status: subject.status(code, &reasons),
         reasons,
         info,

@@ -1155,7 +1155,7 @@ fn a_code_of_the_banks_own_leaves_the_reason_to_the_text() {
         one(&pain002(&format!("{ids}<TxSts>RJCT</TxSts>{reason}"))).said
     };
     let first = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
-    let proves = |said: &domain::rail::Said| said.of(first).proves_possession(None);
+    let proves = |said: &domain::rail::ReportContent| said.of(first).proves_possession(None);
     for (place, code, is_open) in [
         ("Prtry", "E001", true),
         ("Prtry", "0094", true),

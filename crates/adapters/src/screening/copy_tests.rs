@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::fetch::tests::{client, serve};
 use crate::outbound::{self, Client};
-use domain::ports::{Answer, NameScreen as _};
+use domain::ports::{BoxFuture, NameScreen as _};
 use domain::screening::{Party, Verdict};
 use domain::time::{Span, Timestamp};
 use testkit::wait;
@@ -23,12 +23,12 @@ struct Copies {
 }
 
 impl KeptLists for Copies {
-    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+    fn kept<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<KeptCopy>, String>> {
         let copy = self.copies.lock().expect("lock").get(key).cloned();
         Box::pin(async { Ok(copy) })
     }
 
-    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+    fn digest<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<String>, String>> {
         let digest = self.copies.lock().expect("lock").get(key).map(|copy| copy.digest.clone());
         Box::pin(async { Ok(digest) })
     }
@@ -38,7 +38,7 @@ impl KeptLists for Copies {
         key: &'a str,
         copy: KeptCopy,
         replaces: Option<&'a str>,
-    ) -> Answer<'a, Result<bool, String>> {
+    ) -> BoxFuture<'a, Result<bool, String>> {
         let mut copies = self.copies.lock().expect("lock");
         // A node that stores its list between another one's comparison and its write.
         if let Some(first) = self.first.lock().expect("lock").take() {
@@ -457,7 +457,7 @@ impl crate::fetch::Transport for Hanging {
         &'a self,
         url: &'a str,
         max_bytes: usize,
-    ) -> Answer<'a, Result<crate::fetch::Served, crate::fetch::FetchError>> {
+    ) -> BoxFuture<'a, Result<crate::fetch::Served, crate::fetch::FetchError>> {
         Box::pin(async move {
             if url.starts_with(&self.hangs) {
                 self.released.notified().await;

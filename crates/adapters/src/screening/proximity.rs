@@ -8,7 +8,7 @@
 use domain::hex::hex;
 
 use domain::chain::Address;
-use domain::ports::{AnalysisFault, Answer, ChainAnalysis};
+use domain::ports::{AnalysisFault, BoxFuture, ChainAnalysis};
 use domain::risk::proximity::{NearestListed, ProximityAnswer, ProximityQuestion};
 use reqwest::Url;
 use reqwest::header::{ACCEPT, HeaderValue};
@@ -102,7 +102,7 @@ impl ChainAnalysis for HttpChainAnalysis {
     fn proximity<'a>(
         &'a self,
         question: &'a ProximityQuestion,
-    ) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>> {
+    ) -> BoxFuture<'a, Result<ProximityAnswer, AnalysisFault>> {
         Box::pin(self.ask(question))
     }
 }

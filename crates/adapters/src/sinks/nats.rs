@@ -12,7 +12,7 @@ use async_nats::jetstream::stream::{
 };
 use async_nats::{Auth, AuthError, Client, ConnectOptions, Event, ServerAddr};
 use domain::characters::one_line;
-use domain::ports::{Answer, EventSink};
+use domain::ports::{BoxFuture, EventSink};
 use domain::relay::{EventMessage, SinkFault};
 use futures_util::future::join_all;
 use secrecy::ExposeSecret as _;
@@ -273,14 +273,14 @@ impl NatsSink {
 }
 
 impl EventSink for NatsSink {
-    fn check(&self) -> Answer<'_, Result<(), SinkFault>> {
+    fn check(&self) -> BoxFuture<'_, Result<(), SinkFault>> {
         Box::pin(self.check_stream())
     }
 
     fn publish<'a>(
         &'a self,
         messages: &'a [EventMessage],
-    ) -> Answer<'a, Vec<Result<(), SinkFault>>> {
+    ) -> BoxFuture<'a, Vec<Result<(), SinkFault>>> {
         Box::pin(async move {
             // Sending waits for the connection, which may be lost at any moment.
             let (since, most) = (Instant::now(), self.settings.timeout * 2);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use domain::ports::{Answer, Receiver};
+use domain::ports::{BoxFuture, Receiver};
 use domain::time::{Span, Timestamp};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -219,7 +219,7 @@ impl Receiver for Sender {
         &'a self,
         endpoint: &'a Endpoint,
         message: &'a Message,
-    ) -> Answer<'a, DeliveryAnswer> {
+    ) -> BoxFuture<'a, DeliveryAnswer> {
         Box::pin(async move {
             match self.signed(endpoint, message) {
                 Ok(post) => self.post(&endpoint.url, &message.path, post, message.at).await,

@@ -7,7 +7,7 @@ use adapters::evm::{HttpSettings, HttpTransport, Transport, TransportFault};
 use adapters::outbound;
 use devchain::{DevChain, Mining, Options};
 use domain::chain::Address;
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use serde_json::{Value, json};
 use testkit::anvil::{self, Anvil};
 
@@ -23,7 +23,7 @@ pub enum Ground {
 struct InProcess(DevChain);
 
 impl Transport for InProcess {
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         Box::pin(async move { Ok(self.0.request(&body).await) })
     }
 }

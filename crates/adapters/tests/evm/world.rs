@@ -12,7 +12,7 @@ use domain::chain::{
 };
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
-use domain::ports::{Answer, Chain as _, ChainSigner as _, Clock, Contracts as _, Controller};
+use domain::ports::{BoxFuture, Chain as _, ChainSigner as _, Clock, Contracts as _, Controller};
 use domain::time::Timestamp;
 use testkit::circle::FiatToken;
 use uuid::Uuid;
@@ -68,7 +68,7 @@ impl Clock for StillClock {
         Timestamp(0)
     }
 
-    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 }

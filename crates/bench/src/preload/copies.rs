@@ -8,7 +8,7 @@ use domain::event::Event;
 use domain::ids::{AttemptId, BatchId, PaymentId, QuoteId, TransferId};
 use domain::ledger::{Account, AccountCode, Transfer, TransferKind};
 use domain::order::Order;
-use domain::payment::{Payment, Standing};
+use domain::payment::{Payment, PaymentSnapshot};
 use domain::ports::Clock as _;
 use domain::quote::Quote;
 use domain::time::Span;
@@ -196,9 +196,9 @@ impl Copy<'_> {
         }
     }
 
-    fn standing(&self, of: &Standing, reference: u64) -> Standing {
+    fn standing(&self, of: &PaymentSnapshot, reference: u64) -> PaymentSnapshot {
         let bank_reference = of.bank_reference.as_deref().map(|it| another(it, reference));
-        Standing { state_at: of.state_at + self.by, bank_reference, ..of.clone() }
+        PaymentSnapshot { state_at: of.state_at + self.by, bank_reference, ..of.clone() }
     }
 
     fn attempt(&self, of: &Attempt, reference: u64) -> Attempt {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::OnePerson;
+use super::super::people::ActingUser;
 use super::super::store_commands::open;
 use super::super::table::{id, text, time};
 use super::super::tenants::{StoreArgs, TenantArgs};
@@ -50,7 +50,7 @@ struct CloseArgs {
     #[arg(value_name = "ID", required = true)]
     alerts: Vec<String>,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     tenant: TenantArgs,
 }

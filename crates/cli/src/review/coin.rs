@@ -13,7 +13,7 @@ use service::world;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::TwoPeople;
+use super::super::people::MakerAndChecker;
 use super::super::store_commands::{Opened, open};
 use super::super::table::{id, number, state, text};
 use super::super::tenants::{StoreArgs, coin};
@@ -42,7 +42,7 @@ pub struct AcceptArgs {
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
     #[command(flatten)]
-    people: TwoPeople,
+    people: MakerAndChecker,
     #[command(flatten)]
     store: StoreArgs,
 }

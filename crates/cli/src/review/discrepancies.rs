@@ -4,7 +4,7 @@
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
 use serde_json::json;
-use store::Stray;
+use store::UnmatchedReport;
 
 use super::super::Context;
 use super::super::failure::Failure;
@@ -62,6 +62,6 @@ fn contradiction((at, it): &(Timestamp, Discrepancy)) -> (Timestamp, [String; 3]
     (*at, ["contradiction".to_owned(), it.payment.to_string(), it.what.clone()])
 }
 
-fn stray(it: &Stray) -> (Timestamp, [String; 3]) {
+fn stray(it: &UnmatchedReport) -> (Timestamp, [String; 3]) {
     (it.at, ["stray".to_owned(), it.rail.to_string(), it.report.what.clone()])
 }

@@ -14,7 +14,7 @@ use store::{Found, IdFrom};
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{Deciders, OnePerson, TwoPeople};
+use super::super::people::{ActingUser, Deciders, MakerAndChecker};
 use super::super::store_commands::{Opened, open};
 use super::super::table::{amount, id, number, state, text, time};
 use super::super::tenants::TenantArgs;
@@ -92,7 +92,7 @@ pub struct ResolveArgs {
     #[command(flatten)]
     outcome: OutcomeArgs,
     #[command(flatten)]
-    people: TwoPeople,
+    people: MakerAndChecker,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -109,7 +109,7 @@ pub struct RecreditArgs {
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     tenant: TenantArgs,
 }

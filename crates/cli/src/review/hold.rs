@@ -13,7 +13,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::TwoPeople;
+use super::super::people::MakerAndChecker;
 use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
@@ -39,7 +39,7 @@ pub struct LiftArgs {
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
-    people: TwoPeople,
+    people: MakerAndChecker,
     #[command(flatten)]
     tenant: TenantArgs,
 }

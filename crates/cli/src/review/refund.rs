@@ -15,7 +15,7 @@ use store::Found;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::OnePerson;
+use super::super::people::ActingUser;
 use super::super::store_commands::{Opened, open};
 use super::super::tenants::TenantArgs;
 
@@ -52,7 +52,7 @@ pub struct ProposeArgs {
     #[arg(long, conflicts_with = "to")]
     to_senders_address: bool,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -76,7 +76,7 @@ pub struct ApproveArgs {
     #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true)]
     amount: Option<i64>,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -92,7 +92,7 @@ pub struct WithdrawArgs {
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
-    person: OnePerson,
+    person: ActingUser,
     #[command(flatten)]
     tenant: TenantArgs,
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::Args;
 use client::{Client, Credentials, DataDir, Sandbox};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use http_api::auth::Service as KeyService;
 use serde_json::{Value, json};
 use service::sandbox::DEMO_TAG;
@@ -142,7 +142,7 @@ impl Scenarios for Triggers {
         name: &'a str,
         funded: Option<String>,
         credentials: Credentials,
-    ) -> Answer<'a, Result<Made, String>> {
+    ) -> BoxFuture<'a, Result<Made, String>> {
         let played = async move {
             let scenario = scenario(name).map_err(Failure::Usage)?;
             let stage = Stage::new(Client::new(credentials)?, funded, scenario, None);

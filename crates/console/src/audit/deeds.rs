@@ -1,7 +1,7 @@
 //! The audit entries of a record for its own page, and links from entries to records.
 
 use domain::approval::{Approval, ApprovalState};
-use domain::audit::{Deed, Entry};
+use domain::audit::{AuditContext, Entry};
 
 use super::plain_sentence;
 use crate::view::{Moment, Section};
@@ -21,7 +21,7 @@ pub fn entry_cell(visit: &Visit, entry: &Entry) -> Cell {
 }
 
 /// The actor, and the second user.
-pub fn people(deed: &Deed) -> String {
+pub fn people(deed: &AuditContext) -> String {
     match &deed.second {
         Some(second) => format!("{} with {second}", deed.person()),
         None => deed.person().to_owned(),

@@ -135,7 +135,7 @@ fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::audit::{Deed, Facts, Head, Note, Via};
+    use domain::audit::{AuditContext, Facts, Head, Note, Via};
     use domain::time::Timestamp;
 
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
             head.append(
                 TenantId(uuid::Uuid::nil()),
                 Timestamp(1),
-                Deed::new(Via::Cli, "op"),
+                AuditContext::new(Via::Cli, "op"),
                 note.clone(),
             )
         };

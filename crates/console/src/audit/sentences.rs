@@ -278,14 +278,14 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
 
-    use domain::audit::{Deed, Facts, Head, Note, Via};
+    use domain::audit::{AuditContext, Facts, Head, Note, Via};
     use domain::deposit::ReviewVerdict;
     use domain::ids::TenantId;
 
     use super::*;
 
     fn told(note: Note) -> String {
-        let deed = Deed::new(Via::Console, "ayesha");
+        let deed = AuditContext::new(Via::Console, "ayesha");
         let entry = Head::default().append(TenantId(Uuid::nil()), Timestamp(1), deed, note);
         plain_sentence(&entry)
     }
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn a_subject_with_a_page_is_a_link() {
         let id = "6f0c0000-0000-4000-8000-000000000000";
-        let deed = Deed::new(Via::Cli, "op");
+        let deed = AuditContext::new(Via::Cli, "op");
         let note = Note::new("wallet.block", "wallet", id);
         let entry = Head::default().append(TenantId(Uuid::nil()), Timestamp(1), deed, note);
         let href = format!("/console/t/demobank/wallets/{id}");

@@ -9,7 +9,7 @@ use domain::iban::Iban;
 use domain::name_words::{is_of_word, plain_words};
 use domain::payment_search::{ACCOUNT_END_CHARS, PHONE_END_DIGITS, Reading};
 use domain::time::{Span, Timestamp};
-use engine::office::PaymentSearch;
+use engine::backoffice::PaymentSearch;
 
 use super::{day_of, masked};
 

@@ -10,7 +10,7 @@ use domain::money::Money;
 use domain::policy::{Hours, Need, RailConfig, RailKind};
 use domain::rail::RailId;
 use domain::route::{self, Unfit, Wanted};
-use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
+use domain::sender_limit::{Exceeded, Sender, SenderLimits, UsageByRail};
 use engine::switches::Switch;
 
 use super::duration_text;
@@ -196,14 +196,14 @@ async fn spent_by_its_sender(
     visit: &Visit,
     country: Country,
     payment: &str,
-) -> Result<Spendings, Stop> {
+) -> Result<UsageByRail, Stop> {
     let unknown = || Stop::wrong("payment", "Payment not found.");
     let (tenant, id) = (visit.tenant_id()?, PaymentId::parse(payment).ok_or_else(unknown)?);
     let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
     let world = visit.console().payments.world();
     let sender = Sender::of_order(tenant, &record.order);
     let asked = world.corridors.tallies(country, sender, world.clock.now());
-    Ok(visit.console().store().spendings(tenant, asked).await?)
+    Ok(visit.console().store().usage_by_rail(tenant, asked).await?)
 }
 
 /// The form that finds a route, and its answer or what is wrong with it.

@@ -6,7 +6,7 @@ use domain::country::Country;
 use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::time::Span;
-use engine::office::Tally;
+use engine::backoffice::OverviewCount;
 
 /// Figures of some payments of a corridor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub fn of<'a>(tallies: impl IntoIterator<Item = &'a Tally>) -> Figures {
+    pub fn of<'a>(tallies: impl IntoIterator<Item = &'a OverviewCount>) -> Figures {
         let mut figures = Figures::default();
         for it in tallies {
             figures.add(it);
@@ -30,7 +30,7 @@ impl Figures {
         figures
     }
 
-    fn add(&mut self, it: &Tally) {
+    fn add(&mut self, it: &OverviewCount) {
         self.count += it.count;
         self.charge = self.charge.saturating_add(it.charge.minor);
         if it.state.is_terminal() {
@@ -88,7 +88,7 @@ pub struct Corridor {
 
 impl Corridor {
     /// One of each country.
-    pub fn all(tallies: &[Tally]) -> Vec<Corridor> {
+    pub fn all(tallies: &[OverviewCount]) -> Vec<Corridor> {
         let of = |country| Corridor {
             country,
             figures: Figures::of(tallies.iter().filter(|it| it.country == country)),
@@ -111,7 +111,7 @@ pub struct CorridorDays {
 
 impl CorridorDays {
     /// One of each country. The slices of the tallies are days.
-    pub fn all(tallies: &[Tally], days: usize) -> Vec<Self> {
+    pub fn all(tallies: &[OverviewCount], days: usize) -> Vec<Self> {
         let of_day = |country, day| {
             Figures::of(tallies.iter().filter(|it| it.country == country && it.slice == day))
         };
@@ -138,9 +138,9 @@ mod tests {
     use super::*;
 
     /// Payments of a day to Pakistan.
-    fn tally(slice: usize, state: PaymentState, took: Option<i64>, count: u64) -> Tally {
+    fn tally(slice: usize, state: PaymentState, took: Option<i64>, count: u64) -> OverviewCount {
         let minor = i64::try_from(count).expect("small");
-        Tally {
+        OverviewCount {
             country: Country::Pak,
             slice,
             state,
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn corridors_have_days_of_their_own() {
         let queued = |day, count| tally(day, PaymentState::Queued, None, count);
-        let elsewhere = Tally { country: Country::Npl, ..queued(1, 4) };
+        let elsewhere = OverviewCount { country: Country::Npl, ..queued(1, 4) };
         let all = [queued(2, 2), queued(0, 1), elsewhere, queued(0, 1)];
         let of = |country, days: Vec<CorridorDays>| {
             days.into_iter().find(|it| it.country == country).expect("one of each country")

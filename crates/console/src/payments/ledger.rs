@@ -7,7 +7,7 @@ use domain::ids::{PaymentId, TransferId};
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::Timestamp;
-use engine::office::{
+use engine::backoffice::{
     IdFrom, StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
 

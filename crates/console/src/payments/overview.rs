@@ -13,7 +13,7 @@ use domain::job::JobKind;
 use domain::ledger::{Account, AccountCode, Funding};
 use domain::money::Money;
 use domain::time::{Span, Timestamp};
-use engine::office::{Backlog, COUNTED_MAX};
+use engine::backoffice::{Backlog, COUNTED_MAX};
 use engine::payments::AuditFilter;
 
 use super::chart::{

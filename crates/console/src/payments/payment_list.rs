@@ -11,7 +11,7 @@ use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::payment_search::{ACCOUNT_END_CHARS, Reading};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
-use engine::office::{IdFrom, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
+use engine::backoffice::{IdFrom, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 use engine::payments::Record;
 
 use super::{day, masked, people_state};

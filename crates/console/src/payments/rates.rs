@@ -10,7 +10,7 @@ use domain::decimal::{Decimal, Rounding};
 use domain::money::Money;
 use domain::ports::Mid;
 use domain::quote::{RATE_DECIMALS, less_margin};
-use engine::console::{Deed, Pricing};
+use engine::console::{Pricing, ProposedAction};
 
 use super::duration_text;
 use crate::view::{Field, FormView, Section, page};
@@ -225,7 +225,7 @@ pub(super) async fn propose(visit: Visit) -> Result<Response, Stop> {
         spread_bps: bps(&visit, "spread")?,
     };
     let why = visit.why()?;
-    visit.propose(Deed::SetPricing(pricing), why).await
+    visit.propose(ProposedAction::SetPricing(pricing), why).await
 }
 
 #[cfg(test)]

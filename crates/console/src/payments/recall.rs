@@ -5,7 +5,7 @@ use domain::attempt::Attempt;
 use domain::ids::PaymentId;
 use domain::payment::{Payment, PaymentState};
 use domain::recall::{RECALL_TEXT_MAX_CHARS, Recall, RecallReason, RecallState};
-use engine::office::{self, Case};
+use engine::backoffice::{self, Case};
 
 use crate::parts::Table;
 use crate::view::{Field, FormView, Moment, Section, instant, page};
@@ -135,7 +135,7 @@ pub(super) fn moments(case: &Case) -> Vec<Moment> {
 
 async fn case(visit: &Visit) -> Result<Case, Stop> {
     let id = visit.id(PaymentId::parse)?;
-    office::case(visit.console().store(), visit.tenant_id()?, id).await?.ok_or(Stop::NotFound)
+    backoffice::case(visit.console().store(), visit.tenant_id()?, id).await?.ok_or(Stop::NotFound)
 }
 
 fn facts(case: &Case) -> Vec<(&'static str, Cell)> {

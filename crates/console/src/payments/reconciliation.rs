@@ -6,7 +6,7 @@ use domain::bank_statement::RailBreak;
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
-use engine::reconcile::{self, Break, Covered, Report, Stray};
+use engine::reconcile::{self, Break, Covered, Report, UnmatchedReport};
 
 use crate::view::{FormView, Section, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
@@ -119,7 +119,7 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
 
 async fn strays(visit: &Visit) -> Result<Section, Stop> {
     let found = visit.console().store().strays(visit.tenant_id()?, READ_MAX).await?;
-    let row = |it: &Stray| {
+    let row = |it: &UnmatchedReport| {
         vec![
             Cell::When(it.at),
             Cell::text(it.rail.to_string()),

@@ -7,7 +7,7 @@ use domain::chain::{Address, TxHash};
 use domain::ledger::AccountCode;
 use domain::payment_search::ID_START_CHARS;
 use domain::user::Role;
-use engine::office::{Found, RECORDS_FOUND_MAX};
+use engine::backoffice::{Found, RECORDS_FOUND_MAX};
 use engine::payments::AUDIT_SEARCHED_MAX;
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! What a search found, grouped by kind: payments first, each with what lists show of it.
 
-use engine::office::Found;
+use engine::backoffice::Found;
 use engine::payments::Record;
 use uuid::Uuid;
 

@@ -11,8 +11,8 @@ use domain::ids::PaymentId;
 use domain::order::{FIELDS, Field};
 use domain::payment::{Discrepancy, PaymentState, ReviewState};
 use domain::time::Timestamp;
+use engine::backoffice::{self, Case, StoredTransfer};
 use engine::console::Approval;
-use engine::office::{self, Case, StoredTransfer};
 use engine::payments::Record;
 use engine::wallets::DeliveryRecord;
 
@@ -37,7 +37,7 @@ pub(crate) async fn story(
     id: PaymentId,
 ) -> Result<(String, Story, Vec<Section>), Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
-    let case = office::case(store, tenant, id).await?.ok_or(Stop::NotFound)?;
+    let case = backoffice::case(store, tenant, id).await?.ok_or(Stop::NotFound)?;
     let told = Told {
         proposals: store.approvals_about(Some(tenant), &id.to_string()).await?,
         deeds: audit::about(visit, &[id.to_string()]).await?,
@@ -48,7 +48,7 @@ pub(crate) async fn story(
     let story = Story {
         list: Some((visit.href("/payments"), "Payments")),
         state: Some(state_of(case)),
-        says: vec![parties(case), office::why(case, visit.console().now())],
+        says: vec![parties(case), backoffice::why(case, visit.console().now())],
         links: links(visit, &told),
         steps: steps(
             [moments(visit, &told), audit::proposed(visit, &told.proposals).await?].concat(),

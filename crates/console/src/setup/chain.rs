@@ -1,11 +1,11 @@
 //! Whether the chain and a tenant's contracts are ready for wallets.
 
 use domain::ids::TenantId;
-use engine::world::WalletWorld;
+use engine::context::ChainContext;
 use std::time::Duration;
 
 use domain::chain::KeyRole;
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use engine::wallets::Denied;
 
 use super::checks::{Check, Standing};
@@ -17,7 +17,7 @@ const CHAIN_WAIT: Duration = Duration::from_secs(2);
 const NODES_MIN: usize = 2;
 const STEP: &str = "chain";
 
-async fn answer_in_time<T>(answer: Answer<'_, T>) -> Result<T, String> {
+async fn answer_in_time<T>(answer: BoxFuture<'_, T>) -> Result<T, String> {
     let late = |_| format!("no answer within {} s", CHAIN_WAIT.as_secs());
     tokio::time::timeout(CHAIN_WAIT, answer).await.map_err(late)
 }
@@ -35,9 +35,9 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
     };
     // A tenant may have keys on some chains only.
     let several = offered.configured().count() > 1;
-    let has_keys = |world: &&WalletWorld| world.contracts.controller(tenant).is_ok();
+    let has_keys = |world: &&ChainContext| world.contracts.controller(tenant).is_ok();
     let worlds = offered.configured().map(|chain| chain.configured());
-    let mut worlds: Vec<&WalletWorld> = worlds.filter(has_keys).collect();
+    let mut worlds: Vec<&ChainContext> = worlds.filter(has_keys).collect();
     if worlds.is_empty() {
         worlds.push(offered.first());
     }
@@ -53,7 +53,7 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
     Ok(checks)
 }
 
-async fn checks_on(offered: &WalletWorld, tenant: TenantId) -> Vec<Check> {
+async fn checks_on(offered: &ChainContext, tenant: TenantId) -> Vec<Check> {
     let nodes = async {
         let reports = match answer_in_time(offered.chain.survey(None)).await {
             Ok(reports) => reports,

@@ -10,7 +10,7 @@ use domain::payment::PaymentState;
 use domain::time::Timestamp;
 use domain::user::User;
 use domain::webhook::shown_url;
-use engine::office::PaymentsWanted;
+use engine::backoffice::PaymentsWanted;
 use engine::payments::{AuditFilter, KeyRow};
 use engine::switches::Switch;
 use engine::wallets::{DeliveryFilter, Page};

@@ -8,7 +8,7 @@ use domain::ids::DepositId;
 use domain::names::state_phrase;
 use domain::payment_request::Named;
 use domain::risk::Assessment;
-use engine::console::Deed;
+use engine::console::ProposedAction;
 use engine::wallets::ReviewAsked;
 
 use super::evidence::sender_card;
@@ -382,7 +382,10 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let needs_second = caller.policy.wallet.needs_second(deposit.minor);
     if verdict == ReviewVerdict::Approve && needs_second {
         return visit
-            .propose(Deed::ReleaseDeposit { deposit: id, waits_since: deposit.state_at }, &why)
+            .propose(
+                ProposedAction::ReleaseDeposit { deposit: id, waits_since: deposit.state_at },
+                &why,
+            )
             .await;
     }
     let asked =
@@ -398,7 +401,9 @@ pub(super) async fn lift_hold(visit: Visit) -> Answer {
     let (caller, id, why) = (visit.caller()?, visit.id(DepositId::parse)?, visit.why()?.to_owned());
     let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
     as_shown(&visit, deposit.state_at.0).await?;
-    visit.propose(Deed::LiftHold { deposit: id, held_since: deposit.state_at }, &why).await
+    visit
+        .propose(ProposedAction::LiftHold { deposit: id, held_since: deposit.state_at }, &why)
+        .await
 }
 
 pub(super) async fn propose_refund(visit: Visit) -> Answer {

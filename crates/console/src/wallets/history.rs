@@ -5,7 +5,7 @@ use domain::name_words::plain_words;
 use domain::payment::ReviewState;
 use domain::payment_search::Reading;
 use domain::screening::matches_of;
-use engine::office::PaymentSearch;
+use engine::backoffice::PaymentSearch;
 use engine::payments::Record;
 
 use super::{deposit_people, deposit_tone};

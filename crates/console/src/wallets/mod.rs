@@ -4,13 +4,13 @@
 //! Pages read what the APIs read and make changes through the same commands. The access table
 //! defines who may do what; actions that require two users become proposals.
 
-use domain::attempt::Doubt;
+use domain::attempt::UnresolvedAttempt;
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::payment_request::{
     Asked, PaymentRequest, Received, RequestException, RequestMoney, RequestState,
 };
-use domain::ports::Answer as Reading;
+use domain::ports::BoxFuture;
 use engine::payments::StoreError;
 use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted};
 use uuid::Uuid;
@@ -146,7 +146,7 @@ fn installation() -> Routes {
 /// # Errors
 /// [`Stop::Refused`]: more rows than a file may have.
 async fn every_page<'a, T>(
-    read: impl Fn(KeysetWanted) -> Reading<'a, Result<KeysetPage<T>, StoreError>>,
+    read: impl Fn(KeysetWanted) -> BoxFuture<'a, Result<KeysetPage<T>, StoreError>>,
     mut each: impl FnMut(T),
 ) -> Result<(), Stop> {
     let (mut count, mut from) = (0, None);
@@ -199,7 +199,7 @@ async fn modified(visit: &Visit) -> Result<String, Stop> {
 }
 
 /// An unresolved outcome in the format of [`SEEN`].
-fn doubt_shown(doubt: Doubt) -> String {
+fn doubt_shown(doubt: UnresolvedAttempt) -> String {
     format!("{} {}", doubt.attempt, doubt.since.0)
 }
 

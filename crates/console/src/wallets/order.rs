@@ -7,7 +7,7 @@ use domain::exchange::{ExchangeOrder, ExchangeState, Recredit};
 use domain::ids::{ExchangeId, PaymentId};
 use domain::names::state_phrase;
 use domain::rail::RailStatus;
-use engine::console::{Deed, EARLY};
+use engine::console::{EARLY, ProposedAction};
 
 use super::evidence::{Party, comparisons};
 use super::{SEEN, as_shown, doubt_shown, order_people, order_tone, outcome};
@@ -281,7 +281,9 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     as_shown(&visit, order.version).await?;
     let seen = Some(order.version);
     if approve && caller.policy.wallet.needs_second(order.minor) {
-        return visit.propose(Deed::ReleaseOrder { order: id, version: seen }, &why).await;
+        return visit
+            .propose(ProposedAction::ReleaseOrder { order: id, version: seen }, &why)
+            .await;
     }
     wallets.review_order(&caller, id, approve, seen, visit.deed(&why)).await?;
     let words = if approve {
@@ -303,7 +305,7 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
         return Err(Stop::Refused(if is_early { sentence(EARLY) } else { known() }));
     };
     as_shown(&visit, doubt_shown(doubt)).await?;
-    visit.propose(Deed::ResolveOrder { order: id, doubt, became }, &why).await
+    visit.propose(ProposedAction::ResolveOrder { order: id, doubt, became }, &why).await
 }
 
 pub(super) async fn recredit(visit: Visit) -> Answer {

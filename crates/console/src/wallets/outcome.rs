@@ -1,7 +1,7 @@
 //! The forms in which reviewers decide about a payment or an exchange order: release or reject what
 //! screening holds, and record an outcome that the bank left unknown.
 
-use domain::attempt::Doubt;
+use domain::attempt::UnresolvedAttempt;
 use domain::coin_amount;
 use domain::decimal::Decimal;
 use domain::money::Money;
@@ -34,7 +34,7 @@ pub(super) fn form(
     title: &'static str,
     action: String,
     is_unknown: bool,
-    doubt: Option<Doubt>,
+    doubt: Option<UnresolvedAttempt>,
 ) -> FormView {
     let fits = |it: &&(&str, &str, RailStatus)| is_unknown || it.0 == RETURNED;
     let choices: Vec<(&str, &str)> =

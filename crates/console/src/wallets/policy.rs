@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::policy::fields::{self, Field as Setting};
 use domain::wallet::KycLevel;
-use engine::console::Deed;
+use engine::console::ProposedAction;
 
 use super::{SEEN, as_shown, waiting_words};
 use crate::parts::grouped;
@@ -86,5 +86,5 @@ pub(super) async fn propose(visit: Visit) -> Answer {
     let mut values: BTreeMap<Setting, String> = fields::read(given, policy).map_err(told)?;
     values.retain(|setting, value| *value != setting.shown(policy));
     let why = visit.why()?;
-    visit.propose(Deed::SetPolicy { version, values }, why).await
+    visit.propose(ProposedAction::SetPolicy { version, values }, why).await
 }

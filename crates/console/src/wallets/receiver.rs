@@ -4,7 +4,7 @@
 use domain::time::Span;
 use domain::wallet_event::{Subscriptions, WalletEventKind};
 use domain::webhook::shown_url;
-use engine::console::Deed;
+use engine::console::ProposedAction;
 use engine::wallets::Webhook;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -152,7 +152,7 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
             console.store().set_webhook_url(tenant, &url, visit.deed(&why)).await?;
             Ok(visit.done(&visit.href("/webhooks"), "The endpoint is saved and in use. Events that it missed are sent when you replay them."))
         }
-        Some(_) => visit.propose(Deed::SetWebhookUrl { url }, &why).await,
+        Some(_) => visit.propose(ProposedAction::SetWebhookUrl { url }, &why).await,
         None => {
             let secret = console.outside.webhook_secret().map_err(|error| Stop::failed(&error))?;
             console.store().add_webhook(tenant, &url, secret.clone(), visit.deed(&why)).await?;
@@ -177,7 +177,7 @@ pub(super) async fn set_payments(visit: Visit) -> Answer {
         return Err(Stop::Refused("No endpoint is configured yet.".to_owned()));
     };
     if !webhook.payment_events {
-        return visit.propose(Deed::SetPaymentWebhooks { on: true }, &why).await;
+        return visit.propose(ProposedAction::SetPaymentWebhooks { on: true }, &why).await;
     }
     visit
         .console()

@@ -7,8 +7,8 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::names::state_phrase;
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::rail::RailStatus;
-use engine::console::Deed;
-use engine::office::{self, IdFrom};
+use engine::backoffice::{self, IdFrom};
+use engine::console::ProposedAction;
 use engine::payments::Record;
 use uuid::Uuid;
 
@@ -303,8 +303,8 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
             side.push(decision);
         }
     }
-    let case_of = office::case(visit.console().store(), visit.tenant_id()?, id).await?;
-    let why = case_of.map(|case| office::why(&case, visit.console().now()));
+    let case_of = backoffice::case(visit.console().store(), visit.tenant_id()?, id).await?;
+    let why = case_of.map(|case| backoffice::why(&case, visit.console().now()));
     let mut links = vec![(visit.href(&format!("/payments/{id}")), "The whole payment".to_owned())];
     links.extend(cases::file_link(&visit, case));
     let (word, tone) = people_state(payment);
@@ -355,7 +355,7 @@ pub(super) async fn decide_payment(visit: Visit) -> Answer {
     as_shown(&visit, version).await?;
     let release = payment.charge.amount.minor;
     if approve && visit.tenant()?.policy.wallet.needs_second(release) {
-        return visit.propose(Deed::ReleasePayment { payment: id, version }, &why).await;
+        return visit.propose(ProposedAction::ReleasePayment { payment: id, version }, &why).await;
     }
     visit.console().payments.review(tenant, id, approve, Some(version), visit.deed(&why)).await?;
     let words =
@@ -372,5 +372,7 @@ pub(super) async fn resolve_payment(visit: Visit) -> Answer {
         return Err(Stop::Refused(format!("The payment {state}: its outcome is already known.")));
     };
     as_shown(&visit, doubt_shown(doubt)).await?;
-    visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await
+    visit
+        .propose(ProposedAction::ResolvePayment { payment: record.payment.id, doubt, became }, &why)
+        .await
 }

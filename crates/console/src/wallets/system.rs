@@ -2,14 +2,14 @@
 //! tenants.
 
 use domain::chain::{ChainConfig, ChainNumber};
-use engine::world::WalletWorld;
+use engine::context::ChainContext;
 use std::time::Duration;
 
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::deposit::TokenState;
 use domain::job::JobKind;
-use engine::console::{Deed, Proposal};
+use engine::console::{Proposal, ProposedAction};
 use engine::payments::{JobCount, RoleLease};
 use engine::reconcile;
 
@@ -134,7 +134,7 @@ fn unnamed(config: &ChainConfig) -> Section {
     Section { title, says: vec![says.to_owned()], facts, ..Section::default() }
 }
 
-async fn chain(visit: &Visit, offered: &WalletWorld) -> Result<Section, Stop> {
+async fn chain(visit: &Visit, offered: &ChainContext) -> Result<Section, Stop> {
     let console = visit.console();
     let title = match offered.config.number {
         ChainNumber::FIRST => "Chain".to_owned(),
@@ -291,7 +291,7 @@ pub(super) async fn accept_coin(visit: Visit) -> Answer {
     let coin = StableCoin::parse(visit.form().text("coin")).ok_or(Stop::NotFound)?;
     let at_block = visit.form().text("at_block").parse().map_err(|_| Stop::NotFound)?;
     let (maker, by) = (visit.user()?.clone(), visit.deed(&why));
-    let deed = Deed::AcceptCoinCode { chain, coin, at_block };
+    let deed = ProposedAction::AcceptCoinCode { chain, coin, at_block };
     let proposal = Proposal { tenant: None, deed, maker, why, by };
     let id = visit.console().desk.propose(proposal).await?;
     Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))

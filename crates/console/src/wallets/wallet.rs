@@ -7,7 +7,7 @@ use domain::names::state_phrase;
 use domain::wallet::{
     AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState,
 };
-use engine::console::Deed;
+use engine::console::ProposedAction;
 use engine::wallets::{Held, Page, Transaction};
 use jiff::civil::Date;
 
@@ -237,7 +237,11 @@ pub(super) async fn unblock(visit: Visit) -> Answer {
     as_shown(&visit, blocked_at.0).await?;
     visit
         .propose(
-            Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: Some(why.clone()) },
+            ProposedAction::UnblockWallet {
+                wallet: wallet.id,
+                blocked_at,
+                reason: Some(why.clone()),
+            },
             &why,
         )
         .await
@@ -261,7 +265,7 @@ pub(super) async fn blacklist(visit: Visit) -> Answer {
         return Err(Stop::Refused("The wallet is BLACKLISTED.".to_owned()));
     }
     let order = BlacklistOrder { authority, reference, reason: why.clone(), effective_date };
-    visit.propose(Deed::BlacklistWallet { wallet: wallet.id, order }, &why).await
+    visit.propose(ProposedAction::BlacklistWallet { wallet: wallet.id, order }, &why).await
 }
 
 async fn own(visit: &Visit) -> Result<Wallet, Stop> {

@@ -8,7 +8,7 @@ use alloy_eips::eip2718::Encodable2718 as _;
 use alloy_eips::eip7702::{Authorization, SignedAuthorization};
 use devchain::alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256, hex, keccak256};
 use devchain::{DevChain, Options, RpcFault};
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::Timestamp;
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
@@ -194,7 +194,7 @@ impl Clock for HandClock {
         Timestamp(self.micros.load(Ordering::SeqCst))
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         let clock = self.clone();
         Box::pin(async move {
             loop {

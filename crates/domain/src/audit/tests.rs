@@ -6,9 +6,9 @@ use crate::hex::hex;
 const TENANT: TenantId = TenantId(Uuid::from_bytes([7; 16]));
 const AT: Timestamp = Timestamp(1_795_244_268_123_456);
 
-fn deed(seq: i64) -> (Deed, Note) {
+fn deed(seq: i64) -> (AuditContext, Note) {
     (
-        Deed::new(Via::Cli, "root").because(format!("reason {seq}")),
+        AuditContext::new(Via::Cli, "root").because(format!("reason {seq}")),
         Note::new("key.create", "key", seq),
     )
 }
@@ -46,13 +46,13 @@ fn hashes_can_be_recomputed_independently() {
     let mut head = Head::default();
     let note = Note::new("tenant.create", "tenant", "demobank")
         .after(Facts::new().text("name", "Demo Bank"));
-    let first = head.append(TENANT, AT, Deed::new(Via::Cli, "root"), note);
+    let first = head.append(TENANT, AT, AuditContext::new(Via::Cli, "root"), note);
     assert_eq!(first.bytes().len(), 135);
     assert_eq!(
         hex(&first.hash),
         "b8649d4f327f75b7d122447612029eefa3bed09683b711965ff4fc8077ab18c3"
     );
-    let deed = Deed::new(Via::Api, "demobank-test_wallet-Q1T9sVb0")
+    let deed = AuditContext::new(Via::Api, "demobank-test_wallet-Q1T9sVb0")
         .with_role("compliance_officer")
         .because("other birth date")
         .of_request("r-1");
@@ -70,8 +70,9 @@ fn hashes_can_be_recomputed_independently() {
 #[test]
 fn no_two_entries_have_the_same_bytes() {
     let base = chain().0.remove(0);
-    let moved = Deed { who: "roo".to_owned(), role: Some("t".to_owned()), ..base.deed.clone() };
-    let absent = Deed { role: Some(String::new()), ..base.deed.clone() };
+    let moved =
+        AuditContext { who: "roo".to_owned(), role: Some("t".to_owned()), ..base.deed.clone() };
+    let absent = AuditContext { role: Some(String::new()), ..base.deed.clone() };
     for deed in [moved, absent] {
         assert_ne!(Entry { deed, ..base.clone() }.bytes(), base.bytes());
     }
@@ -184,8 +185,12 @@ fn documents_are_json_without_zero_characters() {
         Some(r#"{"why":"a \"quote\"\\\u000a","count":-3,"on":true}"#)
     );
     assert_eq!(Facts::new().document(), None);
-    let entry =
-        Head::default().append(TENANT, AT, Deed::new(Via::Cli, "a\0b"), Note::new("x", "y", "z\0"));
+    let entry = Head::default().append(
+        TENANT,
+        AT,
+        AuditContext::new(Via::Cli, "a\0b"),
+        Note::new("x", "y", "z\0"),
+    );
     assert_eq!((entry.deed.who.as_str(), entry.note.subject.as_str()), ("a\u{fffd}b", "z\u{fffd}"));
     assert_eq!(entry.hash, entry.hash_after(&[0; 32]), "the stored text is hashed");
 }

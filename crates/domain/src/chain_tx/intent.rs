@@ -21,7 +21,7 @@ pub const EXECUTED_ALREADY: &str = "the controller has executed it already";
 
 /// Retry policy of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum RetryPolicy {
     /// Retry up to [`TRIES_MAX`] times.
     Some,
     /// Do not retry: it is useless.
@@ -33,7 +33,7 @@ pub enum Patience {
 }
 
 /// Time to wait for a paused token.
-pub const PAUSE_PATIENCE: Span = Span::hours(24);
+pub const PAUSE_TIMEOUT: Span = Span::hours(24);
 
 /// Id of the intent that deploys a tenant's controller on a chain: derived, so that there is only
 /// one. Has the form of a version 4 UUID.
@@ -56,7 +56,7 @@ fn derived(parts: &[&[u8]]) -> IntentId {
 
 impl Intent {
     /// Whether it is retried until it succeeds, because half of the work must not remain; unless it
-    /// is [futile](Patience::Futile).
+    /// is [futile](RetryPolicy::Abandon).
     pub const fn is_never_given_up(&self) -> bool {
         matches!(
             self.kind(),
@@ -85,7 +85,7 @@ impl Intent {
     pub fn failed(
         &mut self,
         why: &str,
-        patience: Patience,
+        patience: RetryPolicy,
         now: Timestamp,
     ) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
@@ -93,11 +93,11 @@ impl Intent {
             return (false, effects);
         }
         let last = match patience {
-            Patience::Some => self.is_last_try(),
-            Patience::Over | Patience::Futile => true,
-            Patience::Endless => false,
+            RetryPolicy::Limited => self.is_last_try(),
+            RetryPolicy::NoRetry | RetryPolicy::Abandon => true,
+            RetryPolicy::UntilSuccess => false,
         };
-        let given_up = last && (patience == Patience::Futile || !self.is_never_given_up());
+        let given_up = last && (patience == RetryPolicy::Abandon || !self.is_never_given_up());
         let is_news = self.failure.as_deref() != Some(why);
         self.failure = Some(why.to_owned());
         self.tries += 1;

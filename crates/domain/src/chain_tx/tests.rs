@@ -90,7 +90,7 @@ fn sign(tx: &mut ChainTx, cancels: bool) -> Result<WalletEffects, TxRefusal> {
 fn in_block(tx: &ChainTx, number: u64, failed: &[IntentId]) -> Mined {
     let byte = u8::try_from(number).expect("small");
     Mined {
-        place: Place { number, block: BlockHash([byte; 32]) },
+        place: BlockRef { number, block: BlockHash([byte; 32]) },
         attempt: tx.attempts.last().map_or(1, |last| last.number),
         succeeded: true,
         failed: failed.to_vec(),
@@ -334,7 +334,7 @@ fn an_intent_is_retried_five_times_with_backoff_and_then_given_up() {
     let mut intent = intent(1);
     let mut waits = Vec::new();
     for tries in 1..TRIES_MAX {
-        let (given_up, effects) = intent.failed("reverted", Patience::Some, monday());
+        let (given_up, effects) = intent.failed("reverted", RetryPolicy::Limited, monday());
         assert!(!given_up, "{tries}");
         waits.extend(effects.jobs.iter().filter_map(|(_, change)| match change {
             JobChange::Set(JobKind::SendIntent, at) => Some(*at - monday()),
@@ -342,7 +342,7 @@ fn an_intent_is_retried_five_times_with_backoff_and_then_given_up() {
         }));
     }
     assert_eq!(waits, [5, 10, 20, 40].map(Span::secs));
-    let (given_up, effects) = intent.failed("reverted", Patience::Some, monday());
+    let (given_up, effects) = intent.failed("reverted", RetryPolicy::Limited, monday());
     assert_eq!((given_up, intent.state), (true, IntentState::Failed));
     assert_eq!(effects.jobs, [(intent.id.0, JobChange::Done)]);
 }
@@ -353,7 +353,7 @@ fn intents_that_must_complete_are_retried_until_they_succeed() {
         let mut intent = intent_of(kind);
         let mut alerts = 0;
         for _ in 0..TRIES_MAX * 3 {
-            alerts += intent.failed("reverted", Patience::Some, monday()).1.alerts.len();
+            alerts += intent.failed("reverted", RetryPolicy::Limited, monday()).1.alerts.len();
         }
         let never =
             matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold);
@@ -366,7 +366,7 @@ fn intents_that_must_complete_are_retried_until_they_succeed() {
 fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
     let mut intent = intent_of(IntentKind::SetLegalHold);
     let why = "no compliance key is configured";
-    let (given_up, effects) = intent.failed(why, Patience::Over, monday());
+    let (given_up, effects) = intent.failed(why, RetryPolicy::NoRetry, monday());
     assert_eq!(
         (given_up, intent.state),
         (false, IntentState::Waiting),
@@ -377,13 +377,13 @@ fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
     );
     for _ in 0..TRIES_MAX * 3 {
         assert_eq!(
-            intent.failed(why, Patience::Over, monday()).1.alerts,
+            intent.failed(why, RetryPolicy::NoRetry, monday()).1.alerts,
             [],
             "the alert is already known"
         );
     }
     let other =
-        intent.failed("the compliance key is another one", Patience::Over, monday()).1.alerts;
+        intent.failed("the compliance key is another one", RetryPolicy::NoRetry, monday()).1.alerts;
     assert_eq!(other.len(), 1, "another cause");
 }
 
@@ -392,11 +392,11 @@ fn intents_reported_as_done_are_retried_until_they_succeed() {
     for kind in IntentKind::ALL {
         let mut intent = Intent { unchecked: true, ..intent_of(kind) };
         let alerts: Vec<_> = (0..TRIES_MAX * 3)
-            .flat_map(|_| intent.failed("frozen", Patience::Endless, monday()).1.alerts)
+            .flat_map(|_| intent.failed("frozen", RetryPolicy::UntilSuccess, monday()).1.alerts)
             .collect();
         assert_eq!((intent.state, alerts.len()), (IntentState::Waiting, 3), "{kind:?}");
         assert!(
-            intent.failed("frozen", Patience::Over, monday()).0 != intent.is_never_given_up(),
+            intent.failed("frozen", RetryPolicy::NoRetry, monday()).0 != intent.is_never_given_up(),
             "{kind:?}"
         );
     }
@@ -408,7 +408,7 @@ fn a_failing_return_raises_one_alert_about_its_order() {
     let mut intent = Intent { subject: order, ..intent_of(IntentKind::ReturnDebit) };
     let why = "Blacklistable: account is blacklisted";
     let alerts: Vec<_> = (0..TRIES_MAX * 3)
-        .flat_map(|_| intent.failed(why, Patience::Some, monday()).1.alerts)
+        .flat_map(|_| intent.failed(why, RetryPolicy::Limited, monday()).1.alerts)
         .collect();
     assert!(
         alerts.iter().all(|alert| alert.subject == order && alert.what.contains(why)),

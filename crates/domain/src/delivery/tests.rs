@@ -548,7 +548,7 @@ fn only_known_names_parse() {
 enum Step {
     Announce(bool),
     Skip(i64),
-    MakeUpFor(usize),
+    Backfill(usize),
     Recover(usize),
     Try(usize, u8),
     Replay(usize),
@@ -558,7 +558,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => prop::bool::weighted(0.8).prop_map(Step::Announce),
         1 => (1_i64..4).prop_map(Step::Skip),
-        1 => any::<usize>().prop_map(Step::MakeUpFor),
+        1 => any::<usize>().prop_map(Step::Backfill),
         1 => (0_usize..4).prop_map(Step::Recover),
         6 => (any::<usize>(), 0_u8..8).prop_map(|(which, answer)| Step::Try(which, answer)),
         1 => any::<usize>().prop_map(Step::Replay),
@@ -581,7 +581,7 @@ proptest! {
                 Step::Skip(count) => {
                     books.announce_number(books.newest() + 1 + count, ReceiverState::Open);
                 }
-                Step::MakeUpFor(which) => {
+                Step::Backfill(which) => {
                     let newest = books.newest();
                     let missing: Vec<i64> = (1..newest).filter(|it| !books.deliveries.contains_key(it)).collect();
                     if !missing.is_empty() {

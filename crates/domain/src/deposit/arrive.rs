@@ -3,9 +3,9 @@
 
 use super::case::{Case, Terms};
 use super::states::{Step, Trigger};
-use super::{Deposit, DepositState, Pot, Watched};
+use super::{Deposit, DepositBucket, DepositState, Watched};
 use crate::chain::{Address, TxHash};
-use crate::chain_tx::{IntentState, Place};
+use crate::chain_tx::{BlockRef, IntentState};
 use crate::currency::StableCoin;
 use crate::decision::Cx;
 use crate::money::Money;
@@ -38,7 +38,7 @@ pub struct Found {
     /// Position of the log among the transaction's transfers.
     pub ordinal: u32,
     /// Block that contains the log.
-    pub place: Place,
+    pub place: BlockRef,
     /// Timestamp of the block.
     pub paid_at: Timestamp,
 }
@@ -68,7 +68,7 @@ impl Found {
             state: DepositState::Orphaned,
             state_at: now,
             back_to: None,
-            pot: Pot::Nowhere,
+            pot: DepositBucket::Nowhere,
             hold: None,
             credited_at: None,
             disputed: false,
@@ -95,7 +95,12 @@ impl Case {
     /// Its log is in a block: for the first time, again, or still. A counted deposit leaves its
     /// block through [`Case::lost`] only: a report of another block comes from a process that was
     /// paused, and is outdated.
-    pub fn included(&mut self, place: Place, paid_at: Timestamp, cx: &mut Cx<'_>) -> WalletEffects {
+    pub fn included(
+        &mut self,
+        place: BlockRef,
+        paid_at: Timestamp,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let waits = matches!(self.deposit.state, DepositState::Seen | DepositState::Suspended);
         if self.deposit.place == Some(place) || (self.deposit.place.is_some() && !waits) {
@@ -121,7 +126,7 @@ impl Case {
     /// A given-up deposit is in the chain again. It stays failed; its amount goes to suspense when
     /// it is deep enough. A deposit that failed otherwise still has its amount.
     fn given_up_too_soon(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
-        if self.deposit.pot == Pot::Nowhere {
+        if self.deposit.pot == DepositBucket::Nowhere {
             self.deposit.back_to = Some(self.deposit.state);
             self.deposit.state = DepositState::Suspended;
             self.deposit.state_at = cx.now;
@@ -134,7 +139,7 @@ impl Case {
     /// wallet's spendable balance.
     pub fn lost(
         &mut self,
-        block: Place,
+        block: BlockRef,
         height: u64,
         spendable: Money,
         cx: &mut Cx<'_>,
@@ -293,7 +298,11 @@ impl Case {
             state = DepositState::Approved;
         }
         if state == DepositState::Failed {
-            effects.transfers.extend(self.deposit.move_to(Pot::Suspense, "deposit.late", cx));
+            effects.transfers.extend(self.deposit.move_to(
+                DepositBucket::Suspense,
+                "deposit.late",
+                cx,
+            ));
         }
         self.enter(state, effects, cx);
         self.end_suspense_alert(effects);
@@ -348,7 +357,11 @@ impl Case {
     /// It will not return: notifies the bank.
     fn drop_out(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         if let Some(state) = self.next(Trigger::Dropped) {
-            effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
+            effects.transfers.extend(self.deposit.move_to(
+                DepositBucket::Nowhere,
+                "deposit.dropped",
+                cx,
+            ));
             self.enter(state, effects, cx);
             self.deposit.lost_at = None;
             if self.deposit.back_to.take() == Some(DepositState::Failed) {

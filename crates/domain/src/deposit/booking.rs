@@ -1,6 +1,6 @@
-//! Ledger transfers of each step of a deposit, between the book accounts of [`Pot`].
+//! Ledger transfers of each step of a deposit, between the book accounts of [`DepositBucket`].
 
-use super::{Deposit, Pot};
+use super::{Deposit, DepositBucket};
 use crate::decision::Cx;
 use crate::ids::TransferId;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
@@ -9,24 +9,26 @@ use crate::money::Money;
 impl Deposit {
     /// The ledger account of a book account. A direct payment to the wallet has no escrow: it waits
     /// in suspense.
-    pub fn account(&self, pot: Pot) -> AccountCode {
+    pub fn account(&self, pot: DepositBucket) -> AccountCode {
         match (pot, self.request) {
-            (Pot::Nowhere, _) => AccountCode::External(self.coin),
-            (Pot::Escrow, Some(request)) => AccountCode::Escrow(request, self.coin),
-            (Pot::Suspense, _) | (Pot::Escrow, None) => AccountCode::Suspense(self.coin),
-            (Pot::Wallet, _) => AccountCode::Wallet(self.wallet, self.coin),
+            (DepositBucket::Nowhere, _) => AccountCode::External(self.coin),
+            (DepositBucket::Escrow, Some(request)) => AccountCode::Escrow(request, self.coin),
+            (DepositBucket::Suspense, _) | (DepositBucket::Escrow, None) => {
+                AccountCode::Suspense(self.coin)
+            }
+            (DepositBucket::Wallet, _) => AccountCode::Wallet(self.wallet, self.coin),
         }
     }
 
     /// Book account of an undecided deposit.
-    pub(super) const fn waiting_pot(&self) -> Pot {
-        if self.request.is_some() { Pot::Escrow } else { Pot::Suspense }
+    pub(super) const fn waiting_pot(&self) -> DepositBucket {
+        if self.request.is_some() { DepositBucket::Escrow } else { DepositBucket::Suspense }
     }
 
     /// Moves its amount at once.
     pub(super) fn move_to(
         &mut self,
-        pot: Pot,
+        pot: DepositBucket,
         reason: &'static str,
         cx: &mut Cx<'_>,
     ) -> Option<Transfer> {
@@ -43,13 +45,19 @@ impl Deposit {
     pub(super) fn reserve(&mut self, cx: &mut Cx<'_>) -> Transfer {
         let id = cx.transfer_id();
         self.hold = Some(id);
-        self.transfer(id, (self.pot, Pot::Wallet), TransferKind::Pending, "deposit.reserve", cx)
+        self.transfer(
+            id,
+            (self.pot, DepositBucket::Wallet),
+            TransferKind::Pending,
+            "deposit.reserve",
+            cx,
+        )
     }
 
     /// Posts the reservation: the amount is in the wallet.
     pub(super) fn post_hold(&mut self, cx: &mut Cx<'_>) -> Option<Transfer> {
         let posted = self.end_hold(TransferKind::PostPending, "deposit.release", cx)?;
-        self.pot = Pot::Wallet;
+        self.pot = DepositBucket::Wallet;
         Some(posted)
     }
 
@@ -67,11 +75,11 @@ impl Deposit {
     pub(super) fn lend(&self, spendable: Money, cx: &mut Cx<'_>) -> Option<Transfer> {
         let arrived = self.minor.saturating_sub(self.known_fee());
         let lacks = arrived.saturating_sub(spendable.minor.max(0));
-        if self.pot != Pot::Wallet || lacks <= 0 {
+        if self.pot != DepositBucket::Wallet || lacks <= 0 {
             return None;
         }
         let id = cx.transfer_id();
-        let pots = (Pot::Wallet, Pot::Wallet);
+        let pots = (DepositBucket::Wallet, DepositBucket::Wallet);
         let whole = self.transfer(id, pots, TransferKind::Posted, "deposit.shortfall", cx);
         Some(Transfer {
             debit: AccountCode::Shortfall(self.wallet, self.coin),
@@ -86,8 +94,8 @@ impl Deposit {
         let minor = fee.saturating_sub(booked);
         let (pots, reason) = match minor {
             0 => return None,
-            1.. => ((Pot::Wallet, Pot::Nowhere), "deposit.fee"),
-            _ => ((Pot::Nowhere, Pot::Wallet), "deposit.fee_reversal"),
+            1.. => ((DepositBucket::Wallet, DepositBucket::Nowhere), "deposit.fee"),
+            _ => ((DepositBucket::Nowhere, DepositBucket::Wallet), "deposit.fee_reversal"),
         };
         let whole = self.transfer(cx.transfer_id(), pots, TransferKind::Posted, reason, cx);
         Some(Transfer { amount: Money::new(minor.saturating_abs(), self.coin.currency()), ..whole })
@@ -110,7 +118,7 @@ impl Deposit {
     ) -> Option<Transfer> {
         let hold = self.hold.take()?;
         let mut transfer =
-            self.transfer(cx.transfer_id(), (self.pot, Pot::Wallet), kind, reason, cx);
+            self.transfer(cx.transfer_id(), (self.pot, DepositBucket::Wallet), kind, reason, cx);
         transfer.pending = Some(hold);
         Some(transfer)
     }
@@ -118,7 +126,7 @@ impl Deposit {
     fn transfer(
         &self,
         id: TransferId,
-        (from, to): (Pot, Pot),
+        (from, to): (DepositBucket, DepositBucket),
         kind: TransferKind,
         reason: &'static str,
         cx: &Cx<'_>,

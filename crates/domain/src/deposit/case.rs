@@ -2,7 +2,7 @@
 //! books, job and version.
 
 use super::states::{Step, Trigger};
-use super::{Deposit, DepositState, DepositStatus, Pot};
+use super::{Deposit, DepositBucket, DepositState, DepositStatus};
 use crate::chain::ChainConfig;
 use crate::chain_tx::Intent;
 use crate::decision::{Cx, JobChange};
@@ -119,38 +119,48 @@ impl Case {
     pub(super) fn enter(&mut self, to: DepositState, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let from = self.deposit.state;
         let deposit = &mut self.deposit;
-        let was_in_wallet = deposit.pot == Pot::Wallet;
+        let was_in_wallet = deposit.pot == DepositBucket::Wallet;
         if to == DepositState::Completed {
             effects.transfers.extend(deposit.post_hold(cx));
         } else if to != DepositState::Approved {
             effects.transfers.extend(deposit.void_hold(cx));
         }
         let (pot, reason) = match to {
-            DepositState::Seen | DepositState::Orphaned => (Pot::Nowhere, "deposit.unseen"),
-            DepositState::Suspended => (Pot::Suspense, "deposit.suspend"),
-            DepositState::Completed => (Pot::Wallet, "deposit.clear"),
-            DepositState::Refunded => (Pot::Nowhere, "deposit.refund"),
+            DepositState::Seen | DepositState::Orphaned => {
+                (DepositBucket::Nowhere, "deposit.unseen")
+            }
+            DepositState::Suspended => (DepositBucket::Suspense, "deposit.suspend"),
+            DepositState::Completed => (DepositBucket::Wallet, "deposit.clear"),
+            DepositState::Refunded => (DepositBucket::Nowhere, "deposit.refund"),
             // A refund is paid from the current book account, and a failure leaves the amount
             // there.
             DepositState::Failed | DepositState::Refunding => (deposit.pot, "deposit.stays"),
             DepositState::Rejected
-                if deposit.pot == Pot::Suspense && deposit.state == DepositState::Refunding =>
+                if deposit.pot == DepositBucket::Suspense
+                    && deposit.state == DepositState::Refunding =>
             {
-                (Pot::Suspense, "deposit.stays")
+                (DepositBucket::Suspense, "deposit.stays")
             }
             _ => (
                 deposit.waiting_pot(),
-                if deposit.pot == Pot::Nowhere { "deposit.credit" } else { "deposit.resume" },
+                if deposit.pot == DepositBucket::Nowhere {
+                    "deposit.credit"
+                } else {
+                    "deposit.resume"
+                },
             ),
         };
-        if was_in_wallet && pot != Pot::Wallet {
+        if was_in_wallet && pot != DepositBucket::Wallet {
             effects.transfers.extend(deposit.fee(0, deposit.known_fee(), cx));
         }
         effects.transfers.extend(deposit.move_to(pot, reason, cx));
-        if !was_in_wallet && pot == Pot::Wallet {
+        if !was_in_wallet && pot == DepositBucket::Wallet {
             effects.transfers.extend(deposit.fee(deposit.known_fee(), 0, cx));
         }
-        if to == DepositState::Approved && deposit.pot == Pot::Escrow && deposit.hold.is_none() {
+        if to == DepositState::Approved
+            && deposit.pot == DepositBucket::Escrow
+            && deposit.hold.is_none()
+        {
             effects.transfers.push(deposit.reserve(cx));
         }
         let had_job = matches!(

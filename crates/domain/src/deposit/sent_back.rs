@@ -4,7 +4,7 @@
 //! What is unusual about a deposit is decided by it and its own sender's other deposits alone: what
 //! others paid with the same link says nothing about it.
 
-use super::{Deposit, DepositState, Pot};
+use super::{Deposit, DepositBucket, DepositState};
 use crate::payment_request::{Paid, PaymentRequest, Received, RequestException, RequestMoney};
 use crate::risk::ReasonCode;
 use crate::wallet_event::FailureReason;
@@ -43,7 +43,7 @@ impl Deposit {
     /// Whether it is held where the controller can refund it. The controller refunds nothing out of
     /// a wallet, where the owner's money is indistinguishable.
     pub const fn is_held_in_escrow(&self) -> bool {
-        matches!(self.pot, Pot::Escrow | Pot::Suspense)
+        matches!(self.pot, DepositBucket::Escrow | DepositBucket::Suspense)
             && self.place.is_some()
             && self.request.is_some()
     }

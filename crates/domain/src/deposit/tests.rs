@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::arrive::Found;
 use super::*;
 use crate::chain::{Address, BlockHash, ChainConfig, ChainNumber, Depth, Token, TxHash};
-use crate::chain_tx::{IntentState, Place};
+use crate::chain_tx::{BlockRef, IntentState};
 use crate::decision::Cx;
 use crate::ids::{PaymentRequestId, WalletId};
 use crate::ledger::AccountCode;
@@ -90,8 +90,8 @@ pub struct World {
     pub release_min: i64,
 }
 
-pub fn place(number: u64) -> Place {
-    Place { number, block: BlockHash([u8::try_from(number % 251).expect("small"); 32]) }
+pub fn place(number: u64) -> BlockRef {
+    BlockRef { number, block: BlockHash([u8::try_from(number % 251).expect("small"); 32]) }
 }
 
 impl World {
@@ -219,7 +219,8 @@ impl World {
     }
 
     pub fn lost_from(&mut self, number: u64) {
-        let spendable = self.books.account(&self.case.deposit.account(Pot::Wallet)).available();
+        let spendable =
+            self.books.account(&self.case.deposit.account(DepositBucket::Wallet)).available();
         self.does(|case, _, cx| case.lost(place(number), number + 20, spendable, cx));
     }
 
@@ -253,7 +254,7 @@ impl World {
         self.told.iter().map(WalletEvent::kind).collect()
     }
 
-    pub fn holds(&self, pot: Pot) -> i64 {
+    pub fn holds(&self, pot: DepositBucket) -> i64 {
         self.books.account(&self.case.deposit.account(pot)).balance().minor
     }
 }

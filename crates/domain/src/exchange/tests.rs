@@ -11,7 +11,7 @@ use super::states::{OrderStep, OrderTrigger};
 use super::*;
 use crate::attempt::{Attempt, AttemptState};
 use crate::chain::{ChainConfig, ChainNumber, IntentKind};
-use crate::chain_tx::{IntentState, Patience};
+use crate::chain_tx::{IntentState, RetryPolicy};
 use crate::currency::Currency;
 use crate::decision::{Cx, JobChange};
 use crate::deposit::tests::{WALLET, block_wallet, config, wallet};
@@ -299,7 +299,7 @@ impl World {
     fn return_is_barred(&mut self) {
         let (give_back, now) = (self.case.order.give_back, self.now);
         let intent = self.case.intent(give_back).expect("a return");
-        let (given_up, _) = intent.failed("is blacklisted", Patience::Futile, now);
+        let (given_up, _) = intent.failed("is blacklisted", RetryPolicy::Abandon, now);
         assert!(given_up);
         self.does(|case, cx| case.return_barred(cx));
     }
@@ -1142,7 +1142,11 @@ impl Mined {
                 self.debit = None;
             }
             Event::DebitGivenUp if is_open(of_debit) && world.state() != ExchangeState::Pending => {
-                world.case.intent(debit).expect("there").failed("reverted", Patience::Over, now);
+                world.case.intent(debit).expect("there").failed(
+                    "reverted",
+                    RetryPolicy::NoRetry,
+                    now,
+                );
                 world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
             }
             Event::DebitRestored(fee) if is_off(of_debit) => {
@@ -1163,7 +1167,11 @@ impl Mined {
                 world.case.intent(give_back).expect("there").undone(now);
             }
             Event::ReturnFutile if is_open(of_return) && is_off(of_debit) => {
-                world.case.intent(give_back).expect("there").failed("none", Patience::Futile, now);
+                world.case.intent(give_back).expect("there").failed(
+                    "none",
+                    RetryPolicy::Abandon,
+                    now,
+                );
                 world.does(|case, cx| case.never_debited(cx));
             }
             Event::ReturnRestored(fee) if self.debit.is_some() && self.give_back.is_none() => {
@@ -2011,7 +2019,7 @@ fn act(world: &mut World, act: Act) {
             world.does(|case, cx| case.debit_not_tried(cx));
         }
         Act::DebitFails if is(world, debit, IntentState::Assigned) => {
-            world.case.intent(debit).expect("there").failed("reverted", Patience::Over, now);
+            world.case.intent(debit).expect("there").failed("reverted", RetryPolicy::NoRetry, now);
             world.does(|case, cx| case.debit_failed(FailureReason::OnChainRevert, cx));
         }
         Act::Cancel => _ = world.tries(|case, cx| case.cancel(cx)),

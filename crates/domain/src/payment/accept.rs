@@ -2,7 +2,7 @@
 //! "Precedence").
 
 use super::{
-    Cx, Effects, JobChange, NewEvent, Payment, PaymentState, ReviewState, Standing, booking,
+    Cx, Effects, JobChange, NewEvent, Payment, PaymentSnapshot, PaymentState, ReviewState, booking,
 };
 use crate::event::EventKind;
 use crate::fault::Fault;
@@ -147,7 +147,7 @@ fn queued(quote: &Quote, submission: &Submission, cx: &Cx<'_>) -> Payment {
         remainder: quote.offer.remainder,
         hold: submission.hold,
         accepted_at: cx.now,
-        standing: Standing {
+        standing: PaymentSnapshot {
             state: PaymentState::Queued,
             state_at: cx.now,
             msg: None,

@@ -5,7 +5,7 @@
 use super::asked::Paid;
 use super::{Asked, PaymentRequest, Received, RequestException, RequestState};
 use crate::currency::StableCoin;
-use crate::deposit::{DepositState, Pot};
+use crate::deposit::{DepositBucket, DepositState};
 
 /// Sums of a request's counted deposits by state. Each deposit is in exactly one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,12 +26,17 @@ pub struct RequestMoney {
 
 impl RequestMoney {
     /// Adds deposits in this state whose amount is in this book account.
-    pub fn add(&mut self, (state, pot): (DepositState, Pot), coin: StableCoin, minor: i64) {
+    pub fn add(
+        &mut self,
+        (state, pot): (DepositState, DepositBucket),
+        coin: StableCoin,
+        minor: i64,
+    ) {
         let sum = match state {
             // Dust does not count until it is worth a release.
             DepositState::Seen | DepositState::Orphaned | DepositState::Dust => return,
             // A deposit dropped from the chain for good was never received.
-            DepositState::Failed if pot == Pot::Nowhere => return,
+            DepositState::Failed if pot == DepositBucket::Nowhere => return,
             DepositState::Completed => &mut self.released,
             DepositState::Screening | DepositState::Approved => &mut self.under_way,
             DepositState::Held
@@ -141,7 +146,7 @@ mod tests {
     fn money(deposits: &[(DepositState, StableCoin, i64)]) -> RequestMoney {
         let mut money = RequestMoney::default();
         for (state, coin, minor) in deposits {
-            money.add((*state, Pot::Escrow), *coin, *minor);
+            money.add((*state, DepositBucket::Escrow), *coin, *minor);
         }
         money
     }
@@ -156,9 +161,9 @@ mod tests {
             assert_eq!(request.exception(), Is::None, "hidden from the sender");
         }
         let mut dropped = RequestMoney::default();
-        dropped.add((DepositState::Failed, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
-        dropped.add((DepositState::Seen, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
-        dropped.add((DepositState::Dust, Pot::Escrow), StableCoin::Usdc, 1);
+        dropped.add((DepositState::Failed, DepositBucket::Nowhere), StableCoin::Usdc, 25_000_000);
+        dropped.add((DepositState::Seen, DepositBucket::Nowhere), StableCoin::Usdc, 25_000_000);
+        dropped.add((DepositState::Dust, DepositBucket::Escrow), StableCoin::Usdc, 1);
         assert_eq!(dropped, RequestMoney::default());
     }
 
@@ -190,7 +195,7 @@ mod tests {
     fn a_paid_request_whose_money_vanished_says_so() {
         let dropped = || {
             let mut money = RequestMoney::default();
-            money.add((DepositState::Failed, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
+            money.add((DepositState::Failed, DepositBucket::Nowhere), StableCoin::Usdc, 25_000_000);
             money
         };
         for (state, received, exception) in [
@@ -202,7 +207,7 @@ mod tests {
             let mut request = of_25_usdc();
             (request.state, request.received.usdc) = (state, received);
             let mut money = dropped();
-            money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, received);
+            money.add((DepositState::Completed, DepositBucket::Wallet), StableCoin::Usdc, received);
             assert_eq!(request.exception_for_bank(&money), exception, "{state:?}, {received}");
         }
     }

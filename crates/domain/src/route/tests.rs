@@ -3,7 +3,7 @@
 use jiff::civil::date;
 
 use super::*;
-use crate::sender_limit::{SenderLimits, Spent};
+use crate::sender_limit::{SenderLimits, SenderUsage};
 use crate::test_values::{at, corridors, monday, order, pkr, rail};
 
 fn wanted(minor: i64) -> Wanted<'static> {
@@ -315,9 +315,9 @@ fn limiting() -> Corridors {
     corridors(vec![costs("daily", 1, limits(None)), costs("monthly", 2, limits(Some(250))), last])
 }
 
-fn spent(daily: i64, (day, month): (i64, i64)) -> Spendings {
-    let daily = (RailId::new("daily"), Spent { day: daily, month: daily });
-    [daily, (RailId::new("monthly"), Spent { day, month })].into()
+fn spent(daily: i64, (day, month): (i64, i64)) -> UsageByRail {
+    let daily = (RailId::new("daily"), SenderUsage { day: daily, month: daily });
+    [daily, (RailId::new("monthly"), SenderUsage { day, month })].into()
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_rail_with_an_exceeded_sender_limit_is_skipped() {
         (Some(spent(100, (99, 249))), 1, work, Some("monthly")),
         (Some(spent(100, (0, 250))), 1, work, Some("last")),
         (Some(spent(100, (0, 250))), 1, night, None),
-        (Some(Spendings::new()), 100, work, Some("daily")),
+        (Some(UsageByRail::new()), 100, work, Some("daily")),
     ] {
         let wanted = Wanted { spent: before.as_ref(), ..wanted(amount) };
         let expected = expected
@@ -376,7 +376,7 @@ fn the_limit_that_leaves_no_rail_is_named() {
             let limits = rail.sender_limits.as_mut().expect("limited");
             limits.daily_max = Some(pkr(most));
         }
-        let wanted = Wanted { spent: Some(&Spendings::new()), ..wanted(301) };
+        let wanted = Wanted { spent: Some(&UsageByRail::new()), ..wanted(301) };
         let named = exhausted(&config, &wanted).map(|(rail, _)| rail.id.to_string());
         assert_eq!(named.as_deref(), Some(rail), "{limits:?}");
     }

@@ -115,7 +115,7 @@ fn an_exceeded_limit_is_reported_the_daily_one_first() {
         (120, 400, 1, Some(daily), Some(monthly)),
         (i64::MAX, i64::MAX, 1, Some(daily), Some(monthly)),
     ] {
-        let spent = Spent { day, month };
+        let spent = SenderUsage { day, month };
         let ask =
             |daily, monthly| limits(daily, monthly, TimeZone::UTC).exceeded_by(spent, pkr(amount));
         assert_eq!(ask(Some(120), Some(400)), both, "{spent:?} and {amount}");
@@ -130,13 +130,13 @@ fn only_attempts_that_paid_or_may_still_pay_count() {
     let limits = limits(Some(1), None, TimeZone::UTC);
     let now = at("2026-11-23T10:00:00Z");
     let sender = Sender::of_customer(TENANT, "C-1");
-    let tally = Tally { rail: rail("pak-raast").id, sender, window: limits.window(now) };
+    let usage_key = UsageKey { rail: rail("pak-raast").id, sender, window: limits.window(now) };
     let attempt = Attempt {
         id: AttemptId(Uuid::from_u128(1)),
         tenant: TENANT,
         payment: PaymentId(Uuid::from_u128(2)),
         number: 1,
-        rail: tally.rail.clone(),
+        rail: usage_key.rail.clone(),
         state: AttemptState::Sending,
         amount: pkr(7),
         charges: 0,
@@ -162,7 +162,11 @@ fn only_attempts_that_paid_or_may_still_pay_count() {
             | AttemptState::Cancelled => 0,
         };
         let of_state = Attempt { state, ..attempt.clone() };
-        assert_eq!(tally.share(&of_state), Spent { day: counts, month: counts }, "{state:?}");
+        assert_eq!(
+            usage_key.share(&of_state),
+            SenderUsage { day: counts, month: counts },
+            "{state:?}"
+        );
     }
     for (created_at, day, month) in [
         ("2026-11-23T00:00:00Z", 7, 7),
@@ -171,7 +175,7 @@ fn only_attempts_that_paid_or_may_still_pay_count() {
         ("2026-10-31T23:59:59Z", 0, 0),
     ] {
         let older = Attempt { created_at: at(created_at), ..attempt.clone() };
-        assert_eq!(tally.share(&older), Spent { day, month }, "{created_at}");
+        assert_eq!(usage_key.share(&older), SenderUsage { day, month }, "{created_at}");
     }
     let other_sender = Some(Sender::of_customer(TENANT, "C-2"));
     for other in [
@@ -179,7 +183,7 @@ fn only_attempts_that_paid_or_may_still_pay_count() {
         Attempt { sender: None, ..attempt.clone() },
         Attempt { rail: rail("pak-ibft").id, ..attempt },
     ] {
-        assert_eq!(tally.share(&other), Spent::default(), "{other:?}");
+        assert_eq!(usage_key.share(&other), SenderUsage::default(), "{other:?}");
     }
 }
 
@@ -213,7 +217,10 @@ fn only_rails_with_a_limit_are_counted() {
         RailConfig { sender_limits: Some(limits(Some(9), None, TimeZone::UTC)), ..rail("counted") };
     let corridors = crate::test_values::corridors(vec![rail("free"), counted]);
     let (sender, now) = (Sender::of_customer(TENANT, "C-1"), at("2026-11-23T10:00:00Z"));
-    let tallies = corridors.tallies(Country::Pak, sender, now);
-    assert_eq!(tallies.iter().map(|tally| &*tally.rail.0).collect::<Vec<_>>(), ["counted"]);
-    assert!(corridors.tallies(Country::Ind, sender, now).is_empty());
+    let usage_keys = corridors.usage_keys(Country::Pak, sender, now);
+    assert_eq!(
+        usage_keys.iter().map(|usage_key| &*usage_key.rail.0).collect::<Vec<_>>(),
+        ["counted"]
+    );
+    assert!(corridors.usage_keys(Country::Ind, sender, now).is_empty());
 }

@@ -1,8 +1,8 @@
 //! Commands about incoming transactions.
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::Address;
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, ReviewVerdict, SeenRefund, UnsupportedAsset};
@@ -95,7 +95,7 @@ pub enum DepositAction {
     Found(Found),
     /// Its block was reorganized away.
     Lost {
-        block: Place,
+        block: BlockRef,
         /// Number of the chain's newest block.
         height: u64,
     },
@@ -141,7 +141,7 @@ pub enum DepositAction {
     FoundMatch {
         found: Vec<Screened>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// Two reviewers lift its legal hold.
     LiftHold {
@@ -150,7 +150,7 @@ pub enum DepositAction {
         /// Other holds on its escrow.
         escrow: EscrowSeen,
         /// Actor, reason and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
@@ -171,7 +171,7 @@ pub enum DepositAction {
         /// The screening of the sender and the payer that an approval rests on.
         screened: Option<Screened>,
         /// Actor, reason and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
@@ -181,7 +181,7 @@ pub enum DepositAction {
         /// The screening result of the address.
         screened: Screened,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// A second operator approves the refund.
     ApproveRefund {
@@ -190,19 +190,19 @@ pub enum DepositAction {
         /// The current screening result of its address.
         screened: Screened,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// The approval was refused: the address is now on a sanctions list.
     RefundListed {
         /// The screening result of the address.
         screened: Screened,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// The proposal is withdrawn.
     WithdrawRefund {
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
 }
 

@@ -1,7 +1,7 @@
 //! Commands about exchange orders.
 
-use domain::attempt::Doubt;
-use domain::audit::Deed;
+use domain::attempt::UnresolvedAttempt;
+use domain::audit::AuditContext;
 use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -10,7 +10,7 @@ use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport, Submission};
 use domain::screening::Screened;
-use domain::sender_limit::Tally;
+use domain::sender_limit::UsageKey;
 use domain::sweep;
 use domain::time::Timestamp;
 use store::need::Need;
@@ -81,7 +81,7 @@ pub enum ExchangeAction {
         rail: RailId,
         /// The customer's usage that counts against the rail's limits; `None` if the rail has no
         /// per-sender limits.
-        tally: Option<Tally>,
+        usage_key: Option<UsageKey>,
         /// The mid-market rate, in units of the payout currency per coin.
         mid: Decimal,
     },
@@ -131,14 +131,14 @@ pub enum ExchangeAction {
         /// The version that the reviewers looked at; `None` = any.
         seen: Option<i64>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// A release was refused: the account holder matches a list entry that the reviewers have not
     /// seen.
     FoundMatch {
         screened: Screened,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// The account holder matches a list entry before the payout: it is not sent as it is.
     HolderMatched {
@@ -146,7 +146,7 @@ pub enum ExchangeAction {
         fence: i64,
         screened: Screened,
         /// The program as actor, for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// The account holder was screened again before a message is sent, on other lists than before:
     /// nothing stops the payout.
@@ -155,22 +155,22 @@ pub enum ExchangeAction {
         fence: i64,
         screened: Screened,
         /// The program as actor, for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// Reviewers established the outcome of a payout that was unknown, or that a settled payout was
     /// returned.
     Resolve {
         /// The attempt that they examined.
-        seen: Doubt,
+        seen: UnresolvedAttempt,
         finding: Finding,
         evidence: String,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
     /// An operator recredits the coins of a settled order whose payout was returned.
     Recredit {
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     },
 }
 
@@ -211,8 +211,9 @@ impl ExchangeAction {
             | ExchangeAction::SendAgain { attempt, .. } => {
                 need.attempts.insert((tenant, *attempt));
             }
-            ExchangeAction::BeginPayout { tally, .. } => {
-                need.spendings.extend(tally.iter().map(|tally| (tenant, tally.clone())));
+            ExchangeAction::BeginPayout { usage_key, .. } => {
+                need.usage_by_rail
+                    .extend(usage_key.iter().map(|usage_key| (tenant, usage_key.clone())));
             }
             ExchangeAction::Report(report) => _ = need.attempts.insert((tenant, report.attempt)),
             _ => {}

@@ -1,6 +1,6 @@
 //! Commands about wallets, payment requests and deliveries.
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::{Address, ChainNumber};
 use domain::chain_tx;
 use domain::currency::StableCoin;
@@ -36,7 +36,7 @@ pub enum WalletAction {
         /// The reason and the duration.
         order: BlockOrder,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
@@ -46,7 +46,7 @@ pub enum WalletAction {
         /// `unblock_reason` of the request.
         reason: Option<String>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
@@ -55,7 +55,7 @@ pub enum WalletAction {
         /// The tokens whose blacklists our keys can write; `None`: the wallet's chain is not in use.
         tokens: Option<Vec<(StableCoin, Address)>>,
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
@@ -94,7 +94,7 @@ pub struct Followed {
 pub enum RequestAction {
     Cancel {
         /// Actor and context for the audit log; `None` = the bank's own system rather than a user.
-        by: Option<Box<Deed>>,
+        by: Option<Box<AuditContext>>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
@@ -131,7 +131,7 @@ pub struct Sponsoring {
     /// The chain's limits for sponsoring.
     pub terms: SponsorTerms,
     /// Actor and context for the audit log.
-    pub by: Deed,
+    pub by: AuditContext,
 }
 
 /// The refund address of a sender.
@@ -147,7 +147,7 @@ pub struct RefundAnswer {
     /// All deposits of the sender; at least one must still need an answer.
     pub deposits: Vec<DepositId>,
     /// Actor and context for the audit log.
-    pub by: Deed,
+    pub by: AuditContext,
 }
 
 /// Actions on one delivery.
@@ -167,7 +167,7 @@ pub enum DeliveryAction {
     /// A user requests a delivery or redelivery.
     Replay {
         /// Actor and context for the audit log.
-        by: Box<Deed>,
+        by: Box<AuditContext>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },

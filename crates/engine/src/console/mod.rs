@@ -3,7 +3,7 @@
 //! A proposal is decided in the database, once, by a user other than its maker; it is then executed
 //! with the same commands as everything else.
 
-mod carry_out;
+mod execute;
 mod propose;
 
 use domain::audit;
@@ -11,8 +11,10 @@ use domain::ids::{ApprovalId, TenantId};
 use domain::time::Timestamp;
 use domain::user::{Scope, User};
 
-pub use carry_out::deed_of;
-pub use domain::approval::{Approval, ApprovalState, Change, Deed, Person, Pricing};
+pub use domain::approval::{
+    Approval, ApprovalState, ApprovalUser, Change, Pricing, ProposedAction,
+};
+pub use execute::audit_context_of;
 pub use propose::{EARLY, ORDER_ENDS, PAYMENT_ENDS, pricing_of, scope_of};
 pub use store::{
     Backoff, CaseNote, CaseRef, CaseWork, Departure, NewSession, NewUser, ProviderLogin,
@@ -61,12 +63,12 @@ pub enum Denied {
 pub struct Proposal {
     /// The tenant it concerns; `None` = the whole installation.
     pub tenant: Option<TenantId>,
-    pub deed: Deed,
+    pub deed: ProposedAction,
     /// The user who proposes it.
     pub maker: User,
     pub why: String,
     /// The maker's audit context.
-    pub by: audit::Deed,
+    pub by: audit::AuditContext,
 }
 
 /// Proposals and their decisions. Cheap to clone.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use domain::approval::{APPROVAL_LIFETIME, Approval, Change, Deed, Person, Pricing};
-use domain::attempt::Doubt;
+use domain::approval::{
+    APPROVAL_LIFETIME, Approval, ApprovalUser, Change, Pricing, ProposedAction,
+};
+use domain::attempt::UnresolvedAttempt;
 use domain::audit;
 use domain::coin_amount;
 use domain::currency::{Currency, StableCoin};
@@ -79,7 +81,7 @@ fn must_be_as_seen(is: bool) -> Result<(), Denied> {
 /// What a finding changes about a payment.
 fn payment_changes(
     payment: &Payment,
-    doubt: Doubt,
+    doubt: UnresolvedAttempt,
     became: &Finding,
 ) -> Result<Vec<Change>, Denied> {
     let (standing, amount) = (&payment.standing, payment.amount.to_string());
@@ -135,7 +137,7 @@ fn order_release_changes(order: &ExchangeOrder) -> Result<Vec<Change>, Denied> {
 /// What a finding changes about an order's payout.
 fn order_changes(
     order: &ExchangeOrder,
-    doubt: Doubt,
+    doubt: UnresolvedAttempt,
     became: &Finding,
 ) -> Result<Vec<Change>, Denied> {
     let (payout, is_unknown) = (order.payout.to_string(), order.state == ExchangeState::Paying);
@@ -171,8 +173,8 @@ fn details(became: &Finding, reference: Option<&str>, currency: Currency) -> Vec
 }
 
 /// The user as a decision stores them.
-pub(super) fn person(user: &User) -> Person {
-    Person { id: user.id, login: user.login.clone() }
+pub(super) fn person(user: &User) -> ApprovalUser {
+    ApprovalUser { id: user.id, login: user.login.clone() }
 }
 
 impl Console {
@@ -206,10 +208,10 @@ impl Console {
     pub async fn changes(
         &self,
         tenant: Option<TenantId>,
-        deed: &Deed,
+        deed: &ProposedAction,
     ) -> Result<Vec<Change>, Denied> {
         match (deed, tenant) {
-            (Deed::AcceptCoinCode { chain, coin, at_block }, None) => {
+            (ProposedAction::AcceptCoinCode { chain, coin, at_block }, None) => {
                 let states = self.payments.store().token_states().await?;
                 let seen = states.iter().find(|it| (it.chain, it.coin) == (*chain, *coin));
                 let seen = seen.filter(|it| it.code_changed && it.at_block == *at_block);
@@ -224,7 +226,7 @@ impl Console {
                     change("moves", block, "yes"),
                 ])
             }
-            (Deed::SetUserAccess { user, roles, scope }, None) => {
+            (ProposedAction::SetUserAccess { user, roles, scope }, None) => {
                 let found = self.payments.store().user(*user).await?.ok_or(Denied::NotFound)?;
                 let words =
                     (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
@@ -235,10 +237,14 @@ impl Console {
         }
     }
 
-    async fn tenant_changes(&self, tenant: TenantId, deed: &Deed) -> Result<Vec<Change>, Denied> {
+    async fn tenant_changes(
+        &self,
+        tenant: TenantId,
+        deed: &ProposedAction,
+    ) -> Result<Vec<Change>, Denied> {
         let store = self.payments.store();
         match deed {
-            Deed::UnblockWallet { wallet, blocked_at, .. } => {
+            ProposedAction::UnblockWallet { wallet, blocked_at, .. } => {
                 let wallet = store.wallet(tenant, *wallet).await?.ok_or(Denied::NotFound)?;
                 state_must_be(wallet.state, &[WalletState::Blocked], wallet.state.name())?;
                 must_be_as_seen(wallet.block.map(|block| block.at) == Some(*blocked_at))?;
@@ -247,7 +253,7 @@ impl Console {
                     change("state", wallet.state.name(), WalletState::Active.name()),
                 ])
             }
-            Deed::BlacklistWallet { wallet, order } => {
+            ProposedAction::BlacklistWallet { wallet, order } => {
                 let wallet = store.wallet(tenant, *wallet).await?.ok_or(Denied::NotFound)?;
                 if wallet.state == WalletState::Blacklisted {
                     return Err(Denied::NoChange);
@@ -260,10 +266,10 @@ impl Console {
                     change("effective date", "", order.effective_date),
                 ])
             }
-            Deed::ReleaseDeposit { .. }
-            | Deed::ReleaseOrder { .. }
-            | Deed::ReleasePayment { .. } => self.release_changes(tenant, deed).await,
-            Deed::LiftHold { deposit, held_since } => {
+            ProposedAction::ReleaseDeposit { .. }
+            | ProposedAction::ReleaseOrder { .. }
+            | ProposedAction::ReleasePayment { .. } => self.release_changes(tenant, deed).await,
+            ProposedAction::LiftHold { deposit, held_since } => {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
                 if !deposit.has_hold_to_lift() {
                     return Err(Denied::Refused(format!(
@@ -284,7 +290,7 @@ impl Console {
                     change("on legal hold", "yes", "no"),
                 ])
             }
-            Deed::ResolvePayment { payment, doubt, became } => {
+            ProposedAction::ResolvePayment { payment, doubt, became } => {
                 let record =
                     store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
                 let state = record.payment.standing.state;
@@ -295,7 +301,7 @@ impl Console {
                 must_be_as_seen(open == *doubt)?;
                 payment_changes(&record.payment, *doubt, became)
             }
-            Deed::ResolveOrder { order, doubt, became } => {
+            ProposedAction::ResolveOrder { order, doubt, became } => {
                 let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
                 let early = order.state == ExchangeState::Paying;
                 let why = if early {
@@ -307,29 +313,37 @@ impl Console {
                 must_be_as_seen(open == *doubt)?;
                 order_changes(&order, *doubt, became)
             }
-            Deed::SetPricing(pricing) => pricing_changes(&self.tenant(tenant).await?, pricing),
-            Deed::SetPolicy { version, values } => {
+            ProposedAction::SetPricing(pricing) => {
+                pricing_changes(&self.tenant(tenant).await?, pricing)
+            }
+            ProposedAction::SetPolicy { version, values } => {
                 let tenant = self.tenant(tenant).await?;
                 must_be_as_seen(tenant.policy.wallet.version == *version)?;
                 policy_changes(&tenant, values)
             }
-            Deed::SetWebhookUrl { url } => {
+            ProposedAction::SetWebhookUrl { url } => {
                 let webhook = store.webhook(tenant).await?;
                 webhook_changes(&webhook.map_or_else(String::new, |webhook| webhook.url), url)
             }
-            Deed::SetPaymentWebhooks { on } => {
+            ProposedAction::SetPaymentWebhooks { on } => {
                 let webhook = store.webhook(tenant).await?.ok_or(Denied::NotFound)?;
                 payment_webhook_changes(webhook.payment_events, *on)
             }
-            Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => Err(Denied::NotFound),
+            ProposedAction::AcceptCoinCode { .. } | ProposedAction::SetUserAccess { .. } => {
+                Err(Denied::NotFound)
+            }
         }
     }
 
     /// What the release of something held by screening changes.
-    async fn release_changes(&self, tenant: TenantId, deed: &Deed) -> Result<Vec<Change>, Denied> {
+    async fn release_changes(
+        &self,
+        tenant: TenantId,
+        deed: &ProposedAction,
+    ) -> Result<Vec<Change>, Denied> {
         let store = self.payments.store();
         match deed {
-            Deed::ReleaseDeposit { deposit, waits_since } => {
+            ProposedAction::ReleaseDeposit { deposit, waits_since } => {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
                 state_must_be(deposit.state, &[DepositState::InReview], deposit.state.name())?;
                 must_be_as_seen(deposit.state_at == *waits_since)?;
@@ -340,13 +354,13 @@ impl Console {
                     change("state", deposit.state.name(), DepositState::Approved.name()),
                 ])
             }
-            Deed::ReleaseOrder { order, version } => {
+            ProposedAction::ReleaseOrder { order, version } => {
                 let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
                 let changes = order_release_changes(&order)?;
                 must_be_as_seen(version.is_none_or(|seen| seen == order.version))?;
                 Ok(changes)
             }
-            Deed::ReleasePayment { payment, version } => {
+            ProposedAction::ReleasePayment { payment, version } => {
                 let record =
                     store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
                 let changes = payment_release_changes(&record.payment)?;
@@ -384,7 +398,7 @@ impl Console {
         id: ApprovalId,
         approve: bool,
         checker: &User,
-        by: audit::Deed,
+        by: audit::AuditContext,
     ) -> Result<Approval, Denied> {
         let store = self.payments.store();
         let approval = store.approval(id).await?.ok_or(Denied::NotFound)?;
@@ -420,7 +434,7 @@ impl Console {
         }
         let decided = store.approval(id).await?.ok_or(Denied::NotFound)?;
         if approve {
-            match self.carry_out(&decided).await {
+            match self.execute(&decided).await {
                 // The approval is stored; execution is retried.
                 Err(denied) if denied.is_passing() => {
                     tracing::warn!(approval = %id, %denied, "approval execution failed, will retry")
@@ -439,7 +453,7 @@ impl Console {
         &self,
         id: ApprovalId,
         maker: &User,
-        by: audit::Deed,
+        by: audit::AuditContext,
     ) -> Result<(), Denied> {
         let store = self.payments.store();
         let approval = store.approval(id).await?.ok_or(Denied::NotFound)?;

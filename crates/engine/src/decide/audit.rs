@@ -128,7 +128,7 @@ fn note(command: &Command) -> Option<Note> {
         Action::Delivery(named, DeliveryAction::Replay { .. }) => {
             Note::new("webhook.redeliver", "event", named.event)
         }
-        Action::MakeUpFor { aggregate, .. } => {
+        Action::Backfill { aggregate, .. } => {
             Note::new("webhook.make_up_for", aggregate.kind(), aggregate.id())
         }
         _ => return None,
@@ -196,7 +196,7 @@ fn added(facts: Facts, action: &Action) -> Facts {
         Action::Payment(_, PaymentAction::Recall { new, .. }) => {
             facts.text("recall_id", new.id).text("recall_reason", new.reason.name())
         }
-        Action::MakeUpFor { versions, .. } => {
+        Action::Backfill { versions, .. } => {
             let numbers: Vec<String> = versions.iter().map(i64::to_string).collect();
             facts.text("events", numbers.join(", "))
         }

@@ -8,14 +8,14 @@ use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::rail::{InquiryAnswer, RailId, RailReport, Submission};
-use domain::sender_limit::{Sender, Tally};
+use domain::sender_limit::{Sender, UsageKey};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, WorkingSet};
 
+use super::headroom::{Headroom, counted, headroom, look_again};
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
-use super::room::{Room, counted, look_again, room};
 use super::{Rules, as_seen, deposit, effects, holds, require_still_open, sent_again, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
@@ -145,8 +145,8 @@ impl Acting<'_> {
             ExchangeAction::Cancel { .. } => Ok(self.case.cancel(cx)?),
             ExchangeAction::WalletChanged => Ok(self.case.wallet_changed(cx)),
             ExchangeAction::TimePassed { .. } => Ok(self.case.time_passed(cx)),
-            ExchangeAction::BeginPayout { rail, tally, mid, .. } => {
-                self.begin(ws, (rail, tally.as_ref()), *mid, cx)
+            ExchangeAction::BeginPayout { rail, usage_key, mid, .. } => {
+                self.begin(ws, (rail, usage_key.as_ref()), *mid, cx)
             }
             ExchangeAction::PutOff { until, open, .. } => Ok(self.put_off(ws, *until, *open, cx)),
             ExchangeAction::NoRoute { .. } => Ok(self.case.no_route(cx)),
@@ -214,7 +214,7 @@ impl Acting<'_> {
     fn begin(
         &mut self,
         ws: &mut WorkingSet,
-        over: (&RailId, Option<&Tally>),
+        over: (&RailId, Option<&UsageKey>),
         mid: Decimal,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, Refused> {
@@ -226,11 +226,11 @@ impl Acting<'_> {
         // The rail was chosen for the amount before it was priced.
         let is_taken = self.rules.corridors.rail(rail).is_none_or(|it| it.takes(payout));
         let found = if is_taken {
-            room(ws, tenant, over, payout, self.rules, cx.now)
+            headroom(ws, tenant, over, payout, self.rules, cx.now)
         } else {
-            Room::LookAgain
+            Headroom::Recheck
         };
-        let Room::Is(sender) = found else {
+        let Headroom::Within(sender) = found else {
             // The next attempt may begin days later.
             if self.case.order.locked_until.is_none() {
                 self.case.order.priced_at = None;

@@ -12,8 +12,8 @@ use domain::time::Timestamp;
 use domain::wallet_effects::WalletEffects;
 use store::working_set::WorkingSet;
 
+use super::headroom::counted;
 use super::outcome::finish;
-use super::room::counted;
 use super::{Rules, effects, exchange};
 use crate::command::chain::{ExecutedTx, IntentKey, Subject};
 use crate::command::exchange::OrderKey;

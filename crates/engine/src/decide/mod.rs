@@ -16,7 +16,7 @@ use store::HeldRole;
 use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
-use crate::world::WalletWorlds;
+use crate::context::ChainContexts;
 
 mod after_all;
 mod audit;
@@ -26,12 +26,12 @@ mod deposit;
 mod effects;
 mod exchange;
 mod executed;
+mod headroom;
 mod outcome;
 pub mod payment;
 mod quote;
 mod recall;
 mod request;
-mod room;
 mod shortfall;
 mod sweep;
 mod wallet;
@@ -43,7 +43,7 @@ pub struct Rules<'a> {
     /// Banks and branches, by their codes.
     pub directory: &'a BankDirectory,
     /// Configuration of the wallet service; `None` = not offered.
-    pub wallet: Option<&'a WalletWorlds>,
+    pub wallet: Option<&'a ChainContexts>,
 }
 
 /// Decides one command. A refusal or a panic leaves the batch as it was.
@@ -122,7 +122,7 @@ fn act(
         Action::Exchange(key, action) => exchange::act(ws, tenant, key, action, rules, cx),
         Action::Chain(action) => chain::act(ws, tenant, action, rules, cx),
         Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, cx),
-        Action::MakeUpFor { aggregate, versions, .. } => {
+        Action::Backfill { aggregate, versions, .. } => {
             delivery::make_up_for(ws, tenant, *aggregate, versions)
         }
         Action::UnderRole(role, action) => {

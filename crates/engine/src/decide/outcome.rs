@@ -2,7 +2,7 @@
 //! it.
 
 use domain::chain::{IntentKind, Plan, TxHash};
-use domain::chain_tx::{Intent, IntentState, Patience};
+use domain::chain_tx::{Intent, IntentState, RetryPolicy};
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderCase};
@@ -21,7 +21,7 @@ use crate::command::chain::{IntentKey, Subject};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
 use crate::command::{Outcome, Refused};
-use crate::world::WalletWorlds;
+use crate::context::ChainContexts;
 
 /// Whether an intent may be signed now: its subject wants it, and no freeze prevents it.
 pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
@@ -297,10 +297,10 @@ pub(super) fn fail(
         _ => None,
     };
     let patience = match (owed, at_once) {
-        _ if futile.is_some() => Patience::Futile,
-        (true, _) => Patience::Endless,
-        (false, true) => Patience::Over,
-        (false, false) => Patience::Some,
+        _ if futile.is_some() => RetryPolicy::Abandon,
+        (true, _) => RetryPolicy::UntilSuccess,
+        (false, true) => RetryPolicy::NoRetry,
+        (false, false) => RetryPolicy::Limited,
     };
     let (given_up, mut effects) = intent.failed(why, patience, cx.now);
     ws.intents.put((tenant, id), intent);
@@ -455,7 +455,7 @@ pub(super) fn fee_is(
 pub(super) fn fee_alert(
     intent: &Intent,
     fee: i64,
-    wallets: Option<&WalletWorlds>,
+    wallets: Option<&ChainContexts>,
 ) -> Option<Alert> {
     let movement = match intent.kind() {
         IntentKind::Release => "releases",

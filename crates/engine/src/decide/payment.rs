@@ -14,11 +14,11 @@ use domain::payment::accept::{self, Submission};
 use domain::payment::{Effects, Payment, PaymentState, Trigger, report};
 use domain::quote::Quote;
 use domain::rail::{InquiryAnswer, RailId};
-use domain::sender_limit::Tally;
+use domain::sender_limit::UsageKey;
 use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
-use super::room::{Room, counted, look_again, room};
+use super::headroom::{Headroom, counted, headroom, look_again};
 use super::{Rules, as_seen, quote, recall, require_still_open, sent_again, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 
@@ -171,9 +171,9 @@ impl Case<'_> {
         cx: &mut Cx<'_>,
     ) -> Result<(Effects, Option<Attempt>), Refused> {
         match action {
-            PaymentAction::BeginAttempt { fence, rail, tally } => {
+            PaymentAction::BeginAttempt { fence, rail, usage_key } => {
                 self.holds(*fence)?;
-                self.begin(ws, (rail, tally.as_ref()), cx)
+                self.begin(ws, (rail, usage_key.as_ref()), cx)
             }
             PaymentAction::Submitted { attempt, answer } => {
                 let mut attempt = self.attempt(ws, *attempt)?;
@@ -267,15 +267,21 @@ impl Case<'_> {
     fn begin(
         &mut self,
         ws: &mut WorkingSet,
-        over: (&RailId, Option<&Tally>),
+        over: (&RailId, Option<&UsageKey>),
         cx: &mut Cx<'_>,
     ) -> Result<(Effects, Option<Attempt>), Refused> {
         let (last, seen) = (self.last(ws), self.payment.clone());
-        let (sender, room) =
-            match room(ws, self.payment.tenant, over, self.payment.amount, self.rules, cx.now) {
-                Room::Is(sender) => (sender, true),
-                Room::LookAgain => (None, false),
-            };
+        let (sender, room) = match headroom(
+            ws,
+            self.payment.tenant,
+            over,
+            self.payment.amount,
+            self.rules,
+            cx.now,
+        ) {
+            Headroom::Within(sender) => (sender, true),
+            Headroom::Recheck => (None, false),
+        };
         let attempt =
             report::begin_attempt(&mut self.payment, last.as_ref(), (over.0, sender), cx)?;
         if !room {

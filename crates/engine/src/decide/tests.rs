@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::attempt::{Attempt, AttemptState, Doubt};
+use domain::attempt::{Attempt, AttemptState, UnresolvedAttempt};
 use domain::bank::BankDirectory;
 use domain::chain::{Address, ChainNumber};
 use domain::country::Country;
@@ -23,10 +23,10 @@ use store::working_set::WorkingSet;
 use uuid::Uuid;
 
 mod asked;
+pub(crate) mod headroom;
 mod recalled;
 mod restored;
 mod returned;
-pub(crate) mod room;
 mod shortfall;
 
 use super::{Rules, decide};
@@ -162,7 +162,7 @@ fn an_unreviewed_unknown_outcome_is_not_resolved() {
     ws.wallets.load((TENANT, wallet.id), wallet);
     ws.attempts.load((TENANT, attempt(&order).id), attempt(&order));
     ws.exchanges.load((TENANT, order.id), order.clone());
-    let resolve = |seen: Doubt| {
+    let resolve = |seen: UnresolvedAttempt| {
         let (finding, evidence) = (RailStatus::Accepted.into(), "statement".to_owned());
         Action::Exchange(
             key.clone(),
@@ -171,9 +171,10 @@ fn an_unreviewed_unknown_outcome_is_not_resolved() {
     };
     let doubt = order.doubt().expect("in doubt");
     let other = AttemptId(Uuid::from_u128(9));
-    for seen in
-        [Doubt { attempt: other, ..doubt }, Doubt { since: doubt.since - Span::mins(1), ..doubt }]
-    {
+    for seen in [
+        UnresolvedAttempt { attempt: other, ..doubt },
+        UnresolvedAttempt { since: doubt.since - Span::mins(1), ..doubt },
+    ] {
         let outcome = decided(&mut ws, resolve(seen));
         assert!(matches!(outcome, Outcome::Refused(Refused::NotAsSeen)), "{outcome:?}");
         assert_eq!(ws.exchanges.get(&(TENANT, order.id)), Some(&order), "nothing was changed");

@@ -6,8 +6,8 @@
 use domain::chain::ChainNumber;
 use std::sync::Arc;
 
-use domain::attempt::Doubt;
-use domain::audit::Deed;
+use domain::attempt::UnresolvedAttempt;
+use domain::audit::AuditContext;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
@@ -36,9 +36,9 @@ use crate::batcher::Engine;
 use crate::command::{
     Action, Command, Idempotency, Outcome, PaymentAction, RecallAction, Refused, made_before,
 };
+use crate::context::{EngineContext, NoRate};
 use crate::error::EngineError;
 use crate::statement::{self, Statement, StatementError, Wanted};
-use crate::world::{NoRate, World};
 
 mod account;
 pub(crate) mod check;
@@ -104,7 +104,7 @@ pub enum Denied {
 pub struct Payments {
     store: Store,
     engine: Engine,
-    world: Arc<World>,
+    world: Arc<EngineContext>,
     environment: Environment,
 }
 
@@ -113,7 +113,7 @@ impl Payments {
     pub const fn new(
         store: Store,
         engine: Engine,
-        world: Arc<World>,
+        world: Arc<EngineContext>,
         environment: Environment,
     ) -> Payments {
         Payments { store, engine, world, environment }
@@ -288,7 +288,7 @@ impl Payments {
         id: PaymentId,
         approve: bool,
         seen: Option<i64>,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), Denied> {
         let by = Box::new(by.into());
         let action = Action::Payment(id, PaymentAction::Review { approve, seen, by });
@@ -301,10 +301,10 @@ impl Payments {
         &self,
         tenant: TenantId,
         id: PaymentId,
-        seen: Doubt,
+        seen: UnresolvedAttempt,
         finding: impl Into<Finding>,
         evidence: String,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), Denied> {
         let (by, finding) = (Box::new(by.into()), finding.into());
         let action = Action::Payment(id, PaymentAction::Resolve { seen, finding, evidence, by });
@@ -317,7 +317,7 @@ impl Payments {
         &self,
         tenant: TenantId,
         id: PaymentId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Record>, Denied> {
         let action = PaymentAction::Cancel { idempotency, by: Box::new(by.into()) };
@@ -334,7 +334,7 @@ impl Payments {
         tenant: TenantId,
         id: PaymentId,
         (reason, text): (RecallReason, Option<String>),
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Recall>, Denied> {
         let new = NewRecall { id: RecallId(crate::batcher::fresh_id(&self.store)), reason, text };
@@ -359,7 +359,7 @@ impl Payments {
         tenant: TenantId,
         payment: PaymentId,
         recall: RecallId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), Denied> {
         let action = RecallAction::Close { by: Box::new(by.into()) };
         let action = Action::Payment(payment, PaymentAction::OfRecall(recall, action));
@@ -386,7 +386,7 @@ impl Payments {
         tenant: TenantId,
         coin: domain::currency::StableCoin,
         minor: i64,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), Denied> {
         let by = Box::new(by.into());
         let action = Action::Fund { funding: Funding::TopUp, coin, minor, reference: None, by };
@@ -400,7 +400,7 @@ impl Payments {
         funding: Funding,
         (coin, minor): (domain::currency::StableCoin, i64),
         reference: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<StoredTransfer>, Denied> {
         let (by, subject) = (Box::new(by.into()), funding_subject(funding, tenant, reference));
         let accounts = funding.accounts(coin);
@@ -425,7 +425,7 @@ impl Payments {
         &self,
         tenant: TenantId,
         reference: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<StoredTransfer>, Denied> {
         // The subject does not depend on the chain.
         let subject = funding_subject(Funding::Controller(ChainNumber::FIRST), tenant, reference);
@@ -450,7 +450,7 @@ impl Payments {
         &self.engine
     }
 
-    pub fn world(&self) -> &World {
+    pub fn world(&self) -> &EngineContext {
         &self.world
     }
 

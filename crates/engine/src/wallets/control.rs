@@ -1,6 +1,6 @@
 //! Block, unblock, blacklist.
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::IntentKind;
 use domain::currency::StableCoin;
 use domain::ids::WalletId;
@@ -28,7 +28,7 @@ impl Wallets {
         caller: &Caller,
         id: WalletId,
         order: BlockOrder,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());
@@ -48,7 +48,7 @@ impl Wallets {
         caller: &Caller,
         id: WalletId,
         reason: Option<String>,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         self.unblock_as_seen(caller, id, None, reason, by, idempotency).await
@@ -64,7 +64,7 @@ impl Wallets {
         id: WalletId,
         seen: Option<Timestamp>,
         reason: Option<String>,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());
@@ -86,7 +86,7 @@ impl Wallets {
         caller: &Caller,
         id: WalletId,
         order: BlacklistOrder,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());

@@ -1,6 +1,6 @@
 //! The log of wallet events, and the deliveries of both services' events.
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::delivery::DeliveryAttempt;
 use domain::ids::EventId;
 use domain::wallet_event::WalletEventEntry;
@@ -85,7 +85,7 @@ impl Wallets {
         &self,
         caller: &Caller,
         event: EventId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<DeliveryRecord>, Denied> {
         let by = Box::new(by.into());

@@ -1,7 +1,7 @@
 //! Exchange rates and orders: checks and lookups before the engine decides.
 
-use domain::attempt::Doubt;
-use domain::audit::Deed;
+use domain::attempt::UnresolvedAttempt;
+use domain::audit::AuditContext;
 use domain::bank::BankDirectory;
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -17,17 +17,17 @@ use domain::policy::{Need, RailKind};
 use domain::rail::Finding;
 use domain::route::{self, Unfit, Wanted};
 use domain::screening::Verdict;
-use domain::sender_limit::{Sender, Spendings};
+use domain::sender_limit::{Sender, UsageByRail};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_found_as};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
+use crate::context::NoRate;
 use crate::error::EngineError;
+use crate::workers::headroom::usage_by_rail;
 use crate::workers::payout::payee;
-use crate::workers::room::spendings;
-use crate::world::NoRate;
 
 const FIELD: &str = "order_id";
 /// Message for an account holder's name that no rail can transmit.
@@ -138,7 +138,7 @@ impl Wallets {
             Ok(wallet) => {
                 let (tenant, to) = (caller.tenant, asked.to);
                 let sender = Sender::of_customer(tenant, &wallet.customer_id);
-                Some(spendings(&self.store, &self.world, tenant, to, sender).await?)
+                Some(usage_by_rail(&self.store, &self.world, tenant, to, sender).await?)
             }
             // What the request itself lacks is reported first.
             Err(_) => None,
@@ -196,7 +196,7 @@ impl Wallets {
         id: ExchangeId,
         approve: bool,
         seen: Option<i64>,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
@@ -240,10 +240,10 @@ impl Wallets {
         &self,
         caller: &Caller,
         id: ExchangeId,
-        seen: Doubt,
+        seen: UnresolvedAttempt,
         finding: impl Into<Finding>,
         evidence: String,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let (finding, by) = (finding.into(), Box::new(by.into()));
         let order = self.find_order(caller, id).await?;
@@ -262,7 +262,7 @@ impl Wallets {
         &self,
         caller: &Caller,
         id: ExchangeId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
@@ -346,7 +346,7 @@ impl Wallets {
         asked: &NewOrderAsked,
         price: &Price,
         bank: &BankAccount,
-        spent: Option<&Spendings>,
+        spent: Option<&UsageByRail>,
     ) -> Result<Span, Denied> {
         let to = asked.to;
         let refused = || self.unpayable(price, asked.coin, to);

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::{Address, ChainFault, ChainNumber, SignFault};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -27,8 +27,8 @@ pub use store::{
 
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Idempotency, Outcome, Refused, made_before};
+use crate::context::{ChainContext, ChainContexts, EngineContext, NoRate};
 use crate::error::EngineError;
-use crate::world::{NoRate, WalletWorld, WalletWorlds, World};
 
 mod control;
 mod events;
@@ -53,7 +53,7 @@ pub use reviews::ReviewAsked;
 pub use sponsor::{SponsorAsk, SponsorDenied};
 
 /// Maximum age of the rate that a balance is valued at. Amounts are fixed at
-/// [`World::fixing_rate`].
+/// [`EngineContext::fixing_rate`].
 const VALUE_RATE_AGE_MAX: Span = Span::hours(24);
 /// Maximum age of the rate of an approximate amount: a sender compares it with what they are about
 /// to pay (`decisions.md`, "Faces").
@@ -108,7 +108,7 @@ pub enum Denied {
 pub struct Wallets {
     store: Store,
     engine: Engine,
-    world: Arc<World>,
+    world: Arc<EngineContext>,
     /// Controllers known to be deployed; deployment is permanent.
     deployed: Arc<Mutex<BTreeSet<(ChainNumber, Address)>>>,
     tokens: Arc<Mutex<sponsor::TokenReadings>>,
@@ -116,7 +116,7 @@ pub struct Wallets {
 
 impl Wallets {
     /// The service over its engine.
-    pub fn new(store: Store, engine: Engine, world: Arc<World>) -> Wallets {
+    pub fn new(store: Store, engine: Engine, world: Arc<EngineContext>) -> Wallets {
         Wallets { store, engine, world, deployed: Arc::default(), tokens: Arc::default() }
     }
 
@@ -130,7 +130,7 @@ impl Wallets {
         &self.engine
     }
 
-    pub fn world(&self) -> &World {
+    pub fn world(&self) -> &EngineContext {
         &self.world
     }
 
@@ -138,7 +138,7 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotOffered`]
-    pub fn offered(&self) -> Result<&WalletWorlds, Denied> {
+    pub fn offered(&self) -> Result<&ChainContexts, Denied> {
         self.world.wallet.as_ref().ok_or(Denied::NotOffered)
     }
 
@@ -146,7 +146,7 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotOffered`], [`Denied::ChainNotInUse`]
-    pub fn offered_on(&self, chain: ChainNumber) -> Result<&WalletWorld, Denied> {
+    pub fn offered_on(&self, chain: ChainNumber) -> Result<&ChainContext, Denied> {
         self.offered()?.on(chain).ok_or(Denied::ChainNotInUse)
     }
 
@@ -229,9 +229,9 @@ impl Wallets {
 
 /// The actor of a release that was refused. A proposal's id in the audit log marks it as executed,
 /// so an entry about the refusal does not have it.
-fn not_executed(by: Deed) -> Box<Deed> {
+fn not_executed(by: AuditContext) -> Box<AuditContext> {
     let request_id = by.request_id.filter(|id| !id.starts_with("approval:"));
-    Box::new(Deed { request_id, ..by })
+    Box::new(AuditContext { request_id, ..by })
 }
 
 /// Makes a not-found error name the field that referred to the record.

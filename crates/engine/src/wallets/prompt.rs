@@ -1,7 +1,7 @@
 //! Questions to a chain's nodes that a client waits for. Stores nothing.
 
 use domain::chain::ChainFault;
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::Span;
 
 use super::Wallets;
@@ -14,7 +14,7 @@ impl Wallets {
     /// The nodes' answer, or [`ChainFault::Unreachable`] if it takes too long.
     pub(super) async fn promptly<T>(
         &self,
-        answer: Answer<'_, Result<T, ChainFault>>,
+        answer: BoxFuture<'_, Result<T, ChainFault>>,
     ) -> Result<T, ChainFault> {
         within(WITHIN, &*self.world.wall_clock, answer).await
     }
@@ -23,7 +23,7 @@ impl Wallets {
 async fn within<T>(
     limit: Span,
     clock: &dyn Clock,
-    answer: Answer<'_, Result<T, ChainFault>>,
+    answer: BoxFuture<'_, Result<T, ChainFault>>,
 ) -> Result<T, ChainFault> {
     tokio::select! {
         biased;
@@ -49,7 +49,7 @@ mod tests {
             Timestamp(0)
         }
 
-        fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+        fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
             Box::pin(std::future::ready(()))
         }
     }

@@ -1,6 +1,6 @@
 //! Provisioning of wallets, and their balances.
 
-use crate::world::WalletWorld;
+use crate::context::ChainContext;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Rounding;
 use domain::fault::Fault;
@@ -91,7 +91,7 @@ impl Wallets {
 
     /// Whether a controller is deployed. If the chain does not answer, it counts as not deployed:
     /// the wallet is PENDING until it does.
-    async fn is_deployed(&self, wallets: &WalletWorld, controller: &Controller) -> bool {
+    async fn is_deployed(&self, wallets: &ChainContext, controller: &Controller) -> bool {
         let place = (wallets.config.number, controller.address);
         if self.is_known_deployed(place) {
             return true;

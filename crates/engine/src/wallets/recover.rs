@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::ids::{EventId, TenantId};
 use domain::time::Timestamp;
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventEntry};
@@ -58,7 +58,12 @@ impl Wallets {
     /// # Errors
     /// [`Denied::WebhooksOff`]; [`Denied::NotFound`] if the tenant no longer subscribes to payment
     /// events.
-    pub async fn recover(&self, caller: &Caller, lost: &Lost, by: &Deed) -> Result<(), Denied> {
+    pub async fn recover(
+        &self,
+        caller: &Caller,
+        lost: &Lost,
+        by: &AuditContext,
+    ) -> Result<(), Denied> {
         self.require_endpoint_in_use(caller).await?;
         for step in steps(missed(lost)) {
             match step {
@@ -66,8 +71,7 @@ impl Wallets {
                     self.redeliver(caller, event, by.clone(), None).await?;
                 }
                 RecoveryStep::Backfill(aggregate, versions) => {
-                    let action =
-                        Action::MakeUpFor { aggregate, versions, by: Box::new(by.clone()) };
+                    let action = Action::Backfill { aggregate, versions, by: Box::new(by.clone()) };
                     self.run(caller.tenant, action).await.map_err(not_found_as("receiver"))?;
                 }
             }

@@ -1,7 +1,7 @@
 //! Refund addresses for payments that are not accepted: senders enter them on the page of their
 //! link, and they are screened. An answer moves no funds: a refund needs two operators.
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::chain::{Address, ChainFault, ChainNumber, KeyRole};
 use domain::deposit::{Deposit, is_sender_asked};
 use domain::ids::{DepositId, RefundToId, SenderInfoId, TenantId, WalletId};
@@ -12,7 +12,7 @@ use super::{Caller, Denied, Wallets};
 use crate::batcher::fresh_id;
 use crate::command::wallets::{RefundAnswer, RequestAction};
 use crate::command::{Action, Refused};
-use crate::world::WalletWorld;
+use crate::context::ChainContext;
 
 /// The actor of an answer in the audit log.
 const WHO: &str = "payment link";
@@ -64,7 +64,9 @@ impl Wallets {
             return Ok(Answered::Unusable);
         }
         let screened = self.screen_address(page.request.chain, &to).await?;
-        let by = Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(known.name_in_audit());
+        let by = AuditContext::new(Via::Program, WHO)
+            .with_role(ROLE)
+            .on_behalf_of(known.name_in_audit());
         let id = RefundToId(fresh_id(&self.store));
         let answer = Box::new(RefundAnswer { id, sender, to, screened, deposits, by });
         match self
@@ -142,7 +144,7 @@ impl Wallets {
     }
 
     /// Whether an address is a key, controller, admin or treasury of any tenant.
-    async fn is_installations(&self, world: &WalletWorld, to: &Address) -> Result<bool, Denied> {
+    async fn is_installations(&self, world: &ChainContext, to: &Address) -> Result<bool, Denied> {
         let tenants = self.store.tenants().await?;
         Ok(tenants.iter().any(|tenant| {
             // A tenant without wallets has none of them.

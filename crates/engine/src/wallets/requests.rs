@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::ids::{PaymentRequestId, WalletId};
 use domain::payment_request::{
     AmountAsked, AmountRefusal, Asked, NewRequest, PaymentRequest, RequestMoney, RequestState,
@@ -97,7 +97,7 @@ impl Wallets {
         &self,
         caller: &Caller,
         id: PaymentRequestId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<PaymentRequest>, Denied> {
         let by = Some(Box::new(by.into()));
         let action = Action::Request(id, RequestAction::Cancel { by, idempotency: None });

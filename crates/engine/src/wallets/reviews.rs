@@ -1,7 +1,7 @@
 //! Deposits that wait for review, and refunds. The caller enforces four eyes: a decision records
 //! who made it.
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::Address;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, Refund, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
@@ -27,7 +27,7 @@ pub struct ReviewAsked {
     pub seen: Option<Timestamp>,
     pub verdict: ReviewVerdict,
     /// Actor, reason and context for the audit log.
-    pub by: Deed,
+    pub by: AuditContext,
 }
 
 /// The tokens' blacklists that an approval rests on.
@@ -104,7 +104,7 @@ impl Wallets {
         blacklists: Blacklists,
         caller: &Caller,
         id: DepositId,
-        by: &Deed,
+        by: &AuditContext,
     ) -> Result<Option<Screened>, Denied> {
         let deposit = self.find_deposit(caller, id).await?;
         let in_review = |_: &&Assessment| deposit.state == DepositState::InReview;
@@ -144,7 +144,7 @@ impl Wallets {
         caller: &Caller,
         deposit: DepositId,
         to: Address,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         let known = self.find_deposit(caller, deposit).await?;
@@ -165,7 +165,7 @@ impl Wallets {
         caller: &Caller,
         deposit: DepositId,
         seen: SeenRefund,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         let known = self.find_deposit(caller, deposit).await?;
@@ -202,7 +202,7 @@ impl Wallets {
         caller: &Caller,
         deposit: DepositId,
         screened: Screened,
-        by: Box<Deed>,
+        by: Box<AuditContext>,
     ) {
         let action = DepositAction::RefundListed { screened, by };
         if let Err(denied) = self.changed_deposit(caller, deposit, action).await {
@@ -218,7 +218,7 @@ impl Wallets {
         &self,
         caller: &Caller,
         deposit: DepositId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         self.changed_deposit(caller, deposit, DepositAction::WithdrawRefund { by }).await
@@ -235,7 +235,7 @@ impl Wallets {
         caller: &Caller,
         deposit: DepositId,
         seen: Option<Timestamp>,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());

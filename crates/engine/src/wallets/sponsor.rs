@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::chain::{
     Address, Authorization, Call, ChainFault, ChainNumber, EcdsaSignature, Fees, Plan,
     SigningDomain, Simulated, Word,
@@ -21,8 +21,8 @@ use super::{Denied, PayPage, PaySender, Wallets};
 use crate::alerts;
 use crate::command::wallets::{RequestAction, Sponsoring};
 use crate::command::{Action, Outcome, Refused};
+use crate::context::ChainContext;
 use crate::error::EngineError;
-use crate::world::WalletWorld;
 
 /// The actor of a signed transfer in the audit log.
 const WHO: &str = "payment link";
@@ -99,7 +99,7 @@ pub struct SponsorAsk<'a> {
 
 /// What applies to an ask.
 struct Offer<'a> {
-    world: &'a WalletWorld,
+    world: &'a ChainContext,
     terms: SponsorTerms,
     token: Address,
     escrow: Address,
@@ -212,7 +212,7 @@ impl Wallets {
         now: Timestamp,
     ) -> Result<Intent, SponsorDenied> {
         let request = &ask.page.request;
-        let by = Deed::new(Via::Program, WHO).with_role(ROLE);
+        let by = AuditContext::new(Via::Program, WHO).with_role(ROLE);
         let by = by.on_behalf_of(ask.sender.name_in_audit());
         let (chain, day) = (request.chain, sponsor::day_of(now));
         let action = RequestAction::Sponsor(Box::new(Sponsoring { chain, day, order, terms, by }));
@@ -233,7 +233,7 @@ impl Wallets {
     /// Only an address that nothing is known against is worth gas. The deposit is screened in full.
     async fn screen_sponsored(
         &self,
-        world: &WalletWorld,
+        world: &ChainContext,
         from: Address,
         now: Timestamp,
     ) -> Result<(), SponsorDenied> {
@@ -292,7 +292,7 @@ impl Wallets {
 
     async fn read_token(
         &self,
-        world: &WalletWorld,
+        world: &ChainContext,
         coin: StableCoin,
         token: Address,
     ) -> Result<TokenReading, SponsorDenied> {
@@ -325,7 +325,7 @@ impl Wallets {
     /// What the transfer needs on the newest block, from the key that would send it.
     async fn simulated_gas(
         &self,
-        world: &WalletWorld,
+        world: &ChainContext,
         request: &PaymentRequest,
         order: &SponsorOrder,
     ) -> Result<u64, SponsorDenied> {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use domain::ids::{ExchangeId, PaymentId, TenantId};
 use domain::ports::Rail;
-use domain::rail::{self, About, BankReport, RailFault, RailReport, RailStatus, Reports, Said};
+use domain::rail::{
+    self, About, BankReport, RailFault, RailReport, RailStatus, ReportContent, Reports,
+};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
-use store::StrayReport;
+use store::UnmatchedContent;
 
 use super::conditions::{Conditions, unfetched};
 use super::silence::Silence;
@@ -40,7 +42,7 @@ enum Taken {
     /// It is applied, contains nothing new, or is recorded as a discrepancy.
     Applied,
     /// It matches none of our records: it is stored as received.
-    Stray(StrayReport),
+    UnmatchedReport(UnmatchedContent),
     /// It must be fetched again.
     Not,
 }
@@ -67,7 +69,7 @@ pub(super) fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -
 
 /// A report with its ids, as text for operators.
 pub(super) fn reported(report: &BankReport) -> String {
-    let Said { status, amount, source, reasons, .. } = &report.said;
+    let ReportContent { status, amount, source, reasons, .. } = &report.said;
     let over = amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     let reason = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
     let about = match &report.about {
@@ -224,8 +226,8 @@ impl Workers {
 
     /// Applies what a rail reported; `false` if it must be fetched, or sent, again.
     pub async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
-        let mut strays: Vec<StrayReport> =
-            page.unreadable.iter().cloned().map(StrayReport::from).collect();
+        let mut strays: Vec<UnmatchedContent> =
+            page.unreadable.iter().cloned().map(UnmatchedContent::from).collect();
         for what in &page.unreadable {
             tracing::warn!(rail = %rail.id(), %what, "rail report parsing failed");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string())
@@ -270,7 +272,7 @@ impl Workers {
             for taken in join_all(applied).await {
                 match taken {
                     Taken::Applied => {}
-                    Taken::Stray(what) => strays.push(what),
+                    Taken::UnmatchedReport(what) => strays.push(what),
                     Taken::Not => return false,
                 }
             }
@@ -300,8 +302,12 @@ impl Workers {
             }
             applied => applied,
         };
-        let stray =
-            |why: &str| Taken::Stray(StrayReport { what: told(report, why), owner: Some(tenant) });
+        let stray = |why: &str| {
+            Taken::UnmatchedReport(UnmatchedContent {
+                what: told(report, why),
+                owner: Some(tenant),
+            })
+        };
         match applied {
             None => Taken::Not,
             Some(Outcome::Panicked) => stray("the report could not be applied to the attempt"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use domain::delivery::DeliveryState;
 use domain::ids::{EventId, TenantId};
 use domain::job::Job;
-use domain::ports::{Answer, Receiver};
+use domain::ports::{BoxFuture, Receiver};
 use domain::time::Span;
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use store::{DeliveredEvent, DeliveryRecord, Store, StoreError};
@@ -35,12 +35,12 @@ impl Workers {
     }
 
     /// Processes leased `deliver` jobs, each by itself.
-    pub(super) fn deliveries(self: &Arc<Self>, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
+    pub(super) fn deliveries(self: &Arc<Self>, jobs: Vec<Job>) -> Vec<BoxFuture<'static, ()>> {
         // A tenant's endpoint is read once per set of leased jobs, and so are the deliveries.
         let mut by_tenant: BTreeMap<TenantId, Arc<OnceCell<Takes>>> = BTreeMap::new();
         let events = jobs.iter().map(|job| (job.tenant, EventId(job.subject))).collect();
         let records = Arc::new(Records { events, read: OnceCell::new() });
-        let deliver = |job: Job| -> Answer<'static, ()> {
+        let deliver = |job: Job| -> BoxFuture<'static, ()> {
             let takes = by_tenant.entry(job.tenant).or_default().clone();
             let (workers, place) = (self.clone(), self.shares.begin(job.tenant));
             let records = records.clone();

@@ -27,7 +27,7 @@ use crate::alerts;
 use crate::command::Action;
 use crate::command::chain::{ChainAction, ExecutedTx, IntentKey, Subject};
 use crate::command::exchange::OrderKey;
-use crate::world::WalletWorld;
+use crate::context::ChainContext;
 
 /// Blocks that one query covers at most.
 const RANGE_MAX: u64 = 2_000;
@@ -278,7 +278,7 @@ impl Workers {
     /// Whether the controller knows the id of an intent as executed, so that it refuses it for ever.
     pub(super) async fn is_executed(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         controller: Address,
         plan: &Plan,
     ) -> Result<Option<IntentOnChain>, ChainFault> {
@@ -300,7 +300,7 @@ impl Workers {
     /// not.
     pub(super) async fn is_executed_before(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         (intent, fence): (&Intent, i64),
     ) -> Result<bool, ChainFault> {
@@ -418,7 +418,7 @@ impl Workers {
     /// What the log of an intent has to be.
     async fn wanted(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         intent: &Intent,
     ) -> Result<Wanted, ChainFault> {
@@ -451,7 +451,7 @@ impl Workers {
     /// What a transaction says about an intent.
     async fn judge(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         sought: &Sought<'_>,
         tx: TxHash,
@@ -496,7 +496,7 @@ impl Workers {
     /// until something is found.
     async fn look_down(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         sought: &Sought<'_>,
     ) -> Result<Found, ChainFault> {
@@ -531,7 +531,7 @@ impl Workers {
     /// Whether a block is older than an intent.
     async fn is_before(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         number: u64,
         created_at: Timestamp,
     ) -> Result<bool, ChainFault> {
@@ -543,7 +543,7 @@ impl Workers {
     /// Why a transaction does not count yet: these books have it, or it is not final.
     async fn unsettled(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         receipt: &Receipt,
     ) -> Result<Option<Judged>, ChainFault> {
@@ -577,7 +577,7 @@ impl Workers {
     /// there is none.
     async fn released_elsewhere(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         intent: &Intent,
         movement: &Movement,
@@ -624,7 +624,7 @@ impl Workers {
     /// controller has the tokens or has swept none.
     async fn swept_before(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         of: &Controller,
         intent: &Intent,
         (token, amount): (Address, u64),

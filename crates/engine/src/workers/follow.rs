@@ -19,7 +19,7 @@ use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::wallets::{Followed, RequestAction, WalletAction};
 use crate::command::{Action, Outcome};
-use crate::world::{WalletWorld, WalletWorlds};
+use crate::context::{ChainContext, ChainContexts};
 
 /// Upper bound on a wallet's open orders: each reserves some of its coins.
 const ORDERS_MAX: usize = 10_000;
@@ -28,11 +28,11 @@ const AT_ONCE: u32 = 100;
 
 impl Workers {
     /// Processes leased `wallet_timer` jobs.
-    pub(super) async fn follow(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
+    pub(super) async fn follow(&self, wallets: &ChainContexts, jobs: Vec<Job>) {
         join_all(jobs.iter().map(|job| self.follow_one(wallets, job))).await;
     }
 
-    async fn follow_one(&self, wallets: &WalletWorlds, job: &Job) {
+    async fn follow_one(&self, wallets: &ChainContexts, job: &Job) {
         let wallet = match self.store.wallet(job.tenant, WalletId(job.subject)).await {
             Ok(Some(wallet)) => wallet,
             Ok(None) => return,
@@ -172,7 +172,7 @@ impl Workers {
     }
 }
 
-async fn controller_is_there(wallets: &WalletWorld, controller: Address) -> bool {
+async fn controller_is_there(wallets: &ChainContext, controller: Address) -> bool {
     wallets.chain.is_deployed(controller).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "controller lookup failed, will retry");
         false
@@ -181,7 +181,7 @@ async fn controller_is_there(wallets: &WalletWorld, controller: Address) -> bool
 
 /// The tokens whose blacklists one of the tenant's keys can write.
 pub(crate) fn blacklist_tokens(
-    wallets: &WalletWorld,
+    wallets: &ChainContext,
     tenant: TenantId,
 ) -> Vec<(StableCoin, Address)> {
     match wallets.signer.address(tenant, KeyRole::Blacklister) {

@@ -5,7 +5,7 @@
 use domain::bank_statement::BankStatement;
 use domain::ports::Rail;
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{PageTaken, StoreError, StrayReport};
+use store::{PageTaken, StoreError, UnmatchedContent};
 
 use super::Workers;
 use crate::measure;
@@ -17,7 +17,7 @@ impl Workers {
         &self,
         rail: &dyn Rail,
         pages: &[BankStatement],
-        strays: &mut Vec<StrayReport>,
+        strays: &mut Vec<UnmatchedContent>,
     ) -> Result<bool, StoreError> {
         for page in pages {
             // Before: the entries then find the attempts of what is held.
@@ -52,7 +52,7 @@ impl Workers {
     pub(super) async fn keep_strays(
         &self,
         rail: &dyn Rail,
-        strays: &[StrayReport],
+        strays: &[UnmatchedContent],
     ) -> Result<(), StoreError> {
         if strays.is_empty() {
             return Ok(());
@@ -63,9 +63,9 @@ impl Workers {
         }
         let mut alerts = Vec::new();
         for tenant in self.store.tenants().await? {
-            let concerns = |it: &&StrayReport| it.owner.is_none_or(|owner| owner == tenant.id);
+            let concerns = |it: &&UnmatchedContent| it.owner.is_none_or(|owner| owner == tenant.id);
             let mut about = new.iter().filter(concerns);
-            let Some(StrayReport { what: first, .. }) = about.next() else { continue };
+            let Some(UnmatchedContent { what: first, .. }) = about.next() else { continue };
             let more = match about.count() {
                 0 => String::new(),
                 more => format!(", and {more} more"),

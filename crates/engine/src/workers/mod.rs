@@ -11,7 +11,7 @@ use domain::chain::ChainNumber;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::{Job, JobKind};
 use domain::names::words;
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
@@ -20,8 +20,8 @@ use store::Store;
 
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, PaymentAction};
+use crate::context::{ChainContext, ChainContexts, EngineContext};
 use crate::stop::Stop;
-use crate::world::{WalletWorld, WalletWorlds, World};
 
 mod calls;
 mod collect;
@@ -29,6 +29,8 @@ mod conditions;
 mod deliver;
 mod executed;
 pub(crate) mod follow;
+pub(crate) mod headroom;
+mod housekeeping;
 mod inquire;
 mod instruction;
 mod intake;
@@ -40,7 +42,6 @@ mod presence;
 mod recall;
 mod reconcile;
 mod relays;
-pub(crate) mod room;
 mod screen;
 mod send;
 mod shares;
@@ -49,7 +50,6 @@ mod standstill;
 mod submit;
 mod sweep;
 mod transmit;
-mod treasury;
 mod unaccepted;
 mod unfunded;
 mod unrecorded;
@@ -84,7 +84,7 @@ const LOOK_UNWOKEN: i64 = 20;
 pub struct Workers {
     store: Store,
     engine: Engine,
-    world: Arc<World>,
+    world: Arc<EngineContext>,
     owner: String,
     lanes: lanes::Lanes,
     shares: Arc<shares::Shares>,
@@ -103,7 +103,12 @@ pub struct Workers {
 
 impl Workers {
     /// Returns the workers of one node; `owner` names it in leases.
-    pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
+    pub fn new(
+        store: Store,
+        engine: Engine,
+        world: Arc<EngineContext>,
+        owner: String,
+    ) -> Arc<Workers> {
         let (lanes, usual_fees) = (lanes::Lanes::default(), Mutex::default());
         let most = world.tuning.calls_in_flight;
         let (shares, calls) = (shares::Shares::new(most), calls::Calls::new(most));
@@ -129,8 +134,8 @@ impl Workers {
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.
-    pub fn tasks(self: &Arc<Self>, stop: &Stop) -> Vec<(String, Answer<'static, ()>)> {
-        let mut tasks: Vec<(String, Answer<'static, ()>)> = vec![
+    pub fn tasks(self: &Arc<Self>, stop: &Stop) -> Vec<(String, BoxFuture<'static, ()>)> {
+        let mut tasks: Vec<(String, BoxFuture<'static, ()>)> = vec![
             ("due jobs".to_owned(), Box::pin(wake_for_due(self.clone(), stop.clone()))),
             ("submit".to_owned(), Box::pin(work_off(self.clone(), JobKind::Submit, stop.clone()))),
             (
@@ -192,7 +197,7 @@ impl Workers {
 
     /// Begins to process leased jobs of one kind: together, but each delivery by itself, so that
     /// none waits for the slowest endpoint.
-    fn begin_work(self: &Arc<Self>, kind: JobKind, jobs: Vec<Job>) -> Vec<Answer<'static, ()>> {
+    fn begin_work(self: &Arc<Self>, kind: JobKind, jobs: Vec<Job>) -> Vec<BoxFuture<'static, ()>> {
         if kind == JobKind::Deliver {
             return self.deliveries(jobs);
         }
@@ -284,15 +289,15 @@ impl Workers {
     /// The chains that this node works on. Jobs about others stay free for nodes that do.
     fn chains(&self) -> Vec<ChainNumber> {
         let wallets = self.world.wallet.iter();
-        wallets.flat_map(WalletWorlds::all).map(|world| world.config.number).collect()
+        wallets.flat_map(ChainContexts::all).map(|world| world.config.number).collect()
     }
 
     /// The chain of a row. Work on one that is no longer configured waits until it is again.
     fn chain_of<'a>(
         &self,
-        wallets: &'a WalletWorlds,
+        wallets: &'a ChainContexts,
         chain: ChainNumber,
-    ) -> Option<&'a WalletWorld> {
+    ) -> Option<&'a ChainContext> {
         let known = wallets.on(chain);
         if known.is_none() {
             tracing::error!(chain = chain.0, "chain is not configured, its work will be retried");
@@ -443,7 +448,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
 struct Rounds {
     quick_max: usize,
     slow_max: usize,
-    under_way: FuturesUnordered<Answer<'static, Timestamp>>,
+    under_way: FuturesUnordered<BoxFuture<'static, Timestamp>>,
     /// When each round under way began.
     begun: Vec<Timestamp>,
 }
@@ -457,7 +462,7 @@ impl Rounds {
         self.begun.is_empty()
     }
 
-    fn begin(&mut self, work: Answer<'static, ()>, now: Timestamp) {
+    fn begin(&mut self, work: BoxFuture<'static, ()>, now: Timestamp) {
         self.begun.push(now);
         self.under_way.push(Box::pin(async move {
             work.await;
@@ -526,7 +531,7 @@ mod tests {
     fn slow_rounds_stand_in_no_others_way() {
         let at = |millis: i64| Timestamp(0) + Span::millis(millis);
         let mut rounds = Rounds::of(2, 2);
-        let hangs = || -> Answer<'static, ()> { Box::pin(std::future::pending()) };
+        let hangs = || -> BoxFuture<'static, ()> { Box::pin(std::future::pending()) };
         rounds.begin(hangs(), at(0));
         rounds.begin(Box::pin(std::future::ready(())), at(10));
         assert!(!rounds.have_room(at(10)), "both may end soon");

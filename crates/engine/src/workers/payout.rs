@@ -13,7 +13,7 @@ use domain::payment::report::NOT_SENT;
 use domain::rail::{Instruction, RailId};
 use domain::route::{self, Choice, Payee, Wanted};
 use domain::screening::Screened;
-use domain::sender_limit::{Sender, Tally};
+use domain::sender_limit::{Sender, UsageKey};
 use futures_util::future::join_all;
 
 use super::Workers;
@@ -41,7 +41,7 @@ enum Plan {
 struct Payable {
     job: Job,
     order: ExchangeOrder,
-    tally: Option<Tally>,
+    usage_key: Option<UsageKey>,
     /// The screening to record first.
     cleared: Option<Screened>,
 }
@@ -106,8 +106,8 @@ impl Workers {
             let Some(order) = self.exchange_of(&job).await else { continue };
             match self.plan_payout(&job, &order).await {
                 Plan::Send(rail, sender, cleared) => {
-                    let tally = sender.and_then(|sender| self.tally_over(&rail, sender));
-                    let payable = Payable { job, order, tally, cleared };
+                    let usage_key = sender.and_then(|sender| self.usage_key_over(&rail, sender));
+                    let payable = Payable { job, order, usage_key, cleared };
                     sends.entry(rail).or_default().push(payable);
                 }
                 Plan::Ask(attempt) => {
@@ -152,7 +152,7 @@ impl Workers {
             .map(|attempt| attempt.rail.clone())
             .collect();
         let corridors = &self.world.corridors;
-        let spent = match self.spent_by_customer(order).await {
+        let spent = match self.usage_of_customer(order).await {
             Ok(spent) => spent,
             Err(error) => {
                 tracing::warn!(%error, order = %order.id, "customer usage read failed, payout will be retried");
@@ -219,12 +219,12 @@ impl Workers {
         rail: &RailId,
         payable: Payable,
     ) -> Option<(Instruction, OrderKey)> {
-        let Payable { job, order, tally, cleared } = payable;
+        let Payable { job, order, usage_key, cleared } = payable;
         let key = OrderKey::of(&order);
         self.note_cleared_holder(&job, &key, cleared).await?;
         let fence = job.fence;
         let action = match self.rate_now(&order) {
-            Some(mid) => ExchangeAction::BeginPayout { fence, rail: rail.clone(), tally, mid },
+            Some(mid) => ExchangeAction::BeginPayout { fence, rail: rail.clone(), usage_key, mid },
             None => ExchangeAction::PutOff {
                 fence,
                 until: self.clock().now() + ROUTE_DELAY,

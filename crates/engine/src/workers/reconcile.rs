@@ -22,9 +22,9 @@ use uuid::Uuid;
 
 use super::{Stop, Workers};
 use crate::alerts;
+use crate::context::{ChainContext, ChainContexts};
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
 use crate::rescan;
-use crate::world::{WalletWorld, WalletWorlds};
 
 mod statements;
 
@@ -180,7 +180,7 @@ impl Workers {
         self.compare_statements().await?;
         let mut not_compared = None;
         compared.retain(|_, it| it.is_fresh(wanted, self.clock().now()));
-        for world in self.world.wallet.iter().flat_map(WalletWorlds::all) {
+        for world in self.world.wallet.iter().flat_map(ChainContexts::all) {
             if compared.contains_key(&world.config.number) {
                 continue;
             }
@@ -215,7 +215,7 @@ impl Workers {
         Ok(Some(report))
     }
 
-    async fn compare_chain(&self, wallets: &WalletWorld) -> Result<(usize, Vec<Break>), Trouble> {
+    async fn compare_chain(&self, wallets: &ChainContext) -> Result<(usize, Vec<Break>), Trouble> {
         let (held, next) = self.held(wallets).await?;
         let first = differing(wallets, &held).await?;
         if first.is_empty() {
@@ -267,7 +267,7 @@ impl Workers {
     /// node omitted.
     async fn look_through(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         held: &[Held],
         breaks: &[Break],
     ) -> Result<(), Trouble> {
@@ -290,7 +290,7 @@ impl Workers {
 
     async fn go_on_after(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         vault: Option<Address>,
     ) -> Result<(), Trouble> {
         let text = vault.map_or_else(String::new, |vault| vault.to_string());
@@ -302,7 +302,7 @@ impl Workers {
     /// begins.
     async fn unbooked(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         booked: &BTreeSet<(Address, StableCoin)>,
         moving: &BTreeMap<TenantId, Vec<Moving>>,
     ) -> Result<(Vec<Held>, Option<Address>), Trouble> {
@@ -347,7 +347,7 @@ impl Workers {
         Ok((held.collect(), next))
     }
 
-    async fn watcher_reaches(&self, wallets: &WalletWorld, head: u64) -> Result<(), Trouble> {
+    async fn watcher_reaches(&self, wallets: &ChainContext, head: u64) -> Result<(), Trouble> {
         let until = self.clock().now() + WATCHER_WITHIN;
         loop {
             let tip = self.store.chain_headers(wallets.config.number, 1).await?;
@@ -363,7 +363,7 @@ impl Workers {
     }
 
     /// The booked amounts of all tenants on a chain. A tenant without keys there has none.
-    async fn held(&self, wallets: &WalletWorld) -> Result<(Vec<Held>, Option<Address>), Trouble> {
+    async fn held(&self, wallets: &ChainContext) -> Result<(Vec<Held>, Option<Address>), Trouble> {
         let mut all = Vec::new();
         let mut all_moving = BTreeMap::new();
         for tenant in self.store.tenants().await? {
@@ -492,7 +492,7 @@ fn bounds(account: &Account, moving: &[Moving]) -> (i64, i64) {
 }
 
 /// Those that differ from the chain or from the watcher's logs.
-async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, Trouble> {
+async fn differing(wallets: &ChainContext, held: &[Held]) -> Result<Vec<Break>, Trouble> {
     let tokens: BTreeMap<StableCoin, Address> =
         wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect();
     let (swept, asked): (Vec<&Held>, Vec<&Held>) = held.iter().partition(|it| it.swept.is_some());

@@ -25,7 +25,7 @@ use store::StoreError;
 use super::Workers;
 use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
-use crate::world::{WalletWorld, WalletWorlds};
+use crate::context::{ChainContext, ChainContexts};
 
 /// A deposit with the stored data for its assessment.
 struct Case {
@@ -56,7 +56,7 @@ enum NotNow {
 
 impl Workers {
     /// Processes leased `screen` jobs.
-    pub(super) async fn screen(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
+    pub(super) async fn screen(&self, wallets: &ChainContexts, jobs: Vec<Job>) {
         let policies = match self.wallet_policies(&jobs).await {
             Ok(policies) => policies,
             Err(error) => {
@@ -84,7 +84,7 @@ impl Workers {
         Ok(policies)
     }
 
-    async fn screen_one(&self, wallets: &WalletWorlds, job: &Job, policy: &WalletPolicy) {
+    async fn screen_one(&self, wallets: &ChainContexts, job: &Job, policy: &WalletPolicy) {
         let case = match self.screen_case(job.tenant, DepositId(job.subject)).await {
             Ok(Some(case)) => case,
             Ok(None) => return,
@@ -113,7 +113,7 @@ impl Workers {
     /// The action for a deposit; `None` = not all of its escrow was notified.
     async fn screened(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         job: &Job,
         policy: &WalletPolicy,
@@ -144,7 +144,7 @@ impl Workers {
     /// together is not worth a release.
     async fn assess_dust_beside(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         policy: &WalletPolicy,
         release_min: i64,
@@ -171,7 +171,7 @@ impl Workers {
     /// applies.
     pub(super) async fn release_min(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         mut amounts: impl Iterator<Item = i64>,
     ) -> i64 {
         let terms = wallets.config.release_min;
@@ -235,7 +235,7 @@ impl Workers {
 
     async fn assess(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         policy: &WalletPolicy,
     ) -> Result<Assessment, NotNow> {
@@ -288,7 +288,7 @@ impl Workers {
     /// with every retry, for a limited time; a deposit that is rejected anyway does not wait for it.
     async fn proximity(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         deposit: &Deposit,
         is_certain: bool,
     ) -> Result<Proximity, AnalysisFault> {

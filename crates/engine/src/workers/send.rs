@@ -28,8 +28,8 @@ use crate::command::Action;
 use crate::command::chain::{ChainAction, IntentKey, Subject};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
+use crate::context::{ChainContext, ChainContexts};
 use crate::measure;
-use crate::world::{WalletWorld, WalletWorlds};
 
 /// Retry delay if a node does not answer.
 const SOON: Span = Span::secs(2);
@@ -107,7 +107,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(wallets: &WalletWorld, tenant: TenantId) -> Spread {
+    fn of(wallets: &ChainContext, tenant: TenantId) -> Spread {
         let vaults =
             wallets.contracts.controller(tenant).ok().map(|it| (it.address, it.implementation));
         Spread { operators: wallets.signer.operators(tenant), vaults }
@@ -136,7 +136,7 @@ impl Spread {
 
 /// The lane of intents that are sent together; `None` if there are none.
 fn lane(
-    wallets: &WalletWorld,
+    wallets: &ChainContext,
     lanes: &Spread,
     tenant: TenantId,
     held: &[Held],
@@ -155,7 +155,7 @@ fn lane(
 
 impl Workers {
     /// Processes leased `send_intent` jobs.
-    pub(super) async fn send_intents(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
+    pub(super) async fn send_intents(&self, wallets: &ChainContexts, jobs: Vec<Job>) {
         self.end_unsent().await;
         let mut by_tenant: BTreeMap<TenantId, Vec<(IntentId, i64)>> = BTreeMap::new();
         for job in jobs {
@@ -178,7 +178,7 @@ impl Workers {
 
     async fn send_for(
         &self,
-        wallets: &WalletWorlds,
+        wallets: &ChainContexts,
         tenant: TenantId,
         jobs: Vec<(IntentId, i64)>,
         halted: &Halted,
@@ -204,7 +204,7 @@ impl Workers {
     /// Sends a tenant's intents of one chain.
     async fn send_on(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         tenant: TenantId,
         waiting: Vec<Held>,
         halted: &Halted,
@@ -239,7 +239,7 @@ impl Workers {
 
     async fn send_together(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         lanes: &Spread,
         tenant: TenantId,
         held: Vec<Held>,
@@ -296,7 +296,7 @@ impl Workers {
 
     async fn simulate_and_take(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         lane: &Lane,
         held: &[Held],
     ) -> Result<(), ChainFault> {
@@ -346,7 +346,7 @@ impl Workers {
 
     /// Handles a lane whose operator the controller does not know: until it does, the first
     /// operator stands in.
-    async fn on_duty(&self, wallets: &WalletWorld, lane: &Lane) -> Result<Lane, ChainFault> {
+    async fn on_duty(&self, wallets: &ChainContext, lane: &Lane) -> Result<Lane, ChainFault> {
         let first = match lane.role {
             KeyRole::Operator => {
                 wallets.signer.address(lane.tenant, lane.role).unwrap_or(lane.signer)
@@ -376,7 +376,7 @@ impl Workers {
     /// addresses all the same.
     async fn refund_is_listed(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         intent: &Intent,
     ) -> Result<Option<Verdict>, ChainFault> {
         if intent.kind() != IntentKind::ExecuteRefund {
@@ -433,7 +433,7 @@ impl Workers {
     /// Reports that an intent would fail and why, or that its purpose was already achieved.
     async fn tell_why(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         lane: &Lane,
         one: &Held,
         why: &str,
@@ -554,7 +554,7 @@ impl Workers {
     /// Why an intent would fail, as far as the chain reveals it.
     async fn diagnose(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         lane: &Lane,
         intent: &Intent,
         why: &str,
@@ -607,7 +607,7 @@ impl Workers {
 
     async fn take(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         lane: &Lane,
         gas_limit: u64,
         intents: Vec<(IntentKey, i64)>,
@@ -655,7 +655,7 @@ impl Workers {
 
     /// A signer's transaction count on the chain, as far as nodes can be trusted: a count ahead of
     /// our own books would leave a gap that blocks everything after it until it is filled.
-    async fn believed_nonce(&self, wallets: &WalletWorld, lane: &Lane) -> Result<u64, ChainFault> {
+    async fn believed_nonce(&self, wallets: &ChainContext, lane: &Lane) -> Result<u64, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
         let counts = wallets.chain.nonces(lane.signer).await?;
         let next = self.store.next_nonce(lane.tenant, lane.chain, lane.signer).await;
@@ -715,7 +715,7 @@ impl Workers {
     }
 
     /// Alerts an operator if gas costs ten times the usual price; fees are capped regardless.
-    async fn compare_fees(&self, wallets: &WalletWorld, tenant: TenantId, asked: Fees) {
+    async fn compare_fees(&self, wallets: &ChainContext, tenant: TenantId, asked: Fees) {
         let is_high = {
             let mut usual = self.usual_fees.lock().unwrap_or_else(PoisonError::into_inner);
             let usual = usual.entry(wallets.config.number).or_insert(asked.max_fee);
@@ -739,7 +739,7 @@ impl Workers {
 
     /// Reports a verdict that may end an intent without a simulation, unless the controller has executed
     /// it before.
-    async fn tell_unless_executed(&self, wallets: &WalletWorld, one: &Held, verdict: Verdict) {
+    async fn tell_unless_executed(&self, wallets: &ChainContext, one: &Held, verdict: Verdict) {
         let (intent, fence) = one;
         let may_end = match verdict {
             Verdict::PutOff { halt, .. } => {

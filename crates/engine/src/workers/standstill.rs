@@ -6,7 +6,7 @@ use domain::wallet_effects::{Alert, AlertKind};
 
 use super::Workers;
 use super::send::Lane;
-use crate::world::WalletWorld;
+use crate::context::ChainContext;
 
 /// Errors of the controller, as nodes' answers begin.
 const PAUSED: &str = "EnforcedPause";
@@ -67,7 +67,7 @@ impl Workers {
     /// controller calls have the same errors: the controller itself is asked.
     pub(super) async fn standstill(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         lane: &Lane,
         plan: &Plan,
         why: &str,
@@ -101,7 +101,7 @@ impl Workers {
 
     /// Ends the alerts about keys that this lane's role had before: their identity is their text, which
     /// names the key.
-    async fn end_of_replaced(&self, wallets: &WalletWorld, lane: &Lane) {
+    async fn end_of_replaced(&self, wallets: &ChainContext, lane: &Lane) {
         let configured = match lane.role {
             KeyRole::Operator => wallets.signer.operators(lane.tenant),
             role => wallets.signer.address(lane.tenant, role).map(|address| vec![address]),
@@ -120,7 +120,7 @@ impl Workers {
     }
 
     /// A call of the lane would be executed: its controller does not stand still.
-    pub(super) async fn controller_works(&self, wallets: &WalletWorld, lane: &Lane, call: &Call) {
+    pub(super) async fn controller_works(&self, wallets: &ChainContext, lane: &Lane, call: &Call) {
         let is_of_controller = match call {
             Call::Release(_) | Call::Debit(_) => true,
             Call::One(plan) => is_of_controller(plan),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use domain::attempt::Attempt;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::Job;
@@ -186,7 +186,7 @@ impl Workers {
             return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
         }
         let sender = Sender::of_order(payment.tenant, order);
-        match self.spendings(payment.tenant, payment.country, sender).await {
+        match self.usage_by_rail(payment.tenant, payment.country, sender).await {
             Ok(spent) => {
                 let corridors = &self.world.corridors;
                 let wanted =
@@ -359,9 +359,9 @@ impl Workers {
     /// Saves an attempt to pay over `rail`; `None` if it may not begin.
     async fn begin_attempt(&self, rail: &RailId, payable: Payable) -> Option<Instruction> {
         let Payable { job, sendable: Sendable { payment, order }, cleared } = payable;
-        let tally = self.tally_over(rail, Sender::of_order(job.tenant, &order));
+        let usage_key = self.usage_key_over(rail, Sender::of_order(job.tenant, &order));
         self.note_cleared(&job, payment.id, cleared).await?;
-        let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
+        let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), usage_key };
         match self.tell(job.tenant, payment.id, action).await {
             Some(Outcome::Began(attempt)) => {
                 Some(instruction(&attempt, &order, &self.world.corridors))
@@ -473,8 +473,8 @@ fn places(
 }
 
 /// The actor of a screening that is recorded, and what it found.
-pub(super) fn screening_of(screened: &Screened) -> Deed {
-    Deed::from("screening").because(screened.to_string())
+pub(super) fn screening_of(screened: &Screened) -> AuditContext {
+    AuditContext::from("screening").because(screened.to_string())
 }
 
 /// The client's message if no rail accepts a payment and none has rejected it.

@@ -1,82 +1,87 @@
-//! Timers: expired quotes, rows with limited retention, search rows of older payments. One node at a time.
+//! Starts sweeps: reads a controller's balance, then has the engine reserve the sweepable amount.
+//! The intent does the rest.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use domain::ids::{QuoteId, TenantId};
+use domain::chain::{ChainFault, SignFault};
+use domain::currency::StableCoin;
+use domain::ids::{SweepId, TenantId};
+use domain::job::{Job, JobKind};
+use domain::sweep;
 use domain::time::Span;
+use futures_util::future::join_all;
+use store::StoreError;
+use uuid::Uuid;
 
-use super::{Stop, Workers};
-use crate::command::{Action, Command};
+use super::Workers;
+use crate::batcher::fresh_id;
+use crate::command::Action;
+use crate::command::chain::ChainAction;
+use crate::context::{ChainContext, ChainContexts};
 
-/// The roles, each held by one node at a time.
-const EXPIRE_ROLE: &str = "expire quotes";
-const PRUNE_ROLE: &str = "prune";
-/// Interval between quote expiry runs.
-const EXPIRE_EVERY: Span = Span::secs(1);
-/// Interval between pruning runs.
-const PRUNE_EVERY: Span = Span::mins(10);
-/// Pause between two runs while there is more to remove, for other work.
-const PRUNE_AGAIN: Span = Span::millis(250);
-/// Maximum number of quotes per run.
-const EXPIRE_MAX: usize = 1_000;
-
-pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
-    while !*stop.borrow() {
-        match workers.expire_some().await {
-            Ok(EXPIRE_MAX) => continue,
-            Ok(_) => {}
-            Err(error) if workers.outage.counts(&error, EXPIRE_ROLE) => {}
-            Err(error) => tracing::warn!(%error, "quote expiry failed, will retry"),
-        }
-        workers.pause(EXPIRE_EVERY, &mut stop).await;
-    }
-    workers.hand_on(EXPIRE_ROLE).await;
-}
-
-pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
-    while !*stop.borrow() {
-        let mut is_full = false;
-        match workers.store.lease_role(PRUNE_ROLE, &workers.owner, PRUNE_EVERY).await {
-            Ok(Some(_)) => {
-                match workers.store.prune(workers.clock().now()).await {
-                    Ok(pruned) => is_full = pruned.is_full,
-                    Err(error) => tracing::warn!(%error, "row pruning failed, will retry"),
-                }
-                if let Err(error) = workers.store.index_payments(workers.clock().now()).await {
-                    tracing::warn!(%error, "payment search indexing failed, will retry");
-                }
-            }
-            Ok(None) => {}
-            Err(error) if workers.outage.counts(&error, PRUNE_ROLE) => {}
-            Err(error) => tracing::warn!(%error, "pruning lease acquisition failed, will retry"),
-        }
-        let pause = if is_full { PRUNE_AGAIN } else { PRUNE_EVERY };
-        workers.pause(pause, &mut stop).await;
-    }
-    workers.hand_on(PRUNE_ROLE).await;
+/// Why a controller cannot be queried now.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Chain(#[from] ChainFault),
+    #[error(transparent)]
+    Key(#[from] SignFault),
+    #[error("the token is not configured")]
+    NoToken,
 }
 
 impl Workers {
-    pub(super) async fn expire_some(&self) -> Result<usize, store::StoreError> {
-        let past = self.store.expired_quotes(self.clock().now(), EXPIRE_MAX).await?;
-        let found = past.len();
-        // The role is requested only if there is work: looking writes nothing.
-        let lease = Span(EXPIRE_EVERY.0 * 10);
-        if found == 0 || self.store.lease_role(EXPIRE_ROLE, &self.owner, lease).await?.is_none() {
-            return Ok(0);
-        }
-        let mut by_tenant: BTreeMap<TenantId, Vec<QuoteId>> = BTreeMap::new();
-        for (tenant, quote) in past {
-            by_tenant.entry(tenant).or_default().push(quote);
-        }
-        for (tenant, quotes) in by_tenant {
-            let command = Command { tenant, action: Action::ExpireQuotes(quotes) };
-            if let Err(error) = self.engine.execute(command).await {
-                tracing::warn!(%error, "quote expiry failed, will retry");
-                return Ok(0);
-            }
-        }
-        Ok(found)
+    /// Processes leased `sweep` jobs. One that fails now is retried after its lease expires.
+    pub(super) async fn begin_sweeps(&self, wallets: &ChainContexts, jobs: Vec<Job>) {
+        join_all(jobs.into_iter().map(|job| self.begin_sweep(wallets, job))).await;
     }
+
+    /// Leases due `sweep` jobs of the chains that this node works on.
+    pub(super) async fn take_sweeps(
+        &self,
+        lease: Span,
+        most: usize,
+    ) -> Result<Vec<Job>, StoreError> {
+        let Some(wallets) = &self.world.wallet else { return Ok(Vec::new()) };
+        let due = self.store.sweeps_due().await?.into_iter();
+        let due = due.filter(|(tenant, subject)| lane(wallets, *tenant, *subject).is_some());
+        let mut jobs = Vec::new();
+        for key in due.take(most) {
+            jobs.extend(self.store.lease_job(key, JobKind::Sweep, &self.owner, lease).await?);
+        }
+        Ok(jobs)
+    }
+
+    async fn begin_sweep(&self, wallets: &ChainContexts, job: Job) {
+        let tenant = job.tenant;
+        let Some((world, coin)) = lane(wallets, tenant, job.subject) else { return };
+        let chain = world.config.number;
+        match holds(world, &job, coin).await {
+            Ok(held) => {
+                let id = SweepId(fresh_id(&self.store));
+                let fence = job.fence;
+                let action = Action::Chain(ChainAction::Sweep { id, chain, coin, held, fence });
+                self.report(tenant, job.subject, action).await;
+            }
+            Err(trouble) => tracing::warn!(%trouble, %tenant, "sweep start failed, will retry"),
+        }
+    }
+}
+
+/// The chain and coin of a `sweep` job; `None` = the chain is not worked on.
+fn lane(
+    wallets: &ChainContexts,
+    tenant: TenantId,
+    subject: Uuid,
+) -> Option<(&ChainContext, StableCoin)> {
+    let coins = |world| StableCoin::ALL.into_iter().map(move |coin| (world, coin));
+    wallets.all().flat_map(coins).find(|(world, coin): &(&ChainContext, StableCoin)| {
+        sweep::lane(tenant, world.config.number, *coin) == subject
+    })
+}
+
+/// The controller's balance in minor units.
+async fn holds(wallets: &ChainContext, job: &Job, coin: StableCoin) -> Result<i64, Trouble> {
+    let controller = wallets.contracts.controller(job.tenant)?.address;
+    let token = wallets.config.token(coin).ok_or(Trouble::NoToken)?;
+    let held = wallets.chain.token_balance(token, controller).await?;
+    Ok(i64::try_from(held).unwrap_or(i64::MAX))
 }

@@ -11,7 +11,7 @@ use domain::chain::{
     vault,
 };
 use domain::chain_tx::{
-    self, ChainTx, Intent, LOOK_EVERY, Mined, Place, STUCK, Taking, TxAttempt, TxState,
+    self, BlockRef, ChainTx, Intent, LOOK_EVERY, Mined, STUCK, Taking, TxAttempt, TxState,
 };
 use domain::currency::StableCoin;
 use domain::deposit::VaultLog;
@@ -30,8 +30,8 @@ use crate::command::chain::{ChainAction, Subject, TxKey};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
 use crate::command::{Action, Outcome};
+use crate::context::{ChainContext, ChainContexts};
 use crate::failpoint::{self, Failpoint};
-use crate::world::{WalletWorld, WalletWorlds};
 
 /// Gas limit of a no-op transaction.
 const CANCEL_GAS: u64 = 30_000;
@@ -66,7 +66,7 @@ impl Case {
     }
 
     /// Whether its next signature has been due for long enough to alert an operator.
-    fn signature_is_late(&self, wallets: &WalletWorld, now: Timestamp) -> bool {
+    fn signature_is_late(&self, wallets: &ChainContext, now: Timestamp) -> bool {
         let replaced_after = Span::secs(wallets.config.replace_after_s.into());
         let last = self.tx.attempts.last();
         let due = last.map_or(self.tx.created_at, |last| last.at + replaced_after);
@@ -76,7 +76,7 @@ impl Case {
 
 impl Workers {
     /// Processes leased `transmit` jobs.
-    pub(super) async fn transmit(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
+    pub(super) async fn transmit(&self, wallets: &ChainContexts, jobs: Vec<Job>) {
         self.end_unsent().await;
         // One signer's transactions in nonce order: a node that holds back gaps accepts them
         // sooner.
@@ -104,7 +104,7 @@ impl Workers {
         }
     }
 
-    async fn follow_tx(&self, wallets: &WalletWorlds, case: Case) {
+    async fn follow_tx(&self, wallets: &ChainContexts, case: Case) {
         let Some(wallets) = self.chain_of(wallets, case.tx.chain) else { return };
         let followed = match case.tx.state {
             TxState::Taken => self.sign_first(wallets, &case).await,
@@ -123,7 +123,7 @@ impl Workers {
         }
     }
 
-    async fn sign_first(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
+    async fn sign_first(&self, wallets: &ChainContext, case: &Case) -> Result<(), ChainFault> {
         let fees = chain_tx::capped(case.tx.fees, wallets.config.most_fees());
         self.sign(wallets, case, fees, case.tx.cancel_wanted).await
     }
@@ -132,7 +132,7 @@ impl Workers {
     /// that are saved are broadcast again.
     async fn sign(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         fees: Fees,
         cancels: bool,
@@ -182,7 +182,7 @@ impl Workers {
         Ok(())
     }
 
-    async fn broadcast(&self, wallets: &WalletWorld, case: &Case, raw: &[u8]) {
+    async fn broadcast(&self, wallets: &ChainContext, case: &Case, raw: &[u8]) {
         failpoint::reach(Failpoint::BeforeBroadcast);
         let told = wallets.chain.broadcast(raw).await;
         failpoint::reach(Failpoint::AfterBroadcast);
@@ -217,7 +217,7 @@ impl Workers {
 
     /// Whether a transaction waits at the highest fee for another reason than gas that its key lacks,
     /// or has lacked a short time ago.
-    async fn is_stuck(&self, wallets: &WalletWorld, case: &Case) -> bool {
+    async fn is_stuck(&self, wallets: &ChainContext, case: &Case) -> bool {
         let Some(last) = case.tx.attempts.last().filter(|_| !case.tx.paged) else { return false };
         // Missing gas shows when it is broadcast again.
         let funded =
@@ -275,7 +275,7 @@ impl Workers {
     }
 
     /// Checks whether one of its attempts was mined.
-    async fn look_for(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
+    async fn look_for(&self, wallets: &ChainContext, case: &Case) -> Result<(), ChainFault> {
         if let Some(found) = self.mined(wallets, case).await? {
             return self.tell_mined(wallets, case, found).await;
         }
@@ -309,7 +309,7 @@ impl Workers {
     /// deposits.
     async fn look_again(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         stuck: bool,
     ) -> Result<(), ChainFault> {
@@ -332,7 +332,7 @@ impl Workers {
     /// ones of the signer wait for them. Not at once: nodes propagate transactions in any order.
     async fn fill_gap(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         count: u64,
     ) -> Result<(), ChainFault> {
@@ -373,7 +373,7 @@ impl Workers {
     }
 
     /// Checks whether it is still in its block, and deep enough.
-    async fn look_at(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
+    async fn look_at(&self, wallets: &ChainContext, case: &Case) -> Result<(), ChainFault> {
         match self.mined(wallets, case).await? {
             Some(found) => self.tell_mined(wallets, case, found).await,
             // It is rebroadcast in the next pass, if it is still wanted then.
@@ -386,7 +386,11 @@ impl Workers {
 
     /// The mined attempt, with the controller's errors for failed intents. All attempts of a
     /// transaction share one nonce, so at most one is mined.
-    async fn mined(&self, wallets: &WalletWorld, case: &Case) -> Result<Option<Found>, ChainFault> {
+    async fn mined(
+        &self,
+        wallets: &ChainContext,
+        case: &Case,
+    ) -> Result<Option<Found>, ChainFault> {
         let controllers = [case.tx.controller];
         for attempt in case.tx.attempts.iter().rev() {
             if let Some(receipt) = wallets.chain.receipt(attempt.hash, &controllers).await? {
@@ -405,7 +409,7 @@ impl Workers {
     /// watcher and still there: a watcher that finds it gone later finds the transaction with it.
     async fn tell_mined(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         (mined, refusals, receipt): Found,
     ) -> Result<(), ChainFault> {
@@ -543,7 +547,7 @@ impl Workers {
     /// Whether a block is deep enough for its contents to count.
     pub(super) async fn is_settled(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         number: u64,
     ) -> Result<bool, ChainFault> {
         let depth = wallets.config.settled_depth;
@@ -561,7 +565,7 @@ impl Workers {
     /// The failed intents that the controller has executed in another transaction.
     async fn executed_before(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         mined: &Mined,
     ) -> Result<Vec<IntentId>, ChainFault> {
@@ -576,7 +580,7 @@ impl Workers {
     /// Those of its intents that the controller has executed.
     async fn executed_of(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         is_asked: impl Fn(&Intent) -> bool,
     ) -> Result<Vec<IntentId>, ChainFault> {
@@ -592,7 +596,7 @@ impl Workers {
     /// Of our tokens only USDT's contract can charge one.
     async fn fees(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         mined: &Mined,
         receipt: &Receipt,
@@ -635,7 +639,7 @@ impl Workers {
     /// have: the wallet received the rest.
     async fn return_fee(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         intent: &Intent,
         receipt: &Receipt,
     ) -> Result<i64, StoreError> {
@@ -656,7 +660,7 @@ impl Workers {
     /// The vault or controller that an intent's amount leaves, and that amount in minor units.
     async fn moved_by(
         &self,
-        wallets: &WalletWorld,
+        wallets: &ChainContext,
         case: &Case,
         intent: &Intent,
     ) -> Result<Option<(Address, u64)>, StoreError> {
@@ -753,7 +757,7 @@ fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receip
     let done = |intent: &&Intent| attempt.cancels || intent.plan.evidence().is_none_or(says);
     let failed = intents.iter().filter(|intent| !done(intent)).map(|intent| intent.id).collect();
     Mined {
-        place: Place { number: receipt.block_number, block: receipt.block },
+        place: BlockRef { number: receipt.block_number, block: receipt.block },
         attempt: attempt.number,
         succeeded: receipt.succeeded,
         failed: if receipt.succeeded { failed } else { Vec::new() },

@@ -11,11 +11,11 @@ use domain::ids::{PaymentId, TenantId};
 use domain::money::Money;
 use domain::payment::{Payment, PaymentState};
 use domain::ports::Rail;
-use domain::rail::{About, BankReport, RailId, RailStatus, Said};
+use domain::rail::{About, BankReport, RailId, RailStatus, ReportContent};
 use domain::rail_ids::{self, ReportIds, Unmatched};
 use domain::sender_limit::Sender;
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{StoreError, StrayReport};
+use store::{StoreError, UnmatchedContent};
 
 use super::Workers;
 use super::collect::{reported, unmatched};
@@ -62,7 +62,7 @@ fn unsent(what: &str, state: &str, is_held: bool, is_sent: bool) -> String {
 
 /// The amount that a report names of one payout in this currency; of several, it may be a sum.
 fn amount_of(report: &BankReport, currency: Currency) -> Option<ReportedAmount> {
-    let Said { amount, other_amounts, charges, .. } = &report.said;
+    let ReportContent { amount, other_amounts, charges, .. } = &report.said;
     let is_one = matches!(report.about, About::One(_));
     let named = || amount.iter().chain(other_amounts).copied();
     let amount = named().find(|it| it.currency == currency).or(*amount).filter(|_| is_one)?;
@@ -161,7 +161,7 @@ impl Owed<'_> {
     }
 
     /// A report of it, as it was before it was held.
-    fn stray(self, what: &str, is_held: bool) -> StrayReport {
+    fn stray(self, what: &str, is_held: bool) -> UnmatchedContent {
         let (name, state, is_sent) = match self {
             Owed::Payment(payment) => (
                 format!("payment {}", payment.id),
@@ -176,7 +176,7 @@ impl Owed<'_> {
             ),
         };
         let what = format!("{what}: {}", unsent(&name, state, is_held, is_sent));
-        StrayReport { what, owner: Some(self.tenant()) }
+        UnmatchedContent { what, owner: Some(self.tenant()) }
     }
 }
 
@@ -187,7 +187,7 @@ impl Workers {
         &self,
         rail: &dyn Rail,
         reports: &[&BankReport],
-        strays: &mut Vec<StrayReport>,
+        strays: &mut Vec<UnmatchedContent>,
     ) -> bool {
         let ids = || reports.iter().flat_map(|report| report.ids());
         let read = async {
@@ -243,7 +243,7 @@ impl Workers {
         &self,
         rail: &dyn Rail,
         page: &BankStatement,
-        strays: &mut Vec<StrayReport>,
+        strays: &mut Vec<UnmatchedContent>,
     ) -> Result<bool, StoreError> {
         let entries = || page.entries.iter().filter(|entry| !entry.is_own && !entry.is_credit);
         let ids = || entries().map(|entry| &entry.ids);

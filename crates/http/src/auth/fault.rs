@@ -141,7 +141,7 @@ pub enum Refused {
 /// The detail of a 401 (`decisions.md`: one body for every cause in production; a sandbox names the
 /// claim).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Candour {
+pub enum AuthErrorDetail {
     /// The same text for every cause.
     Terse,
     /// The text names the failed claim.
@@ -168,7 +168,7 @@ impl Refused {
     }
 
     /// The response of Payment Service v2.
-    pub fn problem(&self, candour: Candour) -> Problem {
+    pub fn problem(&self, candour: AuthErrorDetail) -> Problem {
         match self {
             Refused::Unauthorized(fault) => Problem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => {
@@ -183,7 +183,7 @@ impl Refused {
     }
 
     /// The response of Wallet Service v1.
-    pub fn wallet_problem(&self, candour: Candour) -> WalletProblem {
+    pub fn wallet_problem(&self, candour: AuthErrorDetail) -> WalletProblem {
         match self {
             Refused::Unauthorized(fault) => WalletProblem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => WalletProblem::forbidden("The access key is suspended"),
@@ -196,13 +196,13 @@ impl Refused {
 
     /// The status of both responses.
     pub fn status(&self) -> StatusCode {
-        self.problem(Candour::Terse).status()
+        self.problem(AuthErrorDetail::Terse).status()
     }
 }
 
-fn candid(fault: AuthFault, candour: Candour) -> String {
+fn candid(fault: AuthFault, candour: AuthErrorDetail) -> String {
     match candour {
-        Candour::Terse => UNAUTHORIZED.to_owned(),
-        Candour::Frank => format!("{UNAUTHORIZED}: {fault}"),
+        AuthErrorDetail::Terse => UNAUTHORIZED.to_owned(),
+        AuthErrorDetail::Frank => format!("{UNAUTHORIZED}: {fault}"),
     }
 }

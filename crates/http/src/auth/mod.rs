@@ -17,7 +17,7 @@ mod token;
 mod verify;
 
 pub use cache::KeyCache;
-pub use fault::{AuthFault, Candour, Refused};
+pub use fault::{AuthErrorDetail, AuthFault, Refused};
 pub use key::{
     ACCESS_KEY_MAX_CHARS, AccessKey, Found, KeyRing, KeyRingError, Service, SigningKey, VerifiedKey,
 };

@@ -247,15 +247,18 @@ async fn production_reveals_nothing_and_the_sandbox_names_the_claim() {
         let status = response.status().as_u16();
         (status, axum::body::to_bytes(response.into_body(), 1_000).await.expect("a body"))
     };
-    let terse = body_of(AuthFault::Expired.into(), Candour::Terse).await;
-    assert_eq!(terse, body_of(AuthFault::Signature.into(), Candour::Terse).await);
-    let (status, frank) = body_of(AuthFault::Expired.into(), Candour::Frank).await;
+    let terse = body_of(AuthFault::Expired.into(), AuthErrorDetail::Terse).await;
+    assert_eq!(terse, body_of(AuthFault::Signature.into(), AuthErrorDetail::Terse).await);
+    let (status, frank) = body_of(AuthFault::Expired.into(), AuthErrorDetail::Frank).await;
     assert_eq!(status, 401);
     assert!(String::from_utf8_lossy(&frank).contains("exp: the token has expired"));
-    assert_eq!(Rules::new(Environment::Production, Service::Pay, URL).candour(), Candour::Terse);
+    assert_eq!(
+        Rules::new(Environment::Production, Service::Pay, URL).candour(),
+        AuthErrorDetail::Terse
+    );
     assert_eq!(Refused::Suspended.status(), 403);
     assert_eq!(Refused::AddressNotAllowed.status(), 403);
-    assert_eq!(Refused::Suspended.wallet_problem(Candour::Frank).status(), 403);
+    assert_eq!(Refused::Suspended.wallet_problem(AuthErrorDetail::Frank).status(), 403);
 }
 
 fn headers_with_id() -> HeaderMap {

@@ -10,7 +10,7 @@ use domain::time::Timestamp;
 use http::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
 
-use super::fault::{AuthFault, Candour, Refused};
+use super::fault::{AuthErrorDetail, AuthFault, Refused};
 use super::key::{AccessKey, KeyRing, Service, SigningKey, VerifiedKey};
 use super::token::{Claims, Token};
 
@@ -46,10 +46,10 @@ impl Rules {
     }
 
     /// The detail of a 401 in this environment.
-    pub const fn candour(&self) -> Candour {
+    pub const fn candour(&self) -> AuthErrorDetail {
         match self.environment {
-            Environment::Production => Candour::Terse,
-            Environment::Test | Environment::Mock => Candour::Frank,
+            Environment::Production => AuthErrorDetail::Terse,
+            Environment::Test | Environment::Mock => AuthErrorDetail::Frank,
         }
     }
 

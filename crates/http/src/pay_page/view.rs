@@ -5,7 +5,7 @@
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::{Decimal, Rounding};
-use domain::deposit::{Asking, Deposit, DepositState, Pot};
+use domain::deposit::{Asking, Deposit, DepositBucket, DepositState};
 use domain::grouping::grouped;
 use domain::payment_request::{
     Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
@@ -134,7 +134,7 @@ impl Incoming {
         // What left the chain for good never came, and may be sent again.
         let is_refused = deposit.is_refused()
             || (matches!(progress, Progress::NotAccepted | Progress::GoingBack)
-                && deposit.pot != Pot::Nowhere);
+                && deposit.pot != DepositBucket::Nowhere);
         Some(Incoming {
             coin,
             is_accepted,

@@ -159,7 +159,7 @@ fn a_refused_sender_is_not_asked_for_the_rest() {
     };
     let part = |state| Deposit { minor, ..deposit(state) };
     let suspended = |back_to| Deposit { back_to, ..part(DepositState::Suspended) };
-    let dropped = Deposit { pot: Pot::Nowhere, ..part(DepositState::Failed) };
+    let dropped = Deposit { pot: DepositBucket::Nowhere, ..part(DepositState::Failed) };
     for (deposit, refused) in [
         (part(DepositState::Screening), false),
         (part(DepositState::Held), false),

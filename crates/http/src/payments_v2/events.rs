@@ -16,7 +16,7 @@ use futures_util::Stream;
 use futures_util::stream::unfold;
 use tokio::sync::watch;
 
-use super::gate::Api;
+use super::guard::Api;
 use super::{refusals, render};
 use crate::problem::Problem;
 use crate::write;

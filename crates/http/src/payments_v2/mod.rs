@@ -2,12 +2,12 @@
 
 pub mod decode;
 mod events;
-mod gate;
+mod guard;
 mod refusals;
 pub mod render;
 mod routes;
 
 pub use crate::idempotency::PATIENCE;
 pub use events::STREAM_MAX_S;
-pub use gate::{Api, Settings};
+pub use guard::{Api, Settings};
 pub use routes::router;

@@ -4,7 +4,7 @@
 use domain::account_check::AccountAnswer;
 use domain::event::Event;
 use domain::order::{FIELDS, Field, Form, Order, TIMESTAMP};
-use domain::payment::{Payment, PaymentState, Standing};
+use domain::payment::{Payment, PaymentSnapshot, PaymentState};
 use domain::quote::Quote;
 use domain::recall::Recall;
 
@@ -35,7 +35,7 @@ pub fn quote(out: &mut ObjectWriter<'_>, quote: &Quote) {
 }
 
 /// A payment response with the payment's status at `standing`.
-pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standing) {
+pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &PaymentSnapshot) {
     out.plain("id", payment.id);
     out.time("timestamp", standing.state_at);
     out.text("status", standing.state.name());
@@ -86,7 +86,7 @@ pub fn account_check(out: &mut ObjectWriter<'_>, answer: &AccountAnswer) {
 /// The answer to POST /v2/payment: always as accepted, whatever the current status, and without
 /// screening results.
 pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
-    let standing = Standing {
+    let standing = PaymentSnapshot {
         state: PaymentState::Queued,
         state_at: payment.accepted_at,
         msg: None,
@@ -113,7 +113,7 @@ pub fn order_fields(out: &mut ObjectWriter<'_>, order: &Order, wanted: impl Fn(&
 }
 
 /// A payment record with the payment's status at `standing`.
-pub fn record(out: &mut ObjectWriter<'_>, record: &Record, standing: &Standing) {
+pub fn record(out: &mut ObjectWriter<'_>, record: &Record, standing: &PaymentSnapshot) {
     out.plain("id", record.payment.id);
     out.object("order", |out| order(out, &record.order, &record.payment));
     out.object("response", |out| response(out, &record.payment, standing));

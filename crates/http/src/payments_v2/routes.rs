@@ -15,7 +15,7 @@ use http::{HeaderMap, Request};
 
 use super::decode::{self, EventsMode, ListQuery, PaymentKey, SearchType, SortingOrder};
 use super::events::{self, Follow, Framing};
-use super::gate::{Admitted, Answer, Api};
+use super::guard::{Admitted, Answer, Api};
 use super::{refusals, render};
 use crate::accept::Accepted;
 use crate::decode::Rejection;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::ids::ExchangeId;
 use engine::wallets::NewOrderAsked;
 
-use super::gate::{Admitted, Answer};
+use super::guard::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
 use super::wallet::wallet_id;

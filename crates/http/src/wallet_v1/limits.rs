@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ids::TenantId;
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::time::Timestamp;
 use engine::payments::Store;
 use tokio::sync::Mutex as AsyncMutex;
@@ -58,11 +58,11 @@ pub trait Permits: Send + Sync {
     ///
     /// # Errors
     /// The counter cannot be reached.
-    fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>>;
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, Unreadable>>;
 }
 
 impl Permits for Store {
-    fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>> {
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, Unreadable>> {
         let Draw { tenant, group, window_s, wanted, limit } = draw;
         let began_at = Timestamp(window_s * 1_000_000);
         Box::pin(async move {
@@ -119,7 +119,7 @@ impl OneProcess {
 }
 
 impl Permits for OneProcess {
-    fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>> {
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, Unreadable>> {
         Box::pin(OneProcess::draw(self, draw))
     }
 }

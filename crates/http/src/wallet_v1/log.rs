@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::ids::EventId;
 use engine::wallets::{DeliveryFilter, Denied};
 
-use super::gate::{Admitted, Answer};
+use super::guard::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
 use super::{decode, render};

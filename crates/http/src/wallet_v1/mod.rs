@@ -3,7 +3,7 @@
 
 pub mod decode;
 mod exchange;
-mod gate;
+mod guard;
 pub mod limits;
 mod log;
 pub mod operations;
@@ -14,7 +14,7 @@ mod review;
 mod routes;
 mod wallet;
 
-pub use gate::{Gate, Settings, Sources};
+pub use guard::{Guard, Settings, Sources};
 pub use routes::{Api, router, router_without_wallets};
 #[cfg(test)]
 pub(crate) mod samples;

@@ -7,9 +7,9 @@ use domain::money::Money;
 use domain::payment_request::RequestConflict;
 use domain::wallet::{WalletRefusal, WalletState};
 use engine::command::Refused;
+use engine::context::NoRate;
 use engine::error::EngineError;
 use engine::wallets::Denied;
-use engine::world::NoRate;
 use http::StatusCode;
 
 use super::render;

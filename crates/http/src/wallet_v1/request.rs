@@ -6,7 +6,7 @@ use domain::ids::{DepositId, PaymentRequestId};
 use domain::payment_request::{PaymentRequest, RequestMoney};
 use engine::wallets::{Caller, NewRequestAsked};
 
-use super::gate::{Admitted, Answer};
+use super::guard::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
 use super::wallet::wallet_id;

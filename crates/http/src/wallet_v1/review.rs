@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::ids::DepositId;
 use engine::wallets::ReviewAsked;
 
-use super::gate::{Admitted, Answer};
+use super::guard::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
 use super::{decode, render};

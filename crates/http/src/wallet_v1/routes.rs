@@ -16,7 +16,7 @@ use engine::wallets::Wallets;
 use http::{Request, StatusCode};
 use tracing::Instrument as _;
 
-use super::gate::{Admitted, Answer, Gate};
+use super::guard::{Admitted, Answer, Guard};
 use super::operations::{self, Operation};
 use super::refusals::RETRY_AFTER_S;
 use super::render::Links;
@@ -28,15 +28,15 @@ use crate::wallet_groups::{Group, GroupLimits};
 
 /// State shared by the operations.
 pub struct Api {
-    pub(super) gate: Gate,
+    pub(super) guard: Guard,
     pub(super) wallets: Wallets,
     pub(super) links: Links,
 }
 
 impl Api {
     /// The operations of the wallet service.
-    pub fn new(gate: Gate, wallets: Wallets, links: Links) -> Arc<Api> {
-        Arc::new(Api { gate, wallets, links })
+    pub fn new(guard: Guard, wallets: Wallets, links: Links) -> Arc<Api> {
+        Arc::new(Api { guard, wallets, links })
     }
 
     /// The response to a request with a key: that of its first request, whatever the resource's
@@ -180,7 +180,7 @@ where
                 None => serve(served, admitted).await,
             }
         };
-        async move { api.gate.handle(operation, id, asked, serve).await }
+        async move { api.guard.handle(operation, id, asked, serve).await }
     };
     router.route(operation.path, if operation.is_post() { post(handler) } else { get(handler) })
 }
@@ -189,7 +189,7 @@ async fn no_such_path(
     State(api): State<Arc<Api>>,
     request: Request<Body>,
 ) -> axum::response::Response {
-    api.gate.refuse(&request, WalletProblem::not_found("Path not found"))
+    api.guard.refuse(&request, WalletProblem::not_found("Path not found"))
 }
 
 async fn no_such_method(
@@ -197,7 +197,7 @@ async fn no_such_method(
     request: Request<Body>,
 ) -> axum::response::Response {
     let message = "Method not allowed";
-    api.gate.refuse(
+    api.guard.refuse(
         &request,
         WalletProblem::new(StatusCode::METHOD_NOT_ALLOWED, "INVALID_REQUEST", message),
     )
@@ -208,7 +208,7 @@ mod tests {
     use tower::ServiceExt as _;
 
     use super::*;
-    use crate::wallet_v1::gate::tests::Standing;
+    use crate::wallet_v1::guard::tests::Standing;
 
     #[tokio::test]
     async fn without_wallets_v1_answers_in_its_own_form() {

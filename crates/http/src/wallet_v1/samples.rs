@@ -1,11 +1,11 @@
 //! A sample wallet and its history for tests: the values of the examples in the OpenAPI document.
 
 use domain::chain::{Address, BlockHash, ChainNumber, TxHash, Word};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
-use domain::deposit::{Deposit, DepositState, Pot};
+use domain::deposit::{Deposit, DepositBucket, DepositState};
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate};
 use domain::ids::{DepositId, ExchangeId, PaymentRequestId, TenantId, TransferId, WalletId};
 use domain::money::Money;
@@ -119,7 +119,7 @@ pub(crate) fn deposit(state: DepositState) -> Deposit {
         to: request().escrow,
         tx: TxHash([0xab; 32]),
         ordinal: 0,
-        place: Some(Place { number: 100, block: BlockHash([1; 32]) }),
+        place: Some(BlockRef { number: 100, block: BlockHash([1; 32]) }),
         lost_at: None,
         paid_at: T0 + Span::mins(2),
         seen_at: T0 + Span::mins(2),
@@ -127,7 +127,7 @@ pub(crate) fn deposit(state: DepositState) -> Deposit {
         state,
         state_at: T0 + Span::mins(3),
         back_to: None,
-        pot: Pot::Escrow,
+        pot: DepositBucket::Escrow,
         hold: None,
         credited_at: Some(T0 + Span::mins(2)),
         disputed: false,

@@ -6,7 +6,7 @@ use domain::ids::WalletId;
 use domain::wallet::{BlacklistOrder, BlockOrder, TriggeredBy};
 use engine::wallets::NewCustomer;
 
-use super::gate::{Admitted, Answer};
+use super::guard::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
 use super::{decode, render};

@@ -10,7 +10,7 @@ use adapters::rails::{Exchange, FilesConfig, IsoRail};
 use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
 use domain::policy::Environment;
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::time::{Span, Timestamp};
 use http_api::auth::Network;
 use store::Store;
@@ -262,11 +262,11 @@ async fn list(source: ListSource, settings: &ListSettings, http: &Servers) -> Fi
 struct Unchanged(StoredLists);
 
 impl KeptLists for Unchanged {
-    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+    fn kept<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<KeptCopy>, String>> {
         self.0.kept(key)
     }
 
-    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+    fn digest<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<String>, String>> {
         self.0.digest(key)
     }
 
@@ -275,7 +275,7 @@ impl KeptLists for Unchanged {
         _key: &'a str,
         _copy: KeptCopy,
         _replaces: Option<&'a str>,
-    ) -> Answer<'a, Result<bool, String>> {
+    ) -> BoxFuture<'a, Result<bool, String>> {
         Box::pin(std::future::ready(Ok(true)))
     }
 }
@@ -454,7 +454,7 @@ mod tests {
     }
 
     impl KeptLists for Stored {
-        fn kept<'a>(&'a self, _key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+        fn kept<'a>(&'a self, _key: &'a str) -> BoxFuture<'a, Result<Option<KeptCopy>, String>> {
             let document = Document {
                 origin: "own.csv".to_owned(),
                 bytes: own_list(&["Zorblax", "Quibbleton", "Mockistani"]).into(),
@@ -469,7 +469,7 @@ mod tests {
             Box::pin(async { Ok(Some(copy)) })
         }
 
-        fn digest<'a>(&'a self, _key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+        fn digest<'a>(&'a self, _key: &'a str) -> BoxFuture<'a, Result<Option<String>, String>> {
             Box::pin(async { Ok(Some("00".to_owned())) })
         }
 
@@ -478,7 +478,7 @@ mod tests {
             _key: &'a str,
             _copy: KeptCopy,
             _replaces: Option<&'a str>,
-        ) -> Answer<'a, Result<bool, String>> {
+        ) -> BoxFuture<'a, Result<bool, String>> {
             Box::pin(async { Ok(true) })
         }
     }

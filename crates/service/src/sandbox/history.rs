@@ -14,19 +14,19 @@ use domain::decimal::Decimal;
 use domain::ledger::AccountCode;
 use domain::order::example;
 use domain::policy::Environment;
-use domain::ports::{Answer, Clock, Rail};
+use domain::ports::{BoxFuture, Clock, Rail};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
 };
 use domain::time::{Span, Timestamp};
 use engine::batcher::Engine;
+use engine::context::{EngineContext, Tuning};
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::payments::{Caller, Payments, QuoteRequest};
 use engine::switches::Switches;
 use engine::workers::Workers;
-use engine::world::{Tuning, World};
 use futures_util::future::try_join_all;
 use store::{Store, Tenant};
 use testkit::bank::{BankCore, Behaviour, BookFault, Journal};
@@ -63,7 +63,7 @@ impl Clock for PastClock {
         Timestamp(self.0.load(Ordering::Relaxed))
     }
 
-    fn sleep_until(&self, _until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _until: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 }
@@ -94,7 +94,7 @@ impl Rail for PastRail {
         &self.id
     }
 
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         let answer = |instruction| {
             self.with_bank(|bank, now| bank.receive_instruction(instruction, now))
                 .unwrap_or_else(|fault| Submission::Indeterminate(fault.to_string()))
@@ -102,7 +102,7 @@ impl Rail for PastRail {
         Box::pin(std::future::ready(batch.iter().map(answer).collect()))
     }
 
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         let answer = |inquiry| {
             self.with_bank(|bank, _| bank.inquire_attempt(&self.id, inquiry))
                 .unwrap_or_else(|fault| InquiryAnswer::NoAnswer(fault.to_string()))
@@ -110,14 +110,14 @@ impl Rail for PastRail {
         Box::pin(std::future::ready(attempts.iter().map(answer).collect()))
     }
 
-    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> BoxFuture<'a, Submission> {
         let answer = self
             .with_bank(|bank, now| bank.recall_attempt(&self.id, request, now))
             .unwrap_or_else(|fault| Submission::Indeterminate(fault.to_string()));
         Box::pin(std::future::ready(answer))
     }
 
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         let page = self.with_bank(|bank, now| {
             bank.due(now)?;
             bank.collect_reports(&self.id, cursor, REPORTS_MAX)
@@ -132,7 +132,7 @@ impl Rail for PastRail {
 pub struct Past {
     store: Store,
     clock: PastClock,
-    world: Arc<World>,
+    world: Arc<EngineContext>,
     rates: Arc<SandboxRates>,
 }
 
@@ -144,7 +144,7 @@ impl Past {
         let store = open_store_at(config, data_dir, Arc::new(clock.clone()), None).await?;
         crate::environment::migrate(&store, config.environment).await?;
         let rates = Arc::new(SandboxRates::new(config.rates.walk_seed, true, start));
-        let world = Arc::new(World {
+        let world = Arc::new(EngineContext {
             corridors: Arc::new(config.to_corridors()?),
             directory: Arc::new(adapters::bank_directory::sample()?),
             rates: rates.clone(),

@@ -11,6 +11,7 @@ use domain::ports::{AddressScreen, Clock as _, NameScreen, Rail};
 use domain::rail::RailId;
 use domain::time::Span;
 use engine::batcher::Engine;
+use engine::context::{ChainContext, ChainContexts, EngineContext, Tuning};
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
@@ -18,7 +19,6 @@ use engine::payments::Payments;
 use engine::switches::Switches;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
-use engine::world::{Tuning, WalletWorld, WalletWorlds, World};
 use store::Store;
 use tokio::sync::{oneshot, watch};
 
@@ -208,7 +208,7 @@ impl Cluster {
         node: NodeNumber,
         clock: Arc<SimClock>,
         lists: Option<Arc<ListBooks>>,
-    ) -> World {
+    ) -> EngineContext {
         let rails = RAILS.iter().enumerate().map(|(number, (name, _, detects))| {
             let rail: Arc<dyn Rail> = Arc::new(SimRail {
                 id: RailId::new(name),
@@ -220,7 +220,7 @@ impl Cluster {
             });
             (RailId::new(name), rail)
         });
-        World {
+        EngineContext {
             corridors: self.corridors.clone(),
             directory: Arc::new(installation::directory()),
             rates: Arc::new(FixedRates(clock.clone())),
@@ -232,7 +232,7 @@ impl Cluster {
             wallet: self
                 .wallets
                 .as_ref()
-                .map(|side| WalletWorlds::new(self.wallet_world(node, side, lists), Vec::new())),
+                .map(|side| ChainContexts::new(self.wallet_world(node, side, lists), Vec::new())),
             payment_webhooks: None,
             clock: clock.clone(),
             wall_clock: clock,
@@ -249,7 +249,7 @@ impl Cluster {
         node: NodeNumber,
         side: &WalletSide,
         lists: Option<Arc<ListBooks>>,
-    ) -> WalletWorld {
+    ) -> ChainContext {
         let (sim, faults) = (self.sim.clone(), self.network.faults.clone());
         let keys = Arc::new(Keys {
             node,
@@ -257,7 +257,7 @@ impl Cluster {
             blacklists: side.blacklists,
             lanes: side.lanes,
         });
-        WalletWorld {
+        ChainContext {
             config: side.config.clone(),
             chain: Arc::new(ChainNode { node, world: side.chain.clone() }),
             signer: keys.clone(),

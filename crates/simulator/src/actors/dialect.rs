@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use domain::ids::{AttemptId, PaymentId};
 use domain::money::Money;
 use domain::rail::{
-    About, BankReport, Inquiry, Instruction, RailId, RailReport, RailStatus, Said, Submission,
-    Totals,
+    About, BankReport, Inquiry, Instruction, RailId, RailReport, RailStatus, ReportContent,
+    Submission, Totals,
 };
 use domain::rail_ids::{Listed, ReportIds};
 use domain::time::Timestamp;
@@ -170,7 +170,7 @@ impl Desk {
         let listed = self.beside(sent).filter(stands_otherwise);
         let listed = listed.map(|it| Listed { ids: it.ids(), ..Listed::default() }).collect();
         let of = ReportIds { message: Some(message), ..ReportIds::default() };
-        let said = Said { amount: None, bank_reference: None, ..report.said.clone() };
+        let said = ReportContent { amount: None, bank_reference: None, ..report.said.clone() };
         BankReport { about: About::Rest { of, listed, stated: Totals::default() }, said }
     }
 
@@ -201,7 +201,7 @@ impl Desk {
             block: Some(message),
             ..ReportIds::default()
         };
-        let said = Said { amount: Some(sum), ..report.said };
+        let said = ReportContent { amount: Some(sum), ..report.said };
         Some(BankReport { about: About::Batch { of, count: Some(count) }, said })
     }
 }

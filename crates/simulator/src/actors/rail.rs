@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::account_check::{AccountAnswer, AccountQuestion};
 use domain::policy::Corridors;
-use domain::ports::{Answer, Rail};
+use domain::ports::{BoxFuture, Rail};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
 };
@@ -237,7 +237,7 @@ impl Rail for SimRail {
         batch.chunks(most.max(1)).map(<[Instruction]>::len).collect()
     }
 
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         Box::pin(async move {
             let attempts: Vec<String> =
                 batch.iter().map(|order| order.attempt.to_string()).collect();
@@ -255,7 +255,7 @@ impl Rail for SimRail {
         })
     }
 
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         Box::pin(async move {
             self.sim.trace(format_args!(
                 "node {} inquires {} {}",
@@ -273,7 +273,7 @@ impl Rail for SimRail {
         })
     }
 
-    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> BoxFuture<'a, Submission> {
         Box::pin(async move {
             self.sim.trace(format_args!("node {} recalls {}", self.node, request.attempt));
             if self.is_down() {
@@ -285,7 +285,7 @@ impl Rail for SimRail {
         })
     }
 
-    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
+    fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> BoxFuture<'a, AccountAnswer> {
         Box::pin(async move {
             if self.is_down() {
                 return AccountAnswer::Unavailable("connection refused".to_owned());
@@ -302,7 +302,7 @@ impl Rail for SimRail {
         })
     }
 
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         Box::pin(async move {
             if self.is_down() {
                 return Err(self.fault("connection refused"));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::{Span, Timestamp};
 
 use super::trace::Trace;
@@ -227,7 +227,7 @@ impl Clock for SimClock {
         self.sim.now() + self.skew
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(self.sim.sleep_until(until - self.skew, Pace::Poll))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
 use secrecy::SecretString;
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::rows::Keys;
 use crate::rows::column::Made;
 use crate::rows::record::{record, whole_rows};
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -86,8 +86,8 @@ impl fmt::Debug for KeyRow {
     }
 }
 
-fn place(tenant: TenantId, access_key: &str) -> Place<'_> {
-    Place { tenant, column: "access_key.secrets", row: access_key.as_bytes() }
+fn place(tenant: TenantId, access_key: &str) -> AssociatedData<'_> {
+    AssociatedData { tenant, column: "access_key.secrets", row: access_key.as_bytes() }
 }
 
 fn sealed(it: &KeyRow, keys: &Keys) -> Result<Made<Vec<u8>>, StoreError> {
@@ -138,7 +138,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if it exists already.
-    pub async fn insert_key(&self, key: &KeyRow, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn insert_key(
+        &self,
+        key: &KeyRow,
+        by: impl Into<AuditContext>,
+    ) -> Result<(), StoreError> {
         let note = Note::new("key.create", "access_key", &key.access_key).after(facts(key));
         let row = whole_rows(std::slice::from_ref(key), &*self.id_keys().await?)?;
         self.noted(key.tenant, by.into(), note, vec![Step::each(&INSERT, row)]).await
@@ -173,7 +177,7 @@ impl Store {
         access_key: &str,
         secret: SecretString,
         overlap: Span,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let found = self.one(&ONE, access_key).await?;
         let SealedKey(mut key, old) = found.ok_or(StoreError::NotFound("access key"))?;
@@ -194,7 +198,7 @@ impl Store {
     pub async fn revoke_key(
         &self,
         access_key: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let params = vec![self.now_param(), access_key.into()];
         let now = self.options().clock.now();
@@ -212,7 +216,7 @@ impl Store {
         &self,
         access_key: &str,
         suspended: bool,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let action = if suspended { "key.suspend" } else { "key.resume" };
         let step = Step::one(&SUSPEND, vec![access_key.into(), i64::from(suspended).into()]);
@@ -227,7 +231,7 @@ impl Store {
         &self,
         access_key: &str,
         allowed_ips: &[String],
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let step = Step::one(&ALLOW, vec![access_key.into(), allowed_ips.join(" ").into()]);
         self.change_key(access_key, "key.allow", by.into(), step, |key| {
@@ -241,7 +245,7 @@ impl Store {
         &self,
         access_key: &str,
         action: &str,
-        deed: Deed,
+        deed: AuditContext,
         step: Step,
         change: impl Fn(&mut KeyRow) + Send + Sync,
     ) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 use domain::wallet_effects::{Alert, AlertKind};
@@ -97,7 +97,7 @@ impl Store {
         &self,
         tenant: TenantId,
         alert: &Alert,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let mut steps = vec![Step::one(&CLOSE, key(tenant, alert, &keys))];

@@ -8,7 +8,7 @@ use crate::driver::Step;
 use crate::error::StoreError;
 use crate::need::IdempotencyKey;
 use crate::reads::upkeep::IDEMPOTENCY_KEPT;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -38,8 +38,8 @@ fn row(key: &IdempotencyKey) -> Vec<u8> {
     [key.scope.as_bytes(), &[0], key.key.as_bytes()].concat()
 }
 
-fn place(tenant: TenantId, row: &[u8]) -> Place<'_> {
-    Place { tenant, column: "kept_answer.answer", row }
+fn place(tenant: TenantId, row: &[u8]) -> AssociatedData<'_> {
+    AssociatedData { tenant, column: "kept_answer.answer", row }
 }
 
 impl Store {

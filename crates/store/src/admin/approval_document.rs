@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use domain::approval::{Change, Deed, Pricing};
-use domain::attempt::Doubt;
+use domain::approval::{Change, Pricing, ProposedAction};
+use domain::attempt::UnresolvedAttempt;
 use domain::chain::ChainNumber;
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -156,13 +156,13 @@ fn became(text: &str) -> Result<RailStatus, StoreError> {
     known.map(|(status, _)| status.clone()).ok_or_else(|| unknown("end", text))
 }
 
-const fn doubt(attempt: Uuid, since: i64) -> Doubt {
-    Doubt { attempt: AttemptId(attempt), since: Timestamp(since) }
+const fn doubt(attempt: Uuid, since: i64) -> UnresolvedAttempt {
+    UnresolvedAttempt { attempt: AttemptId(attempt), since: Timestamp(since) }
 }
 
 impl DocumentRow {
     pub(super) fn of(
-        deed: &Deed,
+        deed: &ProposedAction,
         changes: &[Change],
         why: &str,
     ) -> Result<DocumentRow, StoreError> {
@@ -176,40 +176,42 @@ impl DocumentRow {
     }
 
     /// Splits into action, changes and reason.
-    pub(super) fn parts(self) -> Result<(Deed, Vec<Change>, String), StoreError> {
+    pub(super) fn parts(self) -> Result<(ProposedAction, Vec<Change>, String), StoreError> {
         let change = |(what, before, after)| Change { what, before, after };
         Ok((self.deed.deed()?, self.changes.into_iter().map(change).collect(), self.why))
     }
 }
 
 impl DeedRow {
-    fn of(deed: &Deed) -> Result<DeedRow, StoreError> {
+    fn of(deed: &ProposedAction) -> Result<DeedRow, StoreError> {
         Ok(match deed {
-            Deed::UnblockWallet { wallet, blocked_at, reason } => DeedRow::UnblockWallet {
-                wallet: wallet.0,
-                blocked_at: blocked_at.0,
-                reason: reason.clone(),
-            },
-            Deed::BlacklistWallet { wallet, order } => DeedRow::BlacklistWallet {
+            ProposedAction::UnblockWallet { wallet, blocked_at, reason } => {
+                DeedRow::UnblockWallet {
+                    wallet: wallet.0,
+                    blocked_at: blocked_at.0,
+                    reason: reason.clone(),
+                }
+            }
+            ProposedAction::BlacklistWallet { wallet, order } => DeedRow::BlacklistWallet {
                 wallet: wallet.0,
                 authority: order.authority.clone(),
                 reference: order.reference.clone(),
                 reason: order.reason.clone(),
                 effective_date: order.effective_date.to_string(),
             },
-            Deed::ReleaseDeposit { deposit, waits_since } => {
+            ProposedAction::ReleaseDeposit { deposit, waits_since } => {
                 DeedRow::ReleaseDeposit { deposit: deposit.0, waits_since: waits_since.0 }
             }
-            Deed::ReleaseOrder { order, version } => {
+            ProposedAction::ReleaseOrder { order, version } => {
                 DeedRow::ReleaseOrder { order: order.0, version: *version }
             }
-            Deed::ReleasePayment { payment, version } => {
+            ProposedAction::ReleasePayment { payment, version } => {
                 DeedRow::ReleasePayment { payment: payment.0, version: *version }
             }
-            Deed::LiftHold { deposit, held_since } => {
+            ProposedAction::LiftHold { deposit, held_since } => {
                 DeedRow::LiftHold { deposit: deposit.0, held_since: held_since.0 }
             }
-            Deed::ResolvePayment { payment, doubt, became } => DeedRow::ResolvePayment {
+            ProposedAction::ResolvePayment { payment, doubt, became } => DeedRow::ResolvePayment {
                 payment: payment.0,
                 attempt: doubt.attempt.0,
                 since: doubt.since.0,
@@ -218,7 +220,7 @@ impl DeedRow {
                 reference: became.reference.clone(),
                 charges: became.charges,
             },
-            Deed::ResolveOrder { order, doubt, became } => DeedRow::ResolveOrder {
+            ProposedAction::ResolveOrder { order, doubt, became } => DeedRow::ResolveOrder {
                 order: order.0,
                 attempt: doubt.attempt.0,
                 since: doubt.since.0,
@@ -227,7 +229,7 @@ impl DeedRow {
                 reference: became.reference.clone(),
                 charges: became.charges,
             },
-            Deed::SetPricing(pricing) => DeedRow::SetPricing {
+            ProposedAction::SetPricing(pricing) => DeedRow::SetPricing {
                 premium_bps: pricing.premium_bps,
                 margin_bps: pricing.margin_bps,
                 margin_bps_by_country: {
@@ -236,21 +238,21 @@ impl DeedRow {
                 },
                 spread_bps: pricing.spread_bps,
             },
-            Deed::SetPolicy { version, values } => {
+            ProposedAction::SetPolicy { version, values } => {
                 let values = values
                     .iter()
                     .map(|(field, value)| (field.name().to_owned(), value.clone()))
                     .collect();
                 DeedRow::SetPolicy { version: *version, values }
             }
-            Deed::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
-            Deed::SetPaymentWebhooks { on } => DeedRow::SetPaymentWebhooks { on: *on },
-            Deed::AcceptCoinCode { chain, coin, at_block } => DeedRow::AcceptCoinCode {
+            ProposedAction::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
+            ProposedAction::SetPaymentWebhooks { on } => DeedRow::SetPaymentWebhooks { on: *on },
+            ProposedAction::AcceptCoinCode { chain, coin, at_block } => DeedRow::AcceptCoinCode {
                 chain: chain.0,
                 coin: coin.currency().code().to_owned(),
                 at_block: *at_block,
             },
-            Deed::SetUserAccess { user, roles, scope } => DeedRow::SetUserAccess {
+            ProposedAction::SetUserAccess { user, roles, scope } => DeedRow::SetUserAccess {
                 user: user.0,
                 roles: roles.iter().map(|role| role.name().to_owned()).collect(),
                 scope: match scope {
@@ -261,32 +263,35 @@ impl DeedRow {
         })
     }
 
-    fn deed(self) -> Result<Deed, StoreError> {
+    fn deed(self) -> Result<ProposedAction, StoreError> {
         Ok(match self {
-            DeedRow::UnblockWallet { wallet, blocked_at, reason } => Deed::UnblockWallet {
-                wallet: WalletId(wallet),
-                blocked_at: Timestamp(blocked_at),
-                reason,
-            },
+            DeedRow::UnblockWallet { wallet, blocked_at, reason } => {
+                ProposedAction::UnblockWallet {
+                    wallet: WalletId(wallet),
+                    blocked_at: Timestamp(blocked_at),
+                    reason,
+                }
+            }
             DeedRow::BlacklistWallet { wallet, authority, reference, reason, effective_date } => {
                 let effective_date =
                     effective_date.parse().map_err(|_| unknown("date", &effective_date))?;
                 let order = BlacklistOrder { authority, reference, reason, effective_date };
-                Deed::BlacklistWallet { wallet: WalletId(wallet), order }
+                ProposedAction::BlacklistWallet { wallet: WalletId(wallet), order }
             }
-            DeedRow::ReleaseDeposit { deposit, waits_since } => Deed::ReleaseDeposit {
+            DeedRow::ReleaseDeposit { deposit, waits_since } => ProposedAction::ReleaseDeposit {
                 deposit: DepositId(deposit),
                 waits_since: Timestamp(waits_since),
             },
             DeedRow::ReleaseOrder { order, version } => {
-                Deed::ReleaseOrder { order: ExchangeId(order), version }
+                ProposedAction::ReleaseOrder { order: ExchangeId(order), version }
             }
             DeedRow::ReleasePayment { payment, version } => {
-                Deed::ReleasePayment { payment: PaymentId(payment), version }
+                ProposedAction::ReleasePayment { payment: PaymentId(payment), version }
             }
-            DeedRow::LiftHold { deposit, held_since } => {
-                Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
-            }
+            DeedRow::LiftHold { deposit, held_since } => ProposedAction::LiftHold {
+                deposit: DepositId(deposit),
+                held_since: Timestamp(held_since),
+            },
             DeedRow::ResolvePayment {
                 payment,
                 attempt,
@@ -297,7 +302,7 @@ impl DeedRow {
                 charges,
             } => {
                 let became = Finding { status: became(&end)?, never_accepted, reference, charges };
-                Deed::ResolvePayment {
+                ProposedAction::ResolvePayment {
                     payment: PaymentId(payment),
                     doubt: doubt(attempt, since),
                     became,
@@ -313,7 +318,7 @@ impl DeedRow {
                 charges,
             } => {
                 let became = Finding { status: became(&end)?, never_accepted, reference, charges };
-                Deed::ResolveOrder {
+                ProposedAction::ResolveOrder {
                     order: ExchangeId(order),
                     doubt: doubt(attempt, since),
                     became,
@@ -325,7 +330,7 @@ impl DeedRow {
                 let by_country =
                     margin_bps_by_country.into_iter().map(|(code, bps)| Ok((country(&code)?, bps)));
                 let margin_bps_by_country = by_country.collect::<Result<_, StoreError>>()?;
-                Deed::SetPricing(Pricing {
+                ProposedAction::SetPricing(Pricing {
                     premium_bps,
                     margin_bps,
                     margin_bps_by_country,
@@ -335,18 +340,21 @@ impl DeedRow {
             DeedRow::SetPolicy { version, values } => {
                 let field = |name: &str| Field::parse(name).ok_or_else(|| unknown("field", name));
                 let values = values.into_iter().map(|(name, value)| Ok((field(&name)?, value)));
-                Deed::SetPolicy { version, values: values.collect::<Result<_, StoreError>>()? }
+                ProposedAction::SetPolicy {
+                    version,
+                    values: values.collect::<Result<_, StoreError>>()?,
+                }
             }
-            DeedRow::SetWebhookUrl { url } => Deed::SetWebhookUrl { url },
-            DeedRow::SetPaymentWebhooks { on } => Deed::SetPaymentWebhooks { on },
-            DeedRow::AcceptCoinCode { chain, coin, at_block } => Deed::AcceptCoinCode {
+            DeedRow::SetWebhookUrl { url } => ProposedAction::SetWebhookUrl { url },
+            DeedRow::SetPaymentWebhooks { on } => ProposedAction::SetPaymentWebhooks { on },
+            DeedRow::AcceptCoinCode { chain, coin, at_block } => ProposedAction::AcceptCoinCode {
                 chain: ChainNumber(chain),
                 coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?,
                 at_block,
             },
             DeedRow::SetUserAccess { user, roles, scope } => {
                 let role = |name: &String| Role::parse(name).ok_or_else(|| unknown("role", name));
-                Deed::SetUserAccess {
+                ProposedAction::SetUserAccess {
                     user: UserId(user),
                     roles: roles.iter().map(role).collect::<Result<_, _>>()?,
                     scope: scope.map_or(Scope::All, |tenant| Scope::Tenant(TenantId(tenant))),
@@ -360,7 +368,7 @@ impl DeedRow {
 mod tests {
     use super::*;
 
-    fn deeds() -> Vec<Deed> {
+    fn deeds() -> Vec<ProposedAction> {
         let id = Uuid::from_u128(7);
         let order = BlacklistOrder {
             authority: "FIA".to_owned(),
@@ -375,22 +383,22 @@ mod tests {
             spread_bps: 50,
         };
         vec![
-            Deed::UnblockWallet {
+            ProposedAction::UnblockWallet {
                 wallet: WalletId(id),
                 blocked_at: Timestamp(5),
                 reason: Some("r".to_owned()),
             },
-            Deed::BlacklistWallet { wallet: WalletId(id), order },
-            Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
-            Deed::ReleaseOrder { order: ExchangeId(id), version: Some(2) },
-            Deed::ReleasePayment { payment: PaymentId(id), version: 2 },
-            Deed::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
-            Deed::ResolvePayment {
+            ProposedAction::BlacklistWallet { wallet: WalletId(id), order },
+            ProposedAction::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
+            ProposedAction::ReleaseOrder { order: ExchangeId(id), version: Some(2) },
+            ProposedAction::ReleasePayment { payment: PaymentId(id), version: 2 },
+            ProposedAction::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
+            ProposedAction::ResolvePayment {
                 payment: PaymentId(id),
                 doubt: doubt(id, 7),
                 became: RailStatus::Settled.into(),
             },
-            Deed::ResolvePayment {
+            ProposedAction::ResolvePayment {
                 payment: PaymentId(id),
                 doubt: doubt(id, 7),
                 became: Finding {
@@ -400,12 +408,12 @@ mod tests {
                     charges: 100,
                 },
             },
-            Deed::ResolveOrder {
+            ProposedAction::ResolveOrder {
                 order: ExchangeId(id),
                 doubt: doubt(id, 8),
                 became: RailStatus::Returned.into(),
             },
-            Deed::ResolveOrder {
+            ProposedAction::ResolveOrder {
                 order: ExchangeId(id),
                 doubt: doubt(id, 8),
                 became: Finding {
@@ -415,21 +423,33 @@ mod tests {
                     charges: 100,
                 },
             },
-            Deed::SetPricing(pricing),
-            Deed::SetPolicy {
+            ProposedAction::SetPricing(pricing),
+            ProposedAction::SetPolicy {
                 version: 3,
                 values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into(),
             },
-            Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
-            Deed::SetPaymentWebhooks { on: true },
-            Deed::AcceptCoinCode { chain: ChainNumber::FIRST, coin: StableCoin::Usdc, at_block: 9 },
-            Deed::AcceptCoinCode { chain: ChainNumber(2), coin: StableCoin::Usdt, at_block: 9 },
-            Deed::SetUserAccess {
+            ProposedAction::SetWebhookUrl { url: "https://hooks.example".to_owned() },
+            ProposedAction::SetPaymentWebhooks { on: true },
+            ProposedAction::AcceptCoinCode {
+                chain: ChainNumber::FIRST,
+                coin: StableCoin::Usdc,
+                at_block: 9,
+            },
+            ProposedAction::AcceptCoinCode {
+                chain: ChainNumber(2),
+                coin: StableCoin::Usdt,
+                at_block: 9,
+            },
+            ProposedAction::SetUserAccess {
                 user: UserId(id),
                 roles: vec![Role::Viewer],
                 scope: Scope::Tenant(TenantId(id)),
             },
-            Deed::SetUserAccess { user: UserId(id), roles: Vec::new(), scope: Scope::All },
+            ProposedAction::SetUserAccess {
+                user: UserId(id),
+                roles: Vec::new(),
+                scope: Scope::All,
+            },
         ]
     }
 
@@ -452,7 +472,7 @@ mod tests {
             r#"{{"deed":{{"kind":"resolve_order","order":"{id}","attempt":"{id}","since":8,"became":"settled"}},"changes":[],"why":"w"}}"#
         );
         let read: DocumentRow = serde_json::from_str(&text).expect("read");
-        let deed = Deed::ResolveOrder {
+        let deed = ProposedAction::ResolveOrder {
             order: ExchangeId(id),
             doubt: doubt(id, 8),
             became: RailStatus::Settled.into(),

@@ -29,7 +29,7 @@ impl Store {
         approval: &Approval,
         done: bool,
         outcome: &str,
-        by: impl Into<audit::Deed>,
+        by: impl Into<audit::AuditContext>,
     ) -> Result<bool, StoreError> {
         let (tenant, stored) =
             (owner(approval.tenant), self.id_keys().await?.stored(approval.id.0));

@@ -2,7 +2,7 @@
 //! concurrent decisions one finds nothing left to decide. A table constraint ensures that maker and
 //! checker differ.
 
-use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
+use domain::approval::{Approval, ApprovalState, ApprovalUser, Change, ProposedAction};
 use domain::audit::{self, Facts, Note};
 use domain::ids::{ApprovalId, TenantId, UserId};
 use domain::time::{Span, Timestamp};
@@ -14,7 +14,7 @@ use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
 use crate::rows::Keys;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::{Row, Stmt, Value};
 use crate::store::Store;
 
@@ -83,10 +83,10 @@ pub(super) const OUTCOME: &str = "approval.outcome";
 pub struct NewApproval<'a> {
     /// The tenant concerned; `None` = the installation.
     pub tenant: Option<TenantId>,
-    pub deed: &'a Deed,
+    pub deed: &'a ProposedAction,
     pub changes: &'a [Change],
     /// The user who proposes it.
-    pub maker: &'a Person,
+    pub maker: &'a ApprovalUser,
     pub why: &'a str,
     /// How long it waits for a decision.
     pub lifetime: Span,
@@ -105,7 +105,7 @@ impl Store {
     pub async fn propose(
         &self,
         new: &NewApproval<'_>,
-        by: impl Into<audit::Deed>,
+        by: impl Into<audit::AuditContext>,
     ) -> Result<ApprovalId, StoreError> {
         let keys = self.id_keys().await?;
         let id = ApprovalId(self.ids().next());
@@ -207,9 +207,9 @@ impl Store {
         &self,
         approval: &Approval,
         approve: bool,
-        checker: &Person,
+        checker: &ApprovalUser,
         note: &str,
-        by: impl Into<audit::Deed>,
+        by: impl Into<audit::AuditContext>,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let (tenant, stored) = (owner(approval.tenant), keys.stored(approval.id.0));
@@ -237,8 +237,8 @@ impl Store {
     pub async fn withdraw(
         &self,
         approval: &Approval,
-        maker: &Person,
-        by: impl Into<audit::Deed>,
+        maker: &ApprovalUser,
+        by: impl Into<audit::AuditContext>,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let tenant = owner(approval.tenant);
@@ -252,13 +252,15 @@ impl Store {
         let mut fields = row.fields();
         let (tenant, stored) = (TenantId(fields.uuid()?), fields.uuid()?);
         let state = fields.named("state of an approval", ApprovalState::parse)?;
-        let maker =
-            Person { id: UserId(keys.public(fields.uuid()?)), login: fields.text()?.to_owned() };
+        let maker = ApprovalUser {
+            id: UserId(keys.public(fields.uuid()?)),
+            login: fields.text()?.to_owned(),
+        };
         let (created_at, expires_at) = (Timestamp(fields.int()?), Timestamp(fields.int()?));
         let checker = fields.opt_uuid()?.map(|id| UserId(keys.public(id)));
         let checker = checker
             .zip(fields.opt_text()?)
-            .map(|(id, login)| Person { id, login: login.to_owned() });
+            .map(|(id, login)| ApprovalUser { id, login: login.to_owned() });
         let decided = checker.zip(fields.opt_int()?.map(Timestamp));
         let plain = self.vault().open(place(tenant, DOCUMENT, &stored), fields.bytes()?)?;
         let document: DocumentRow =
@@ -286,7 +288,7 @@ impl Store {
 }
 
 /// A proposal's facts for the audit log.
-pub(super) fn facts(deed: &Deed, changes: &[Change]) -> Facts {
+pub(super) fn facts(deed: &ProposedAction, changes: &[Change]) -> Facts {
     let facts = Facts::new().text("kind", deed.kind()).text("subject", deed.subject());
     let changed = changes.iter().filter(|change| change.before != change.after);
     changed.fold(facts, |facts, change| {
@@ -294,8 +296,12 @@ pub(super) fn facts(deed: &Deed, changes: &[Change]) -> Facts {
     })
 }
 
-pub(super) fn place<'a>(tenant: TenantId, column: &'static str, row: &'a Uuid) -> Place<'a> {
-    Place { tenant, column, row: row.as_bytes() }
+pub(super) fn place<'a>(
+    tenant: TenantId,
+    column: &'static str,
+    row: &'a Uuid,
+) -> AssociatedData<'a> {
+    AssociatedData { tenant, column, row: row.as_bytes() }
 }
 
 /// Only the kind of error is reported: its text could quote sealed data.

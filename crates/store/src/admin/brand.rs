@@ -1,6 +1,6 @@
 //! How tenants' payment pages look.
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::brand::{Brand, Colour, Logo, LogoKind};
 use domain::hex::hex;
 use domain::ids::TenantId;
@@ -54,7 +54,7 @@ impl Store {
         &self,
         tenant: TenantId,
         brand: &Brand,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let version = version(tenant, brand);
         let changed = async || {

@@ -1,6 +1,6 @@
 //! Evidence files of cases: sealed, with the hash of their content, and only added.
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::case_file::{CASE_FILES_MAX, CaseFile, FileKind};
 use domain::hex::hex;
 use domain::ids::TenantId;
@@ -66,7 +66,7 @@ impl Store {
         &self,
         case: CaseRef,
         file: &CaseFile,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let (by, keys) = (by.into(), self.id_keys().await?);
         let id = keys.stored(self.ids().next());

@@ -1,6 +1,6 @@
 //! Users' work on cases: notes, which are sealed and only added, and who decides a case until when.
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 use uuid::Uuid;
@@ -69,7 +69,7 @@ impl Store {
         &self,
         case: CaseRef,
         text: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let (by, keys) = (by.into(), self.id_keys().await?);
         let id = keys.stored(self.ids().next());
@@ -112,7 +112,7 @@ impl Store {
         &self,
         case: CaseRef,
         work: &CaseWork,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let subject = self.id_keys().await?.stored(case.subject);
         let facts = |work: &CaseWork| {

@@ -1,6 +1,6 @@
 //! KYC levels of tenants' customers, for requests that do not state one.
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 use domain::wallet::KycLevel;
@@ -45,7 +45,7 @@ impl Store {
         tenant: TenantId,
         customer_id: &str,
         level: KycLevel,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let changed = async || {
             let known = self.customer(tenant, customer_id).await?;

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::driver::Step;
 use crate::error::{DbError, StoreError};
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -133,8 +133,12 @@ pub(crate) async fn locked_access_keys(store: &Store) -> Result<i64, StoreError>
 }
 
 /// Keys belong to no tenant.
-const fn place(name: &str) -> Place<'_> {
-    Place { tenant: TenantId(Uuid::nil()), column: "store_key.sealed", row: name.as_bytes() }
+const fn place(name: &str) -> AssociatedData<'_> {
+    AssociatedData {
+        tenant: TenantId(Uuid::nil()),
+        column: "store_key.sealed",
+        row: name.as_bytes(),
+    }
 }
 
 /// Creates a key unless it exists.

@@ -1,7 +1,7 @@
 //! How much of the event logs each relay has sent. A cursor moves only after the broker's
 //! acknowledgement, one event after the other; pruning never passes it.
 
-use domain::audit::{Deed, INSTALLATION, Note};
+use domain::audit::{AuditContext, INSTALLATION, Note};
 use domain::ids::{EventId, TenantId};
 use domain::relay::EventLog;
 use domain::time::{Span, Timestamp};
@@ -162,7 +162,7 @@ impl Store {
         &self,
         relay: &str,
         tenant: Option<TenantId>,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let step = match tenant {
             None => Step::any(&FORGET, vec![relay.into()]),

@@ -6,7 +6,7 @@ use domain::ids::UserId;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
@@ -50,8 +50,8 @@ fn row_of(user: UserId, list: &str, name: &str) -> Vec<u8> {
     [user.0.as_bytes(), list.as_bytes(), &[0], name.as_bytes()].concat()
 }
 
-fn place(row: &[u8]) -> Place<'_> {
-    Place { tenant: INSTALLATION, column: "saved_view.query", row }
+fn place(row: &[u8]) -> AssociatedData<'_> {
+    AssociatedData { tenant: INSTALLATION, column: "saved_view.query", row }
 }
 
 impl Store {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::error::StoreError;
-use crate::sealed::{Place, Vault};
+use crate::sealed::{AssociatedData, Vault};
 
 /// What ends the secrets of an access key at once. Its rotations always overlap.
 pub(super) const OF_KEY: &str = "create another access key and revoke this one";
@@ -42,7 +42,7 @@ struct SecretRow<'a> {
 
 pub(super) fn seal(
     vault: &Vault,
-    place: Place<'_>,
+    place: AssociatedData<'_>,
     secrets: &[KeySecret],
 ) -> Result<Vec<u8>, StoreError> {
     let rows: Vec<SecretRow<'_>> = secrets
@@ -61,7 +61,7 @@ pub(super) fn seal(
 
 pub(super) fn open(
     vault: &Vault,
-    place: Place<'_>,
+    place: AssociatedData<'_>,
     sealed: &[u8],
 ) -> Result<Vec<KeySecret>, StoreError> {
     let plain = vault.open(place, sealed)?;

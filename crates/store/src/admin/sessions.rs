@@ -1,7 +1,7 @@
 //! Sessions of the operator console, and sign-in attempts. Only a token's digest is stored; the
 //! caller supplies wall-clock time.
 
-use domain::audit::{Deed, Facts, INSTALLATION, Note};
+use domain::audit::{AuditContext, Facts, INSTALLATION, Note};
 use domain::identity::Subject;
 use domain::ids::UserId;
 use domain::time::{Span, Timestamp};
@@ -128,7 +128,7 @@ pub struct NewSession<'a> {
     pub subject: Option<&'a Subject>,
     pub now: Timestamp,
     /// The actor for the audit log, which records a completed sign-in.
-    pub by: Deed,
+    pub by: AuditContext,
 }
 
 #[derive(Debug)]
@@ -230,7 +230,7 @@ impl Store {
     pub async fn end_sessions_of(
         &self,
         user: &User,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let stored = self.id_keys().await?.stored(user.id.0);
         let note = Note::new("session.end_all", "user", &user.login);

@@ -1,7 +1,7 @@
 //! Operators' switches, shared by all nodes. Stored among the installation's named values; a switch
 //! that is on leaves only its audit log entry.
 
-use domain::audit::{Deed, INSTALLATION, Note};
+use domain::audit::{AuditContext, INSTALLATION, Note};
 
 use crate::driver::Step;
 use crate::error::StoreError;
@@ -36,7 +36,7 @@ impl Store {
         &self,
         name: &str,
         on: bool,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let (key, by) = (format!("{PREFIX}{name}"), by.into());
         let (action, step) = match on {

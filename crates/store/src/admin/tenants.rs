@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -133,7 +133,7 @@ impl Store {
     pub async fn create_tenant(
         &self,
         tenant: &Tenant,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let policy = policy_text(&tenant.policy)?;
         let after =
@@ -174,7 +174,7 @@ impl Store {
         &self,
         id: TenantId,
         policy: &TenantPolicy,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         self.change_policy(id, None, policy, by.into()).await
     }
@@ -189,7 +189,7 @@ impl Store {
         id: TenantId,
         seen: &TenantPolicy,
         policy: &TenantPolicy,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         self.change_policy(id, Some(seen), policy, by.into()).await
     }
@@ -199,7 +199,7 @@ impl Store {
         id: TenantId,
         seen: Option<&TenantPolicy>,
         policy: &TenantPolicy,
-        by: Deed,
+        by: AuditContext,
     ) -> Result<(), StoreError> {
         let changed = async || {
             let found = self.tenant(id).await?;

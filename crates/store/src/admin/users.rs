@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use domain::audit::{Deed, Facts, INSTALLATION, Note};
+use domain::audit::{AuditContext, Facts, INSTALLATION, Note};
 use domain::identity::Subject;
 use domain::ids::{TenantId, UserId};
 use domain::time::Timestamp;
@@ -15,7 +15,7 @@ use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rows::Keys;
 use crate::rows::column::{Get, Raw};
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
@@ -281,8 +281,8 @@ impl Get for Option<ProviderLogin> {
 }
 
 /// The place of a user's sealed secret.
-pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> Place<'a> {
-    Place { tenant: TenantId(Uuid::nil()), column, row }
+pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> AssociatedData<'a> {
+    AssociatedData { tenant: TenantId(Uuid::nil()), column, row }
 }
 
 const TOTP: &str = "console_user.totp";
@@ -331,7 +331,7 @@ impl Store {
         &self,
         new: &NewUser,
         now: Timestamp,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<UserId, StoreError> {
         let id = UserId(self.ids().next());
         let stored = self.id_keys().await?.stored(id.0);
@@ -398,7 +398,7 @@ impl Store {
         user: &User,
         name: &str,
         subject: &Subject,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let params = vec![
             self.id_keys().await?.stored(user.id.0).into(),
@@ -421,7 +421,7 @@ impl Store {
         user: &User,
         change: &UserChange,
         now: Timestamp,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let id: Value = self.id_keys().await?.stored(user.id.0).into();
         let end = || Step::any(&END_SESSIONS, vec![id.clone()]);
@@ -483,7 +483,7 @@ impl Store {
         user: &User,
         secret: &TotpSecret,
         step: i64,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let stored = self.id_keys().await?.stored(user.id.0);
         let sealed = self.vault().seal(totp_place(TOTP, stored.as_bytes()), secret.expose_secret());

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::audit::{Deed, Facts, Note};
+use domain::audit::{AuditContext, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::Subscriptions;
@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::secrets::{self, KeySecret};
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -99,8 +99,8 @@ impl fmt::Debug for Webhook {
     }
 }
 
-fn place(tenant: &TenantId) -> Place<'_> {
-    Place { tenant: *tenant, column: "webhook_endpoint.secrets", row: tenant.0.as_bytes() }
+fn place(tenant: &TenantId) -> AssociatedData<'_> {
+    AssociatedData { tenant: *tenant, column: "webhook_endpoint.secrets", row: tenant.0.as_bytes() }
 }
 
 /// An endpoint's facts for the audit log: without its secrets, and without the query of its URL,
@@ -132,7 +132,7 @@ impl Store {
         tenant: TenantId,
         url: &str,
         secret: SecretString,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let first = KeySecret { secret, created_at: self.options().clock.now(), valid_until: None };
         let created_at = first.created_at;
@@ -180,7 +180,7 @@ impl Store {
         &self,
         tenant: TenantId,
         url: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         self.move_webhook(tenant, None, url, by.into()).await
     }
@@ -194,7 +194,7 @@ impl Store {
         tenant: TenantId,
         seen: &str,
         url: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         self.move_webhook(tenant, Some(seen), url, by.into()).await
     }
@@ -204,7 +204,7 @@ impl Store {
         tenant: TenantId,
         seen: Option<&str>,
         url: &str,
-        by: Deed,
+        by: AuditContext,
     ) -> Result<(), StoreError> {
         let step = Step::one(&SET_URL, vec![tenant.0.into(), url.into()]);
         let moved = |it: &mut Webhook| {
@@ -233,7 +233,7 @@ impl Store {
         tenant: TenantId,
         secret: SecretString,
         overlap: Span,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let found = self.sealed_webhook(tenant).await?;
         let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("webhook endpoint"))?;
@@ -255,7 +255,7 @@ impl Store {
         &self,
         tenant: TenantId,
         on: bool,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let by = by.into();
         let changed = async || {
@@ -285,7 +285,7 @@ impl Store {
         &self,
         tenant: TenantId,
         subscriptions: &Subscriptions,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let by = by.into();
         let changed = async || {
@@ -313,7 +313,7 @@ impl Store {
         &self,
         tenant: TenantId,
         why: &str,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let step = Step::one(&DISABLE, vec![self.now_param(), tenant.0.into(), why.into()]);
         let now = self.options().clock.now();
@@ -331,7 +331,7 @@ impl Store {
     pub async fn enable_webhook(
         &self,
         tenant: TenantId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
     ) -> Result<(), StoreError> {
         let step = Step::one(&ENABLE, vec![tenant.0.into()]);
         let enable = |it: &mut Webhook| {
@@ -346,7 +346,7 @@ impl Store {
         &self,
         tenant: TenantId,
         action: &str,
-        deed: Deed,
+        deed: AuditContext,
         step: Step,
         change: impl Fn(&mut Webhook) -> Result<(), StoreError> + Send + Sync,
     ) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 //! hashes become the first entries of the installation's chain, and each tenant's chain starts
 //! empty (ADR 17).
 
-use domain::audit::{Deed, Entry, Head, INSTALLATION, Note, Via};
+use domain::audit::{AuditContext, Entry, Head, INSTALLATION, Note, Via};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 
@@ -66,8 +66,8 @@ fn adopted(fields: &mut Fields<'_>, head: &mut Head) -> Result<Entry, StoreError
     let who = fields.text()?;
     let (action, subject, detail) = (fields.text()?, fields.text()?, fields.text()?);
     let deed = match who.strip_prefix("cli:") {
-        Some(user) => Deed::new(Via::Cli, user),
-        None => Deed::new(Via::Program, who),
+        Some(user) => AuditContext::new(Via::Cli, user),
+        None => AuditContext::new(Via::Program, who),
     };
     let kind = action.split_once('.').map_or(action, |(kind, _)| kind);
     Ok(head.append(INSTALLATION, at, deed.because(detail), Note::new(action, kind, subject)))

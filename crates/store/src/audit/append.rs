@@ -1,6 +1,6 @@
 //! Appends an entry to a chain in the commit of an administrative change.
 
-use domain::audit::{Deed, Entry, Hash, Head, Note};
+use domain::audit::{AuditContext, Entry, Hash, Head, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 
@@ -70,7 +70,7 @@ impl Store {
     pub(crate) async fn noted(
         &self,
         tenant: TenantId,
-        deed: Deed,
+        deed: AuditContext,
         note: Note,
         change: Vec<Step>,
     ) -> Result<(), StoreError> {
@@ -89,7 +89,7 @@ impl Store {
     pub(crate) async fn noted_as_read<F>(
         &self,
         tenant: TenantId,
-        deed: Deed,
+        deed: AuditContext,
         change: impl Fn() -> F + Send + Sync,
     ) -> Result<(), StoreError>
     where
@@ -111,7 +111,7 @@ impl Store {
         &self,
         tenant: TenantId,
         (now, old): (Timestamp, Option<Head>),
-        deed: Deed,
+        deed: AuditContext,
         note: Note,
         mut change: Vec<Step>,
     ) -> Result<bool, StoreError> {
@@ -129,10 +129,10 @@ impl Store {
     }
 
     /// Records an action that changes nothing else in the store: a sign-in, an export.
-    pub async fn note_deed(
+    pub async fn append_audit(
         &self,
         tenant: TenantId,
-        by: impl Into<Deed>,
+        by: impl Into<AuditContext>,
         note: Note,
     ) -> Result<(), StoreError> {
         self.noted(tenant, by.into(), note, Vec::new()).await

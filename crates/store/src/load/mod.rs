@@ -233,7 +233,11 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Result<Vec<Load>, StoreError> {
     let recalls = need.recalls.iter().copied();
     load.add(&RECALLS, recalls.clone(), into!(recalls, it: Recall => (it.tenant, it.id)))?;
     load.add(&RECALL_JOBS, recalls, job)?;
-    load.add(&SPENT, need.spendings.iter().map(rows::attempt::tally_key), into!(spendings))?;
+    load.add(
+        &SPENT,
+        need.usage_by_rail.iter().map(rows::attempt::tally_key),
+        into!(usage_by_rail),
+    )?;
     let external_ids = need.external_ids.iter().map(|(tenant, id)| (*tenant, id));
     load.add(&EXTERNAL_IDS, external_ids, into!(external_ids))?;
     load.add(&OPEN_QUOTES, need.open_quotes.iter().copied(), into!(open_quotes))?;
@@ -288,7 +292,7 @@ mod tests {
             Timestamp(0)
         }
 
-        fn sleep_until(&self, _: Timestamp) -> domain::ports::Answer<'static, ()> {
+        fn sleep_until(&self, _: Timestamp) -> domain::ports::BoxFuture<'static, ()> {
             Box::pin(std::future::ready(()))
         }
     }

@@ -34,25 +34,25 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT, &RAISE, &NEWEST];
 
 /// A stored report that matched no attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stray {
+pub struct UnmatchedReport {
     /// When it was first received.
     pub at: Timestamp,
     pub rail: RailId,
-    pub report: StrayReport,
+    pub report: UnmatchedContent,
 }
 
 /// A report that was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StrayReport {
+pub struct UnmatchedContent {
     /// Its content, with the name of its message.
     pub what: String,
     /// The tenant of the payment that it is about; `None` = unknown.
     pub owner: Option<TenantId>,
 }
 
-impl From<String> for StrayReport {
-    fn from(what: String) -> StrayReport {
-        StrayReport { what, owner: None }
+impl From<String> for UnmatchedContent {
+    fn from(what: String) -> UnmatchedContent {
+        UnmatchedContent { what, owner: None }
     }
 }
 
@@ -61,9 +61,9 @@ impl Store {
     pub async fn new_strays(
         &self,
         rail: &RailId,
-        strays: &[StrayReport],
-    ) -> Result<Vec<StrayReport>, StoreError> {
-        let wanted: BTreeSet<&StrayReport> = strays.iter().collect();
+        strays: &[UnmatchedContent],
+    ) -> Result<Vec<UnmatchedContent>, StoreError> {
+        let wanted: BTreeSet<&UnmatchedContent> = strays.iter().collect();
         let keys = wanted.iter().map(|it| (rail, Raw(alert_digest(&it.what))));
         let known: Vec<Raw> = self.many_by(&KNOWN, keys).await?;
         Ok(wanted
@@ -77,13 +77,13 @@ impl Store {
     pub async fn keep_strays(
         &self,
         rail: &RailId,
-        strays: &[StrayReport],
+        strays: &[UnmatchedContent],
         alerts: &[(TenantId, Alert)],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let mut rows = Columns::new(tables::RAIL_STRAY.row_columns(), strays.len());
-        for StrayReport { what, owner } in strays {
+        for UnmatchedContent { what, owner } in strays {
             (rail, Raw(alert_digest(what)), what, now, *owner).put(&keys, &mut rows)?;
         }
         let mut raised = Columns::new(tables::ALERT.row_columns(), alerts.len());
@@ -99,11 +99,18 @@ impl Store {
 
     /// The latest unmatched reports of all rails that are about the tenant's payments, or of which
     /// it is not known whose they are about.
-    pub async fn strays(&self, tenant: TenantId, limit: usize) -> Result<Vec<Stray>, StoreError> {
+    pub async fn strays(
+        &self,
+        tenant: TenantId,
+        limit: usize,
+    ) -> Result<Vec<UnmatchedReport>, StoreError> {
         let strays: Vec<(RailId, Raw, String, Timestamp, Option<TenantId>)> =
             self.many(&NEWEST, (tenant, most(limit))).await?;
-        let stray =
-            |(rail, _, what, at, owner)| Stray { at, rail, report: StrayReport { what, owner } };
+        let stray = |(rail, _, what, at, owner)| UnmatchedReport {
+            at,
+            rail,
+            report: UnmatchedContent { what, owner },
+        };
         Ok(strays.into_iter().map(stray).collect())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
-use domain::deposit::{Deposit, DepositState, Pot};
+use domain::deposit::{Deposit, DepositBucket, DepositState};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, RequestMoney};
 use domain::risk::{Assessment, Velocity};
@@ -143,7 +143,7 @@ impl Store {
             return Ok(found);
         }
         let wanted = requests.iter().map(|request| (tenant, request.id));
-        let sums: Vec<(PaymentRequestId, DepositState, Pot, StableCoin, i64)> =
+        let sums: Vec<(PaymentRequestId, DepositState, DepositBucket, StableCoin, i64)> =
             self.many_by(&MONEY, wanted).await?;
         for (request, state, pot, coin, minor) in sums {
             found.entry(request).or_default().add((state, pot), coin, minor);

@@ -8,7 +8,7 @@ use domain::order::Order;
 use domain::payment::Payment;
 use domain::quote::Quote;
 use domain::rail::RailId;
-use domain::sender_limit::{Spendings, Tally};
+use domain::sender_limit::{UsageByRail, UsageKey};
 
 use crate::error::StoreError;
 use crate::load::{IDEMPOTENCY, SPENT};
@@ -88,19 +88,19 @@ impl Store {
 
     /// Senders' usage by rail; an unused rail has no entry. An empty question reads nothing. Before
     /// the binding decision, the batch reads the same under the tenant's lock.
-    pub async fn spendings(
+    pub async fn usage_by_rail(
         &self,
         tenant: TenantId,
-        asked: Vec<Tally>,
-    ) -> Result<Spendings, StoreError> {
+        asked: Vec<UsageKey>,
+    ) -> Result<UsageByRail, StoreError> {
         if asked.is_empty() {
-            return Ok(Spendings::new());
+            return Ok(UsageByRail::new());
         }
-        let asked: Vec<(TenantId, Tally)> =
-            asked.into_iter().map(|tally| (tenant, tally)).collect();
+        let asked: Vec<(TenantId, UsageKey)> =
+            asked.into_iter().map(|usage_key| (tenant, usage_key)).collect();
         let usages: Vec<rows::attempt::Usage> =
             self.many_by(&SPENT, asked.iter().map(rows::attempt::tally_key)).await?;
-        Ok(usages.into_iter().map(|((_, tally), spent)| (tally.rail, spent)).collect())
+        Ok(usages.into_iter().map(|((_, usage_key), spent)| (usage_key.rail, spent)).collect())
     }
 
     /// A payment with its order and its quote.

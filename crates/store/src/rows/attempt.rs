@@ -5,7 +5,7 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::rail::RailId;
-use domain::sender_limit::{Sender, Spent, Tally, Window};
+use domain::sender_limit::{Sender, SenderUsage, UsageKey, Window};
 use domain::time::Timestamp;
 
 use super::Keys;
@@ -57,26 +57,26 @@ fn references(attempt: &Attempt) -> Vec<&str> {
 }
 
 /// A usage query, as answered by [`SPENT`](crate::load::SPENT), with its answer.
-pub(crate) type Usage = ((TenantId, Tally), Spent);
+pub(crate) type Usage = ((TenantId, UsageKey), SenderUsage);
 
 /// The key of a usage query.
 pub(crate) fn tally_key(
-    (tenant, tally): &(TenantId, Tally),
+    (tenant, usage_key): &(TenantId, UsageKey),
 ) -> (TenantId, Sender, &RailId, Timestamp, Timestamp, Timestamp) {
-    let Window { day, month, end } = tally.window;
-    (*tenant, tally.sender, &tally.rail, day, month, end)
+    let Window { day, month, end } = usage_key.window;
+    (*tenant, usage_key.sender, &usage_key.rail, day, month, end)
 }
 
-impl Get for Tally {
-    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Tally, StoreError> {
+impl Get for UsageKey {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<UsageKey, StoreError> {
         let (sender, rail, day, month, end) = Get::get(fields, keys)?;
-        Ok(Tally { rail, sender, window: Window { day, month, end } })
+        Ok(UsageKey { rail, sender, window: Window { day, month, end } })
     }
 }
 
-impl Get for Spent {
-    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Spent, StoreError> {
+impl Get for SenderUsage {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<SenderUsage, StoreError> {
         let (day, month) = Get::get(fields, keys)?;
-        Ok(Spent { day, month })
+        Ok(SenderUsage { day, month })
     }
 }

@@ -1,7 +1,7 @@
 //! Audit log entries, ends of chains and signed checkpoints as rows. None of their ids are mapped:
 //! they are hashed, and verifiers of the hashes do not have the id key.
 
-use domain::audit::{Deed, Entry, Head, Note, Via};
+use domain::audit::{AuditContext, Entry, Head, Note, Via};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 
@@ -21,7 +21,7 @@ record! {
             request_id: Option<String> = it.deed.request_id, hash: [u8; 32],
         }
     } => {
-        let deed = Deed { via, who, role, behalf, second, why, request_id };
+        let deed = AuditContext { via, who, role, behalf, second, why, request_id };
         Entry { tenant, seq, at, deed, note: Note { action, kind, subject, before, after }, hash }
     }
 }

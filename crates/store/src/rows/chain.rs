@@ -1,7 +1,7 @@
 //! Chain data as rows: watched vaults, signers, logs of vaults, unsupported tokens, alerts.
 
 use domain::chain::{Address, BlockHash, ChainNumber, KeyRole, TxHash};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::currency::StableCoin;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
@@ -94,7 +94,7 @@ record! {
             number as block_number: u64 = it.place.number, tx: TxHash, ordinal: u32, coin: StableCoin,
             minor as amount: i64,
         }
-    } => VaultLog { chain, place: Place { number, block }, log_index, tx, ordinal, vault, coin, minor }
+    } => VaultLog { chain, place: BlockRef { number, block }, log_index, tx, ordinal, vault, coin, minor }
 }
 
 record! {
@@ -109,7 +109,7 @@ record! {
         }
     } => {
         let vault = Watched { address, tenant, chain: vault_chain, wallet, request, submission: None };
-        let place = Place { number, block };
+        let place = BlockRef { number, block };
         UnsupportedAsset { chain, vault, token, from, value: value.0, place, tx, ordinal, at }
     }
 }

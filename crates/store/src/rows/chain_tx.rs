@@ -2,7 +2,7 @@
 //! broadcast.
 
 use domain::chain::{Address, ChainNumber, Fees, KeyRole, TxHash};
-use domain::chain_tx::{ChainTx, Mined, Place, TxAttempt, TxState};
+use domain::chain_tx::{BlockRef, ChainTx, Mined, TxAttempt, TxState};
 use domain::ids::{ChainTxId, IntentId, TenantId};
 use domain::time::Timestamp;
 
@@ -10,7 +10,7 @@ use super::column::Digits;
 use super::record::record;
 use super::stored::{Stored, stored_struct};
 
-stored_struct! { Mined as MinedDoc { place: Place, attempt: i32, succeeded: bool, failed: Vec<IntentId> } }
+stored_struct! { Mined as MinedDoc { place: BlockRef, attempt: i32, succeeded: bool, failed: Vec<IntentId> } }
 // The signed attempts are separate rows.
 record! {
     CHAIN_TX = "chain_tx" of it: ChainTx {

@@ -14,7 +14,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::delivery::DeliveryState;
-use domain::deposit::{DepositKind, DepositState, Pot};
+use domain::deposit::{DepositBucket, DepositKind, DepositState};
 use domain::event::EventKind;
 use domain::exchange::ExchangeState;
 use domain::ids::{
@@ -241,7 +241,7 @@ names! {
     KeyRole "role",
     KycLevel "kyc level",
     PaymentState "payment state",
-    Pot "pot",
+    DepositBucket "pot",
     QuoteState "quote state",
     RecallReason "recall reason",
     RecallState "recall state",

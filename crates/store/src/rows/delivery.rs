@@ -13,7 +13,7 @@ use super::Keys;
 use super::column::Made;
 use super::record::record;
 use crate::error::StoreError;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::working_set::ReceiverRow;
 
 /// An event's aggregate from its two columns.
@@ -47,16 +47,20 @@ const BODY: &str = "delivery_attempt.body";
 
 /// Seals or opens the body of an attempt. One event has many attempts: the number is part of the
 /// seal's associated data.
-fn in_place<T>(it: (TenantId, EventId, i32), keys: &Keys, run: impl FnOnce(Place<'_>) -> T) -> T {
+fn in_place<T>(
+    it: (TenantId, EventId, i32),
+    keys: &Keys,
+    run: impl FnOnce(AssociatedData<'_>) -> T,
+) -> T {
     let (tenant, event, number) = it;
     let mut row = [0; 20];
     row[..16].copy_from_slice(keys.stored(event.0).as_bytes());
     row[16..].copy_from_slice(&number.to_be_bytes());
-    run(Place { tenant, column: BODY, row: &row })
+    run(AssociatedData { tenant, column: BODY, row: &row })
 }
 
 fn sealed_body(it: &DeliveryAttempt, keys: &Keys) -> Made<Vec<u8>> {
-    let seal = |place: Place<'_>| keys.vault.seal(place, it.body.as_bytes());
+    let seal = |place: AssociatedData<'_>| keys.vault.seal(place, it.body.as_bytes());
     Made(in_place((it.tenant, it.event, it.number), keys, seal))
 }
 

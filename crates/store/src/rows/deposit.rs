@@ -1,9 +1,11 @@
 //! Deposits as rows. The sender and the risk assessment are sealed.
 
 use domain::chain::{Address, ChainNumber, TxHash};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::currency::StableCoin;
-use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, Refund, ReviewVerdict};
+use domain::deposit::{
+    Decision, Deposit, DepositBucket, DepositKind, DepositState, Refund, ReviewVerdict,
+};
 use domain::ids::{DepositId, IntentId, PaymentRequestId, TenantId, TransferId, WalletId};
 use domain::payment_request::SenderDetails;
 use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
@@ -33,7 +35,7 @@ record! {
             chain: ChainNumber, wallet: WalletId, request: Option<PaymentRequestId>,
             submission: Option<u32>, coin: StableCoin, minor as amount: i64, tx: TxHash, ordinal: u32, seen_at: Timestamp,
         }
-        Changed { state: DepositState, pot: Pot, credited_at: Option<Timestamp> }
+        Changed { state: DepositState, pot: DepositBucket, credited_at: Option<Timestamp> }
         Guard { version: i64 }
     } computed {
         Changed {
@@ -45,7 +47,7 @@ record! {
     } document of tenant, id {
         from: Address,
         to: Address,
-        place: Option<Place>,
+        place: Option<BlockRef>,
         lost_at: Option<u64>,
         paid_at: Timestamp,
         sender: SenderDetails,

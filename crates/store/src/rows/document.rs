@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::Keys;
 use crate::error::StoreError;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 
 /// The only format so far.
 const FORM: u8 = 1;
@@ -32,7 +32,7 @@ pub(crate) fn seal<D: Document>(
 ) -> Result<Vec<u8>, StoreError> {
     let mut plain = Zeroizing::new(vec![FORM]);
     D::write(whole, &mut plain).map_err(|error| unreadable(D::COLUMN, &error))?;
-    Ok(keys.vault.seal(Place { tenant, column: D::COLUMN, row }, &plain))
+    Ok(keys.vault.seal(AssociatedData { tenant, column: D::COLUMN, row }, &plain))
 }
 
 /// Opens the document of the row with this stored key.
@@ -42,7 +42,7 @@ pub(crate) fn open<D: Document>(
     row: &[u8],
     keys: &Keys,
 ) -> Result<D, StoreError> {
-    let plain = keys.vault.open(Place { tenant, column: D::COLUMN, row }, sealed)?;
+    let plain = keys.vault.open(AssociatedData { tenant, column: D::COLUMN, row }, sealed)?;
     let Some((&FORM, json)) = plain.split_first() else {
         return Err(StoreError::Corrupt(format!("{}: unknown format", D::COLUMN)));
     };

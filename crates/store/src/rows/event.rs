@@ -2,7 +2,7 @@
 
 use domain::event::{Event, EventKind};
 use domain::ids::{EventId, TenantId};
-use domain::payment::{PaymentState, Standing};
+use domain::payment::{PaymentSnapshot, PaymentState};
 use domain::recall::RecallState;
 use domain::time::Timestamp;
 use uuid::Uuid;
@@ -27,7 +27,7 @@ record! {
         let standing = match (state, state_at) {
             (None, None) => None,
             (Some(state), Some(state_at)) => {
-                Some(Standing { state, state_at, msg, bank_reference, recall: recall_state })
+                Some(PaymentSnapshot { state, state_at, msg, bank_reference, recall: recall_state })
             }
             _ => return Err(StoreError::Corrupt("an event's state is incomplete".to_owned())),
         };

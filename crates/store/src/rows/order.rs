@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::Keys;
 use super::column::{Get, Made, Put as _, Raw, Written};
 use crate::error::StoreError;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 use crate::sql::{Columns, Fields};
 
 struct OrderDocument<'a>(&'a Order);
@@ -109,8 +109,8 @@ impl Visitor<'_> for FieldSeed {
     }
 }
 
-fn place(tenant: TenantId, stored: &Uuid) -> Place<'_> {
-    Place { tenant, column: "payment_order.document", row: stored.as_bytes() }
+fn place(tenant: TenantId, stored: &Uuid) -> AssociatedData<'_> {
+    AssociatedData { tenant, column: "payment_order.document", row: stored.as_bytes() }
 }
 
 pub(crate) fn write(

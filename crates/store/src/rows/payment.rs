@@ -4,7 +4,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::ids::{AttemptId, PaymentId, QuoteId, RecallId, TenantId, TransferId};
 use domain::money::Money;
-use domain::payment::{Payment, PaymentState, ReviewState, Standing};
+use domain::payment::{Payment, PaymentSnapshot, PaymentState, ReviewState};
 use domain::recall::RecallState;
 use domain::screening::Screened;
 use domain::time::Timestamp;
@@ -45,7 +45,7 @@ record! {
             id, tenant, country, quote, external_id, amount: Money::new(amount, local),
             base: Money::new(base, base_currency), charge: charge(coin, charged, premium, cost),
             remainder: Money::new(remainder, local), hold, accepted_at,
-            standing: Standing { state, state_at, msg, bank_reference, recall: recall_state }, version, review,
+            standing: PaymentSnapshot { state, state_at, msg, bank_reference, recall: recall_state }, version, review,
             screened: Screened { score, evidence, list_version, stale }, unclear_since, settled_at, attempt, recall,
         }
     }

@@ -14,7 +14,7 @@ use super::column::Made;
 use super::record::record;
 use super::{Keys, charge, coin_of};
 use crate::error::StoreError;
-use crate::sealed::Place;
+use crate::sealed::AssociatedData;
 
 /// The account and branch of a quote.
 #[derive(Default, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ struct Bound {
     branch: Option<String>,
 }
 
-fn place(tenant: TenantId, stored: &Uuid) -> Place<'_> {
-    Place { tenant, column: "quote.bound", row: stored.as_bytes() }
+fn place(tenant: TenantId, stored: &Uuid) -> AssociatedData<'_> {
+    AssociatedData { tenant, column: "quote.bound", row: stored.as_bytes() }
 }
 
 fn sealed(it: &Quote, keys: &Keys) -> Result<Option<Made<Vec<u8>>>, StoreError> {

@@ -2,7 +2,7 @@
 //! that a change of the domain requires a decision about the stored form.
 
 use domain::chain::{Address, BlockHash, Fees, KeyRole, TxHash, Word};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{DepositState, ReviewVerdict};
@@ -200,7 +200,7 @@ names! {
 
 stored_struct! { Money as MoneyDoc { minor: i64, currency: Currency } }
 stored_struct! { Fees as FeesDoc { max_fee: u128, max_priority_fee: u128 } }
-stored_struct! { Place as PlaceDoc { number: u64, block: BlockHash } }
+stored_struct! { BlockRef as PlaceDoc { number: u64, block: BlockHash } }
 
 /// Bytes as lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ use domain::payment::{Discrepancy, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
 use domain::quote::Quote;
 use domain::recall::Recall;
-use domain::sender_limit::{Spent, Tally};
+use domain::sender_limit::{SenderUsage, UsageKey};
 use domain::sweep::Sweep;
 use domain::time::Timestamp;
 use domain::wallet::{KycLevel, Wallet};
@@ -127,7 +127,7 @@ working_set! {
     attempts: Table<(TenantId, AttemptId), Attempt>,
     recalls: Table<(TenantId, RecallId), Recall>,
     /// Senders' usage at the start of the batch; [`WorkingSet::spent`] adds the batch's own.
-    spendings: Table<(TenantId, Tally), Spent>,
+    usage_by_rail: Table<(TenantId, UsageKey), SenderUsage>,
     /// The payment of an external_id.
     external_ids: Table<(TenantId, String), PaymentId>,
     accounts: Table<(TenantId, AccountCode), Account>,
@@ -232,7 +232,7 @@ impl WorkingSet {
     }
 
     /// Adds a user's action to the tenant's audit log. The command's need includes the log's end.
-    pub fn note(&mut self, tenant: TenantId, deed: audit::Deed, note: audit::Note) {
+    pub fn note(&mut self, tenant: TenantId, deed: audit::AuditContext, note: audit::Note) {
         let mut head = self.audit_heads.get(&tenant).copied().unwrap_or_default();
         self.audit_entries.add(head.append(tenant, self.now, deed, note));
         self.audit_heads.put(tenant, head);
@@ -263,11 +263,13 @@ impl WorkingSet {
 
     /// A sender's usage of a rail, including the attempts that this batch began or ended. The
     /// command's need includes the usage.
-    pub fn spent(&self, tenant: TenantId, tally: &Tally) -> Spent {
-        let before = self.spendings.get(&(tenant, tally.clone())).copied().unwrap_or_default();
+    pub fn spent(&self, tenant: TenantId, usage_key: &UsageKey) -> SenderUsage {
+        let before =
+            self.usage_by_rail.get(&(tenant, usage_key.clone())).copied().unwrap_or_default();
         let of_tenant = self.attempts.changes().filter(|((owner, _), ..)| *owner == tenant);
         of_tenant.fold(before, |spent, (_, old, new)| {
-            spent + tally.share(new) - old.map_or(Spent::default(), |old| tally.share(old))
+            spent + usage_key.share(new)
+                - old.map_or(SenderUsage::default(), |old| usage_key.share(old))
         })
     }
 

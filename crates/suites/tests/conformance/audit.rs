@@ -1,6 +1,6 @@
 //! The audit log: one entry per action, in the commit of the action; lists.
 
-use domain::audit::{ChainFault, Deed, Entry, Facts, INSTALLATION, Note, Via};
+use domain::audit::{AuditContext, ChainFault, Entry, Facts, INSTALLATION, Note, Via};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
@@ -40,8 +40,10 @@ async fn whole(world: &World) {
 
 pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let (store, op) =
-        (&world.store, Deed::new(Via::Console, "amal").with_role("admin").of_request("r-1"));
+    let (store, op) = (
+        &world.store,
+        AuditContext::new(Via::Console, "amal").with_role("admin").of_request("r-1"),
+    );
     store.insert_key(&key(tenant, "k"), &op).await.expect("added");
     store.rotate_key("k", SecretString::from("bmV3"), Span::hours(1), &op).await.expect("rotated");
     store.suspend_key("k", true, &op).await.expect("suspended");
@@ -50,7 +52,7 @@ pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
     store.revoke_key("k", op.clone().because("it leaked")).await.expect("revoked");
     store.set_tenant_policy(tenant, &policy(), &op).await.expect("set");
     store
-        .note_deed(INSTALLATION, &op, Note::new("session.begin", "user", "amal"))
+        .append_audit(INSTALLATION, &op, Note::new("session.begin", "user", "amal"))
         .await
         .expect("noted");
     let entries = world.audited(tenant).await;
@@ -71,7 +73,7 @@ pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
     let revoked = &entries[1];
     assert_eq!((&revoked.note.kind[..], &revoked.note.subject[..]), ("access_key", "k"));
     assert_eq!(revoked.deed, op.because("it leaked"));
-    assert_eq!(entries[7].deed, Deed::new(Via::Program, "test"));
+    assert_eq!(entries[7].deed, AuditContext::new(Via::Program, "test"));
     assert_eq!(
         actions(&world.audited(INSTALLATION).await),
         ["session.begin"],
@@ -134,7 +136,7 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
     need.audits.insert((tenant, ()));
     let note =
         |n: i64| Note::new("review.approve", "payment", n).after(Facts::new().number("n", n));
-    let op = || Deed::new(Via::Api, "demobank-test_wallet-Q1T9sVb0");
+    let op = || AuditContext::new(Via::Api, "demobank-test_wallet-Q1T9sVb0");
     let two = |ws: &mut store::working_set::WorkingSet| {
         ws.note(tenant, op(), note(1));
         ws.keep();
@@ -158,8 +160,8 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
 
 pub async fn concurrent_writers_append_in_order(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let writers =
-        (0..40).map(|n| world.store.note_deed(tenant, "op", Note::new("alert.close", "alert", n)));
+    let writers = (0..40)
+        .map(|n| world.store.append_audit(tenant, "op", Note::new("alert.close", "alert", n)));
     for done in join_all(writers).await {
         done.expect("noted");
     }
@@ -173,7 +175,7 @@ pub async fn concurrent_writers_append_in_order(world: World) {
 
 pub async fn entries_are_filtered_and_paged(world: World) {
     let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
-    let by = |who: &str| Deed::new(Via::Cli, who);
+    let by = |who: &str| AuditContext::new(Via::Cli, who);
     let mut times = Vec::new();
     for (tenant, deed, action, subject) in [
         (one, by("root").on_behalf_of("ayesha").together_with("omar"), "order.resolve", "o-1"),
@@ -185,7 +187,7 @@ pub async fn entries_are_filtered_and_paged(world: World) {
         times.push(world.now().await);
         world
             .store
-            .note_deed(tenant, deed, Note::new(action, "thing", subject))
+            .append_audit(tenant, deed, Note::new(action, "thing", subject))
             .await
             .expect("noted");
     }
@@ -257,10 +259,10 @@ pub async fn entries_are_found_by_number_thing_and_request(world: World) {
     for (tenant, request, subject) in
         [(one, "r-1", "k-1"), (one, "r-2", "k-1"), (one, "r-2", "k-2"), (two, "r-2", "k-1")]
     {
-        let deed = Deed::new(Via::Console, "amal").of_request(request);
+        let deed = AuditContext::new(Via::Console, "amal").of_request(request);
         world
             .store
-            .note_deed(tenant, deed, Note::new("key.rotate", "access_key", subject))
+            .append_audit(tenant, deed, Note::new("key.rotate", "access_key", subject))
             .await
             .expect("noted");
     }
@@ -309,7 +311,7 @@ pub async fn entries_of_older_versions_are_chained(world: World) {
         (entry.at, &entry.note.action[..], &entry.note.subject[..]),
         (Timestamp(7), "key.revoke", "k-1")
     );
-    assert_eq!(entry.deed, Deed::new(Via::Cli, "root").because("it leaked"));
+    assert_eq!(entry.deed, AuditContext::new(Via::Cli, "root").because("it leaked"));
     assert_eq!(world.sql("DELETE FROM admin_log").await, Some(Ok(0)), "it is in the chain now");
     whole(&world).await;
     world.sql("DELETE FROM audit_head WHERE seq = 0").await.expect("beside").expect("the tenant's");

@@ -1,6 +1,6 @@
 //! Users' work on cases: notes, and who decides until when.
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::case_file::{CASE_FILES_MAX, CaseFile, FileKind};
 use domain::ids::TenantId;
 use domain::time::Span;
@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::world::World;
 
-fn by(user: &str) -> Deed {
-    Deed::new(Via::Console, user)
+fn by(user: &str) -> AuditContext {
+    AuditContext::new(Via::Console, user)
 }
 
 pub async fn notes_are_added_and_sealed(world: World) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::audit::{Deed, INSTALLATION};
+use domain::audit::{AuditContext, INSTALLATION};
 use domain::chain::{Address, Block, BlockHash, ChainNumber, TxHash};
 use domain::chain_tx::{IntentState, Mined, TxState};
 use domain::currency::StableCoin;
@@ -37,7 +37,7 @@ fn block(number: u64, fork: u64) -> Block {
 }
 
 fn log(number: u64, log_index: u32, vault: Address, minor: i64) -> VaultLog {
-    let place = domain::chain_tx::Place { number, block: block(number, 0).hash };
+    let place = domain::chain_tx::BlockRef { number, block: block(number, 0).hash };
     let (tx, coin) = (TxHash(word(number)), StableCoin::Usdc);
     VaultLog { chain: CHAIN, place, log_index, tx, ordinal: log_index, vault, coin, minor }
 }
@@ -120,7 +120,7 @@ pub async fn old_headers_go_and_logs_stay(world: World) {
     let headers = world.store.chain_headers(CHAIN, usize::MAX).await.expect("read");
     let kept: Vec<u64> = headers.iter().map(|it| it.number).collect();
     assert_eq!(kept, [last, last - 1, 3 * HEADER_EVERY], "few for a long time");
-    let place = domain::chain_tx::Place { number: 10, block: block(10, 0).hash };
+    let place = domain::chain_tx::BlockRef { number: 10, block: block(10, 0).hash };
     assert_eq!(world.store.places_below(CHAIN, 11, 9).await, Ok(vec![place]));
     assert_eq!(world.store.places_below(CHAIN, 10, 9).await, Ok(Vec::new()));
 }
@@ -196,7 +196,7 @@ pub async fn token_states_are_stored(world: World) {
         assert_eq!(world.store.token_states().await, Ok(vec![token]));
     }
     let accept = async |seen: TokenState| {
-        world.store.accept_token_code(&seen, Deed::from("amal").because("audited")).await
+        world.store.accept_token_code(&seen, AuditContext::from("amal").because("audited")).await
     };
     let older = accept(TokenState { at_block: 8, ..token }).await;
     assert!(
@@ -380,12 +380,12 @@ pub async fn alerts_stay_open_until_closed(world: World) {
     assert_eq!(world.store.alerts(other, 9).await, Ok(Vec::new()));
     world
         .store
-        .close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up"))
+        .close_alert(tenant, &alert("low"), AuditContext::from("amal").because("topped up"))
         .await
         .expect("closed");
     let again = world
         .store
-        .close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up"))
+        .close_alert(tenant, &alert("low"), AuditContext::from("amal").because("topped up"))
         .await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     let noted = world.audited(tenant).await.remove(0);

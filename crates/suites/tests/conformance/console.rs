@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
+use domain::approval::{Approval, ApprovalState, ApprovalUser, Change, ProposedAction};
 use domain::audit::{self, Via};
 use domain::identity::Subject;
 use domain::ids::{TenantId, UserId};
@@ -93,7 +93,7 @@ pub async fn a_session_is_valid_until_its_user_is_disabled(world: World) {
         totp,
         subject: None,
         now: START,
-        by: audit::Deed::new(Via::Console, "ayesha"),
+        by: audit::AuditContext::new(Via::Console, "ayesha"),
     };
     let secret = SecretBox::new(Box::new([9; 20]));
     world.store.begin_session(&session(1, Stage::Enrol, Some(secret)), None).await.expect("begun");
@@ -201,7 +201,7 @@ pub async fn a_user_signs_in_one_way_and_is_bound_once(world: World) {
         totp: None,
         subject: Some(&bound),
         now: START,
-        by: audit::Deed::new(Via::Console, "ayesha"),
+        by: audit::AuditContext::new(Via::Console, "ayesha"),
     };
     store.begin_session(&session, None).await.expect("begun");
     let row = store.session([5; 32]).await.expect("read").expect("there");
@@ -311,17 +311,17 @@ pub async fn failed_tries_wait_longer_and_longer(world: World) {
     }
 }
 
-pub fn who(user: &StoredUser) -> Person {
-    Person { id: user.user.id, login: user.user.login.clone() }
+pub fn who(user: &StoredUser) -> ApprovalUser {
+    ApprovalUser { id: user.user.id, login: user.user.login.clone() }
 }
 
 pub async fn proposed(
     world: &World,
     tenant: TenantId,
-    maker: &Person,
+    maker: &ApprovalUser,
     url: &str,
 ) -> Result<Approval, StoreError> {
-    let deed = Deed::SetWebhookUrl { url: url.to_owned() };
+    let deed = ProposedAction::SetWebhookUrl { url: url.to_owned() };
     let changes = [Change { what: "url".to_owned(), before: String::new(), after: url.to_owned() }];
     let (tenant, lifetime) = (Some(tenant), Span::days(7));
     let new =
@@ -374,7 +374,7 @@ pub async fn a_maker_withdraws_their_own_proposal(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (maker, other) = (
         who(&person(&world, "ayesha").await),
-        Person { id: UserId(uuid::Uuid::new_v4()), login: "x".into() },
+        ApprovalUser { id: UserId(uuid::Uuid::new_v4()), login: "x".into() },
     );
     let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
     assert!(world.store.withdraw(&approval, &other, "test").await.is_err());

@@ -6,7 +6,7 @@ use domain::chain::Address;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
-use domain::deposit::{Deposit, DepositState, Pot};
+use domain::deposit::{Deposit, DepositBucket, DepositState};
 use domain::ids::{EventId, IntentId, PaymentId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
@@ -324,17 +324,18 @@ pub async fn accepted_payments_are_counted_over_a_period(world: World) {
         found
     };
     let (start, end) = (made[0].0.accepted_at, last.accepted_at + Span(1));
-    let of = |(payment, took, state): &(Payment, Option<Span>, PaymentState)| store::Tally {
-        country: Country::Pak,
-        slice: usize::try_from((payment.accepted_at - start).0 / slice.0).expect("later"),
-        state: *state,
-        took: *took,
-        count: 1,
-        amount: payment.amount,
-        charge: payment.charge.amount,
-    };
-    let all: Vec<store::Tally> = made.iter().map(of).collect();
-    let of_all = |tallies: &[store::Tally]| store::Tallies {
+    let of =
+        |(payment, took, state): &(Payment, Option<Span>, PaymentState)| store::OverviewCount {
+            country: Country::Pak,
+            slice: usize::try_from((payment.accepted_at - start).0 / slice.0).expect("later"),
+            state: *state,
+            took: *took,
+            count: 1,
+            amount: payment.amount,
+            charge: payment.charge.amount,
+        };
+    let all: Vec<store::OverviewCount> = made.iter().map(of).collect();
+    let of_all = |tallies: &[store::OverviewCount]| store::Tallies {
         shortened: Vec::new(),
         tallies: tallies.into(),
     };
@@ -625,7 +626,7 @@ pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {
     assert_eq!((unreleased.count, unreleased.amount.minor), (1, deposit.minor));
     assert!(world.store.unreleased(foreign()).await.expect("read").is_empty());
     let mut failed = Vec::new();
-    for (number, pot) in [(8, Pot::Escrow), (9, Pot::Nowhere)] {
+    for (number, pot) in [(8, DepositBucket::Escrow), (9, DepositBucket::Nowhere)] {
         let change = |it: &mut Deposit| (it.state, it.pot) = (DepositState::Failed, pot);
         failed.push(world.deposit(&wallet, Some(&request), number, change).await);
     }

@@ -1,7 +1,7 @@
 //! Approved proposals: which ones are left to execute, their results, and that nothing changes
 //! except what was reviewed.
 
-use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
+use domain::approval::{Approval, ApprovalState, ApprovalUser, Change, ProposedAction};
 use domain::audit::{self, Via};
 use domain::ids::TenantId;
 use domain::time::Span;
@@ -12,7 +12,7 @@ use store::{NewApproval, StoreError};
 use crate::console::{person, proposed, who};
 use crate::world::{World, policy};
 
-async fn two(world: &World) -> (Person, Person) {
+async fn two(world: &World) -> (ApprovalUser, ApprovalUser) {
     (who(&person(world, "ayesha").await), who(&person(world, "omar").await))
 }
 
@@ -53,8 +53,11 @@ pub async fn proposals_are_listed_by_scope(world: World) {
     let (maker, _) = two(&world).await;
     let (one, other) = (world.tenant("one", 0).await, world.tenant("other", 0).await);
     let chain = domain::chain::ChainNumber::FIRST;
-    let deed =
-        Deed::AcceptCoinCode { chain, coin: domain::currency::StableCoin::Usdc, at_block: 7 };
+    let deed = ProposedAction::AcceptCoinCode {
+        chain,
+        coin: domain::currency::StableCoin::Usdc,
+        at_block: 7,
+    };
     let changes: [Change; 0] = [];
     let (why, lifetime) = ("published", Span::days(7));
     let ours =
@@ -83,7 +86,7 @@ pub async fn an_end_is_in_the_audit_log(world: World) {
         let approval =
             proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
         world.store.decide(&approval, true, &checker, "", "test").await.expect("approved");
-        let by = audit::Deed::new(Via::Console, "omar")
+        let by = audit::AuditContext::new(Via::Console, "omar")
             .together_with("ayesha")
             .of_request(approval.request_id());
         assert_eq!(
@@ -115,7 +118,7 @@ pub async fn executed_proposals_are_found_in_the_audit_log(world: World) {
         world.store.is_carried_out(&approval, &tenant.to_string()).await.expect("read")
     };
     assert!(!done(tenant).await, "approved, not done");
-    let by = audit::Deed::new(Via::Console, "omar").of_request(approval.request_id());
+    let by = audit::AuditContext::new(Via::Console, "omar").of_request(approval.request_id());
     let stale = world
         .store
         .set_webhook_url_as_seen(tenant, "https://x.example", "https://b.example", &by)

@@ -12,7 +12,7 @@ use domain::rail::RailId;
 use domain::rail_ids::ReportIds;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{Lacking, PageTaken, RailFindings, SentMessage, StrayReport};
+use store::{Lacking, PageTaken, RailFindings, SentMessage, UnmatchedContent};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -461,7 +461,7 @@ pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
 pub async fn unmatched_reports_are_kept_once(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let other = world.tenant("otherbank", 1_000_000_000).await;
-    let owned = |what: &str, owner| StrayReport { what: what.to_owned(), owner };
+    let owned = |what: &str, owner| UnmatchedContent { what: what.to_owned(), owner };
     let strays = [owned("pain.002 B-1: one", None), owned("pain.002 B-1: two", Some(tenant))];
     let store = &world.store;
     assert_eq!(store.new_strays(&rail(), &strays).await.as_deref(), Ok(&strays[..]));

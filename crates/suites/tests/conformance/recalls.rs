@@ -8,7 +8,7 @@ use domain::ids::{RecallId, TenantId};
 use domain::money::Money;
 use domain::payment::Payment;
 use domain::policy::{RailConfig, RailKind};
-use domain::rail::{About, BankReport, RailId, RailStatus, RecallAnswer, Said};
+use domain::rail::{About, BankReport, RailId, RailStatus, RecallAnswer, ReportContent};
 use domain::rail_ids::{ReportIds, Unmatched};
 use domain::rail_text::CharacterSet;
 use domain::recall::{self, NewRecall, Recall, RecallReason, RecallState};
@@ -165,7 +165,7 @@ pub async fn a_recall_is_known_by_its_message(world: World) {
     let recall = requested(&world, &payment).await;
     let about = |message: String| {
         let ids = ReportIds { message: Some(message), ..ReportIds::of_attempt(attempt) };
-        let said = Said { source: "pain.002 B-1".to_owned(), ..said(RailStatus::Settled) };
+        let said = ReportContent { source: "pain.002 B-1".to_owned(), ..said(RailStatus::Settled) };
         (ids.clone(), BankReport { about: About::One(ids), said })
     };
     for (message, status) in [
@@ -202,8 +202,8 @@ pub async fn a_recall_is_known_by_its_message(world: World) {
     assert_eq!(message, Ok(Some("0123456789abcdef01234567-1".to_owned())), "not the recall's");
 }
 
-fn said(status: RailStatus) -> Said {
-    Said {
+fn said(status: RailStatus) -> ReportContent {
+    ReportContent {
         status,
         reasons: Vec::new(),
         info: None,

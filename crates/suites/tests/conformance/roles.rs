@@ -29,7 +29,7 @@ async fn roles(world: World) {
     as_app.payment(tenant, Some("e-1")).await;
     as_app
         .store
-        .note_deed(tenant, "op", Note::new("key.create", "access_key", "k"))
+        .append_audit(tenant, "op", Note::new("key.create", "access_key", "k"))
         .await
         .expect("noted");
     let signer = as_app.store.audit_signer(None).await.expect("a key");

@@ -6,7 +6,7 @@ use domain::decision::IdSource;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::rail::RailId;
-use domain::sender_limit::{Sender, Spent, Tally, Window};
+use domain::sender_limit::{Sender, SenderUsage, UsageKey, Window};
 use domain::time::{Span, Timestamp};
 use store::need::Need;
 use store::working_set::WorkingSet;
@@ -14,17 +14,17 @@ use store::working_set::WorkingSet;
 use crate::world::{START, World, tenant_need};
 
 /// The usage of a sender and rail in the month before `START` and on its last day.
-fn tally(tenant: TenantId, sender: &str, rail: &str) -> Tally {
+fn usage_key(tenant: TenantId, sender: &str, rail: &str) -> UsageKey {
     let window = Window {
         day: START - Span::hours(10),
         month: START - Span::days(20),
         end: START + Span::hours(14),
     };
-    Tally { rail: RailId::new(rail), sender: Sender::of_customer(tenant, sender), window }
+    UsageKey { rail: RailId::new(rail), sender: Sender::of_customer(tenant, sender), window }
 }
 
 fn attempt(
-    tally: &Tally,
+    usage_key: &UsageKey,
     tenant: TenantId,
     (state, minor, at): (AttemptState, i64, Timestamp),
     ids: &mut dyn IdSource,
@@ -35,11 +35,11 @@ fn attempt(
         tenant,
         payment: PaymentId(id),
         number: 1,
-        rail: tally.rail.clone(),
+        rail: usage_key.rail.clone(),
         state,
         amount: Money::new(minor, Currency::Egp),
         charges: 0,
-        sender: Some(tally.sender),
+        sender: Some(usage_key.sender),
         created_at: at,
         state_at: at,
         reason: None,
@@ -51,9 +51,9 @@ fn attempt(
     }
 }
 
-fn need(tenant: TenantId, tallies: &[&Tally]) -> Need {
+fn need(tenant: TenantId, usage_keys: &[&UsageKey]) -> Need {
     let mut need = tenant_need(tenant);
-    need.spendings.extend(tallies.iter().map(|tally| (tenant, (*tally).clone())));
+    need.usage_by_rail.extend(usage_keys.iter().map(|usage_key| (tenant, (*usage_key).clone())));
     need
 }
 
@@ -70,7 +70,7 @@ pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
         Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled,
     };
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
-    let mine = tally(tenant, "C-1", "egy-ipn");
+    let mine = usage_key(tenant, "C-1", "egy-ipn");
     let mut ids = world.store.ids();
     let today = mine.window.day;
     let mut attempts = Vec::new();
@@ -88,7 +88,7 @@ pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
     ] {
         attempts.push(attempt(&mine, tenant, (state, minor, at), ids.as_mut()));
     }
-    let neighbours = [tally(tenant, "C-2", "egy-ipn"), tally(tenant, "C-1", "egy-ach")];
+    let neighbours = [usage_key(tenant, "C-2", "egy-ipn"), usage_key(tenant, "C-1", "egy-ach")];
     for neighbour in &neighbours {
         attempts.push(attempt(neighbour, tenant, (Settled, 5, today), ids.as_mut()));
     }
@@ -98,18 +98,22 @@ pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
     // The same digest at another tenant is a different customer.
     save(&world, other, &[attempt(&mine, other, (Settled, 3, today), ids.as_mut())]).await;
 
-    let expected = Spent { day: 111, month: 11_111 };
-    let five = Spent { day: 5, month: 5 };
-    let nobody = tally(tenant, "C-3", "egy-ipn");
+    let expected = SenderUsage { day: 111, month: 11_111 };
+    let five = SenderUsage { day: 5, month: 5 };
+    let nobody = usage_key(tenant, "C-3", "egy-ipn");
     let asked = vec![mine.clone(), neighbours[1].clone()];
-    let read = world.store.spendings(tenant, asked).await.expect("read");
+    let read = world.store.usage_by_rail(tenant, asked).await.expect("read");
     assert_eq!(read, [(RailId::new("egy-ipn"), expected), (RailId::new("egy-ach"), five)].into());
-    assert!(world.store.spendings(tenant, Vec::new()).await.expect("nothing to read").is_empty());
-    assert!(world.store.spendings(tenant, vec![nobody.clone()]).await.expect("read").is_empty());
+    assert!(
+        world.store.usage_by_rail(tenant, Vec::new()).await.expect("nothing to read").is_empty()
+    );
+    assert!(
+        world.store.usage_by_rail(tenant, vec![nobody.clone()]).await.expect("read").is_empty()
+    );
     let all = [&mine, &neighbours[0], &neighbours[1], &nobody];
     let found = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-        let spent = all.map(|tally| ws.spent(tenant, tally));
-        assert_eq!(spent, [expected, five, five, Spent::default()]);
+        let spent = all.map(|usage_key| ws.spent(tenant, usage_key));
+        assert_eq!(spent, [expected, five, five, SenderUsage::default()]);
     };
     world.execute(&need(tenant, &all), found).await.expect("done");
     let stored = world.store.attempts(tenant, attempts[0].payment).await.expect("read");
@@ -118,7 +122,7 @@ pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
 
 pub async fn usage_begun_and_returned_in_a_batch_is_counted(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let mine = tally(tenant, "C-1", "egy-ipn");
+    let mine = usage_key(tenant, "C-1", "egy-ipn");
     let mut ids = world.store.ids();
     let before = attempt(&mine, tenant, (AttemptState::Sending, 40, START), ids.as_mut());
     save(&world, tenant, std::slice::from_ref(&before)).await;
@@ -144,15 +148,15 @@ pub async fn usage_begun_and_returned_in_a_batch_is_counted(world: World) {
         assert_eq!(spent(ws), 5, "a rejection returns the headroom");
     };
     world.execute(&need, decide).await.expect("saved");
-    let read = world.store.spendings(tenant, vec![mine.clone()]).await.expect("read");
-    assert_eq!(read[&mine.rail], Spent { day: 5, month: 5 });
+    let read = world.store.usage_by_rail(tenant, vec![mine.clone()]).await.expect("read");
+    assert_eq!(read[&mine.rail], SenderUsage { day: 5, month: 5 });
 }
 
 /// The tenant's lock serializes its batches: the second one sees what the first one began.
 pub async fn concurrent_batches_share_one_limit(world: World) {
     const MOST: i64 = 100;
     let tenant = world.tenant("demobank", 0).await;
-    let mine = tally(tenant, "C-1", "egy-ipn");
+    let mine = usage_key(tenant, "C-1", "egy-ipn");
     let try_one = || async {
         let decide = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
             if ws.spent(tenant, &mine).day + 40 <= MOST {
@@ -164,6 +168,6 @@ pub async fn concurrent_batches_share_one_limit(world: World) {
         world.execute(&need(tenant, &[&mine]), decide).await.expect("done");
     };
     futures_util::future::join_all((0..6).map(|_| try_one())).await;
-    let read = world.store.spendings(tenant, vec![mine.clone()]).await.expect("read");
+    let read = world.store.usage_by_rail(tenant, vec![mine.clone()]).await.expect("read");
     assert_eq!(read[&mine.rail].day, 80);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::audit::{Deed, Facts, Note, Via};
+use domain::audit::{AuditContext, Facts, Note, Via};
 use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -215,7 +215,7 @@ pub async fn references_are_those_of_the_tenant(world: World) {
 pub async fn references_of_fundings_are_those_of_their_audit_entries(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let other = world.tenant("otherbank", 0).await;
-    let by = Deed::new(Via::Cli, "root");
+    let by = AuditContext::new(Via::Cli, "root");
     let chain = ChainNumber(2);
     let booked = [
         ("prefund.top_up", Funding::TopUp, "TREASURY-2041"),
@@ -229,7 +229,7 @@ pub async fn references_of_fundings_are_those_of_their_audit_entries(world: Worl
     for (action, funding, reference) in booked {
         let after = Facts::new().text("available", "1.00").text("reference", reference);
         let note = Note::new(action, "tenant", tenant).after(after);
-        world.store.note_deed(tenant, &by, note).await.expect("noted");
+        world.store.append_audit(tenant, &by, note).await.expect("noted");
         // A transfer of the same commit.
         let at = world.audited(tenant).await[0].at.to_millis();
         subjects.insert(funding_subject(funding, tenant, reference), (at, reference));
@@ -241,7 +241,7 @@ pub async fn references_of_fundings_are_those_of_their_audit_entries(world: Worl
         ("prefund.top_up", Facts::new().text("available", "2.00")),
     ] {
         let note = Note::new(action, "tenant", tenant).after(facts);
-        world.store.note_deed(tenant, &by, note).await.expect("noted");
+        world.store.append_audit(tenant, &by, note).await.expect("noted");
     }
     let unknown = funding_subject(Funding::TopUp, tenant, "T-1");
     let now = world.now().await;

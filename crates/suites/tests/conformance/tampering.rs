@@ -28,7 +28,7 @@ async fn chain(world: World) -> Option<Chain> {
     for n in 2..=ENTRIES {
         world
             .store
-            .note_deed(tenant, "op", Note::new("key.create", "access_key", n))
+            .append_audit(tenant, "op", Note::new("key.create", "access_key", n))
             .await
             .expect("noted");
         if n == ENTRIES - 1 {

@@ -3,7 +3,7 @@
 use domain::chain::{Address, ChainNumber};
 use domain::currency::StableCoin;
 use domain::decision::IdSource;
-use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, ReviewVerdict};
+use domain::deposit::{Decision, Deposit, DepositBucket, DepositKind, DepositState, ReviewVerdict};
 use domain::exchange::ExchangeState;
 use domain::ids::{DepositId, TenantId};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
@@ -31,13 +31,13 @@ pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
     let (one, two, none) =
         (world.request(&wallet).await, world.request(&wallet).await, world.request(&wallet).await);
     for (number, request, state, pot) in [
-        (1, &one, DepositState::Completed, Pot::Wallet),
-        (2, &one, DepositState::Completed, Pot::Wallet),
-        (3, &one, DepositState::Rejected, Pot::Escrow),
-        (4, &one, DepositState::Seen, Pot::Nowhere),
-        (5, &one, DepositState::Failed, Pot::Nowhere),
-        (6, &two, DepositState::InReview, Pot::Escrow),
-        (8, &two, DepositState::Failed, Pot::Escrow),
+        (1, &one, DepositState::Completed, DepositBucket::Wallet),
+        (2, &one, DepositState::Completed, DepositBucket::Wallet),
+        (3, &one, DepositState::Rejected, DepositBucket::Escrow),
+        (4, &one, DepositState::Seen, DepositBucket::Nowhere),
+        (5, &one, DepositState::Failed, DepositBucket::Nowhere),
+        (6, &two, DepositState::InReview, DepositBucket::Escrow),
+        (8, &two, DepositState::Failed, DepositBucket::Escrow),
     ] {
         world.deposit(&wallet, Some(request), number, |it| (it.state, it.pot) = (state, pot)).await;
     }
@@ -223,7 +223,7 @@ async fn counted(
     world
         .deposit(wallet, None, number, |it| {
             it.seen_at = it.seen_at - ago;
-            (it.credited_at, it.state, it.pot) = (Some(it.seen_at), state, Pot::Escrow);
+            (it.credited_at, it.state, it.pot) = (Some(it.seen_at), state, DepositBucket::Escrow);
         })
         .await
 }
@@ -431,11 +431,12 @@ pub async fn permitted_differences_of_chain_and_books_are_summed_up(world: World
         world.deposit(&wallet, Some(&request), number, |it| it.state = state).await;
     }
     world.deposit(&wallet, Some(&request), 4, |it| it.state = DepositState::Refunding).await;
-    let completed = |it: &mut Deposit| (it.state, it.pot) = (DepositState::Completed, Pot::Wallet);
+    let completed =
+        |it: &mut Deposit| (it.state, it.pot) = (DepositState::Completed, DepositBucket::Wallet);
     world.deposit(&wallet, Some(&request), 5, completed).await;
     world
         .deposit(&wallet, None, 6, |it| {
-            (it.state, it.pot) = (DepositState::InReview, Pot::Suspense)
+            (it.state, it.pot) = (DepositState::InReview, DepositBucket::Suspense)
         })
         .await;
     let back = world.exchange(&wallet, |it| it.state = ExchangeState::Returning).await;

@@ -10,7 +10,7 @@ use domain::chain_tx::{Intent, IntentState, Mined, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
-use domain::deposit::{Decision, DepositState, Pot, ReviewVerdict};
+use domain::deposit::{Decision, DepositBucket, DepositState, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure, Recredit};
 use domain::ids::{
     AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, RefundToId, SweepId,
@@ -254,7 +254,8 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
     };
     (full.state, full.state_at, full.back_to) =
         (DepositState::Refunding, at, Some(DepositState::Rejected));
-    (full.pot, full.hold, full.credited_at) = (Pot::Escrow, Some(TransferId(ids.next())), Some(at));
+    (full.pot, full.hold, full.credited_at) =
+        (DepositBucket::Escrow, Some(TransferId(ids.next())), Some(at));
     (full.disputed, full.concern, full.spoiled) = (true, Some(ReasonCode::WrongAsset), true);
     (full.is_dust, full.riders) = (true, vec![DepositId(ids.next())]);
     full.assessment = Some(assessment(at));

@@ -2,12 +2,12 @@
 
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{Address, BlockHash, ChainNumber, Fees, KeyRole, Movement, Plan, TxHash, Word};
-use domain::chain_tx::{ChainTx, Intent, IntentState, Place, TxAttempt, TxState};
+use domain::chain_tx::{BlockRef, ChainTx, Intent, IntentState, TxAttempt, TxState};
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
-use domain::deposit::{Deposit, DepositState, Pot, Refund};
+use domain::deposit::{Deposit, DepositBucket, DepositState, Refund};
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate};
 use domain::ids::{
     ChainTxId, ExchangeId, IntentId, PaymentRequestId, SenderInfoId, TenantId, TransferId, WalletId,
@@ -35,8 +35,8 @@ pub fn word(number: u64) -> [u8; 32] {
     vault::hash(&[&number.to_be_bytes()]).0
 }
 
-pub fn place(number: u64) -> Place {
-    Place { number, block: BlockHash(word(number)) }
+pub fn place(number: u64) -> BlockRef {
+    BlockRef { number, block: BlockHash(word(number)) }
 }
 
 pub fn customer(name: &str) -> Customer {
@@ -196,7 +196,7 @@ pub fn deposit(
         state: DepositState::Seen,
         state_at: now,
         back_to: None,
-        pot: Pot::Nowhere,
+        pot: DepositBucket::Nowhere,
         hold: None,
         credited_at: None,
         disputed: false,

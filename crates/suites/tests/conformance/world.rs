@@ -18,7 +18,7 @@ use domain::order::Order;
 use domain::payment::accept::{Submission, accept};
 use domain::payment::{Effects, Payment};
 use domain::policy::TenantPolicy;
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::quote::{Charge, Offer, Quote, QuoteState};
 use domain::screening::Screened;
 use domain::time::{Span, Timestamp};
@@ -42,7 +42,7 @@ impl Clock for HandClock {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.load(Ordering::SeqCst))
     }
-    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 }

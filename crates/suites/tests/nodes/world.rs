@@ -16,18 +16,18 @@ use domain::order::{Order, example};
 use domain::payment::Payment;
 use domain::payment::accept::{Refusal, Submission};
 use domain::policy::{Corridors, TenantPolicy};
-use domain::ports::{Answer, Clock, Mid, NameScreen, RateBook};
+use domain::ports::{BoxFuture, Clock, Mid, NameScreen, RateBook};
 use domain::quote::{Charge, Offer, Quote};
 use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use engine::batcher::{Engine, fresh_id};
 use engine::command::{Action, Command, Idempotency, Outcome, Refused};
+use engine::context::Tuning;
 use engine::error::EngineError;
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::switches::Switches;
-use engine::world::Tuning;
 use secrecy::SecretBox;
 use store::need::IdempotencyKey;
 use store::options::{FaultAction, FaultPoint, Faults};
@@ -57,7 +57,7 @@ impl Clock for HandClock {
         Timestamp(self.0.load(Ordering::SeqCst))
     }
 
-    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 }
@@ -247,7 +247,7 @@ pub struct Node {
 impl Node {
     fn new(store: &Store) -> Node {
         let clock = Arc::new(HandClock(AtomicI64::new(START.0)));
-        let world = engine::world::World {
+        let world = engine::context::EngineContext {
             corridors: Arc::new(Corridors {
                 corridors: BTreeMap::new(),
                 rails: Vec::new(),

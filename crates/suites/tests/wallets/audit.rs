@@ -1,6 +1,6 @@
 //! Users' actions are in the tenant's audit log, once, in the commit of the action.
 
-use domain::audit::{Deed, Entry, Via};
+use domain::audit::{AuditContext, Entry, Via};
 use domain::chain::Address;
 use domain::deposit::{DepositState, ReviewVerdict};
 use domain::wallet::{BlockOrder, BlockReason, TriggeredBy};
@@ -27,7 +27,7 @@ fn each_decision_on_a_deposit_is_recorded() {
         let request = world.request(&wallet, COIN).await;
         let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
         world.work().await;
-        let officer = Deed::new(Via::Console, "amal")
+        let officer = AuditContext::new(Via::Console, "amal")
             .with_role("compliance")
             .because("a near miss")
             .of_request("r-7");
@@ -47,7 +47,7 @@ fn each_decision_on_a_deposit_is_recorded() {
         let again = world.wallets.decide_review(&world.caller(), asked, None).await;
         assert!(matches!(again, Err(Denied::Refused(_))), "{again:?}");
         let proposer =
-            Deed::new(Via::Cli, "root").on_behalf_of("ayesha").because("asked for by mail");
+            AuditContext::new(Via::Cli, "root").on_behalf_of("ayesha").because("asked for by mail");
         let to = Address([3; 20]);
         let proposed = world
             .wallets
@@ -82,7 +82,7 @@ fn an_approval_records_the_screening_that_it_rests_on() {
         let request = world.request(&wallet, COIN).await;
         let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
         world.work().await;
-        let by = Deed::from("officer-1").because("another birth date");
+        let by = AuditContext::from("officer-1").because("another birth date");
         let verdict = ReviewVerdict::Approve;
         let asked = ReviewAsked { deposit: deposit.id, seen: None, verdict, by };
         let decided = world.wallets.decide_review(&world.caller(), asked, None).await;
@@ -104,7 +104,7 @@ fn a_user_who_cancels_a_request_is_recorded() {
         let (one, other) = (world.request(&wallet, COIN).await, world.request(&wallet, COIN).await);
         world.wallets.cancel_request(&world.caller(), one.id, None).await.expect("active");
         assert_eq!(entries(&world).await, [], "the bank's own system is not a user");
-        let by = Deed::new(Via::Console, "amal")
+        let by = AuditContext::new(Via::Console, "amal")
             .with_role("operator")
             .because("asked twice")
             .of_request("r-8");

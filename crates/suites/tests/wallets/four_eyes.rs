@@ -1,7 +1,7 @@
 //! What two users agree on applies to the state that they reviewed, once, even if a node crashes.
 
-use domain::approval::{Approval, ApprovalState, Deed};
-use domain::attempt::{Attempt, AttemptState, Doubt};
+use domain::approval::{Approval, ApprovalState, ProposedAction};
+use domain::attempt::{Attempt, AttemptState, UnresolvedAttempt};
 use domain::audit;
 use domain::chain::{Address, ChainNumber};
 use domain::currency::{Currency, StableCoin};
@@ -15,7 +15,7 @@ use domain::time::Span;
 use domain::user::{Role, Scope, User};
 use domain::wallet::{BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
 use engine::command::Refused;
-use engine::console::{Denied, NewUser, Person, Proposal, deed_of};
+use engine::console::{ApprovalUser, Denied, NewUser, Proposal, audit_context_of};
 use engine::payments::AuditFilter;
 use engine::wallets;
 use store::need::Need;
@@ -39,20 +39,20 @@ async fn person(world: &World, login: &str) -> User {
     world.store.user_by_login(login).await.expect("read").expect("there").user
 }
 
-async fn propose(world: &World, deed: Deed) -> Result<ApprovalId, Denied> {
+async fn propose(world: &World, deed: ProposedAction) -> Result<ApprovalId, Denied> {
     propose_of(world, Some(TENANT), deed).await
 }
 
 async fn propose_of(
     world: &World,
     tenant: Option<TenantId>,
-    deed: Deed,
+    deed: ProposedAction,
 ) -> Result<ApprovalId, Denied> {
     let maker = match world.store.user_by_login("ayesha").await.expect("read") {
         Some(found) => found.user,
         None => person(world, "ayesha").await,
     };
-    let by = audit::Deed::from("test");
+    let by = audit::AuditContext::from("test");
     world.desk.propose(Proposal { tenant, deed, maker, why: "cleared".to_owned(), by }).await
 }
 
@@ -60,7 +60,7 @@ async fn propose_of(
 async fn approved(world: &World, id: ApprovalId) -> Approval {
     let omar = person(world, "omar").await;
     let approval = found(world, id).await;
-    let checker = Person { id: omar.id, login: omar.login };
+    let checker = ApprovalUser { id: omar.id, login: omar.login };
     world.store.decide(&approval, true, &checker, "", "test").await.expect("approved");
     found(world, id).await
 }
@@ -90,9 +90,9 @@ async fn block(world: &World, wallet: &Wallet) -> Wallet {
     world.wallets.block(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made
 }
 
-fn unblocking(wallet: &Wallet) -> Deed {
+fn unblocking(wallet: &Wallet) -> ProposedAction {
     let blocked_at = wallet.block.as_ref().expect("blocked").at;
-    Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: None }
+    ProposedAction::UnblockWallet { wallet: wallet.id, blocked_at, reason: None }
 }
 
 #[test]
@@ -111,7 +111,8 @@ fn new_code_of_a_token_is_accepted_on_the_reviewed_chain() {
             let states = world.store.token_states().await.expect("read");
             states.iter().map(|state| state.code_changed).collect::<Vec<_>>()
         };
-        let accept = |chain| Deed::AcceptCoinCode { chain, coin: StableCoin::Usdc, at_block: 7 };
+        let accept =
+            |chain| ProposedAction::AcceptCoinCode { chain, coin: StableCoin::Usdc, at_block: 7 };
         // One proposal for each chain.
         let mut ids = Vec::new();
         for chain in chains {
@@ -121,7 +122,7 @@ fn new_code_of_a_token_is_accepted_on_the_reviewed_chain() {
         let unknown = propose_of(&world, None, accept(ChainNumber(3))).await;
         assert!(matches!(unknown, Err(Denied::NoChange)), "{unknown:?}");
         let decide = async |id| {
-            let by = audit::Deed::from("omar");
+            let by = audit::AuditContext::from("omar");
             world.desk.decide(id, true, &omar, by).await.expect("decided").state
         };
         assert_eq!(decide(ids[1]).await, ApprovalState::Done);
@@ -147,8 +148,11 @@ fn an_unreviewed_block_is_not_lifted() {
         let early = propose(&world, unblocking(&blocked)).await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         let omar = person(&world, "omar").await;
-        let decided =
-            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided = world
+            .desk
+            .decide(id, true, &omar, audit::AuditContext::from("omar"))
+            .await
+            .expect("decided");
         assert_eq!(
             (decided.state, decided.outcome.as_str()),
             (ApprovalState::Failed, "it has changed since it was reviewed")
@@ -159,8 +163,11 @@ fn an_unreviewed_block_is_not_lifted() {
             ["approval.failed", "approval.approve", "approval.propose"]
         );
         let id = propose(&world, unblocking(&other)).await.expect("proposed");
-        let decided =
-            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided = world
+            .desk
+            .decide(id, true, &omar, audit::AuditContext::from("omar"))
+            .await
+            .expect("decided");
         assert_eq!(decided.state, ApprovalState::Done);
         assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
         assert_eq!(noted(&world, id).await[0], "approval.done");
@@ -179,10 +186,11 @@ fn a_proposal_whose_maker_lost_the_role_or_the_tenant_is_not_approved() {
             let change = UserChange::Access { roles: [role].into(), scope, version: maker.version };
             let now = world.clock.now();
             world.store.change_user(&maker.user, &change, now, "test").await.expect("changed");
-            let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await;
+            let decided =
+                world.desk.decide(id, true, &omar, audit::AuditContext::from("omar")).await;
             assert!(matches!(decided, Err(Denied::Refused(_))), "{decided:?}");
         }
-        let by = audit::Deed::from("omar");
+        let by = audit::AuditContext::from("omar");
         let decided = world.desk.decide(id, false, &omar, by).await.expect("rejected");
         assert_eq!(decided.state, ApprovalState::Rejected);
         assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked);
@@ -195,10 +203,10 @@ fn an_approval_is_retried_once_its_executor_must_have_ended() {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
         let approval = approved(&world, id).await;
-        let again = || world.desk.carry_out_again(&approval, audit::Deed::from("sara"));
+        let again = || world.desk.execute_again(&approval, audit::AuditContext::from("sara"));
         let early = again().await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
-        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        assert_eq!(world.desk.execute_rest().await.expect("read"), 0);
         assert_eq!(
             world.wallet_now(blocked.id).await.state,
             WalletState::Blocked,
@@ -255,8 +263,8 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
     order
 }
 
-fn resolving(order: &ExchangeOrder, became: impl Into<Finding>) -> Deed {
-    Deed::ResolveOrder {
+fn resolving(order: &ExchangeOrder, became: impl Into<Finding>) -> ProposedAction {
+    ProposedAction::ResolveOrder {
         order: order.id,
         doubt: order.doubt().expect("in doubt"),
         became: became.into(),
@@ -272,8 +280,8 @@ fn an_unreviewed_attempt_is_not_resolved() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let doubt = order.doubt().expect("in doubt");
-        let earlier = Doubt { since: doubt.since - Span::mins(5), ..doubt };
-        let another = Doubt { attempt: AttemptId(Uuid::new_v4()), ..doubt };
+        let earlier = UnresolvedAttempt { since: doubt.since - Span::mins(5), ..doubt };
+        let another = UnresolvedAttempt { attempt: AttemptId(Uuid::new_v4()), ..doubt };
         for seen in [earlier, another] {
             let resolved = world
                 .wallets
@@ -290,7 +298,7 @@ fn an_unreviewed_attempt_is_not_resolved() {
                 matches!(resolved, Err(wallets::Denied::Refused(Refused::NotAsSeen))),
                 "{resolved:?}"
             );
-            let deed = Deed::ResolveOrder {
+            let deed = ProposedAction::ResolveOrder {
                 order: order.id,
                 doubt: seen,
                 became: RailStatus::Accepted.into(),
@@ -317,8 +325,11 @@ fn a_return_less_charges_is_resolved_as_proposed_and_booked() {
         assert_eq!(line("status").as_deref(), Some("returned"));
         assert_eq!(line("kept by the bank").as_deref(), Some("250.00 PKR"));
         let omar = person(&world, "omar").await;
-        let decided =
-            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided = world
+            .desk
+            .decide(id, true, &omar, audit::AuditContext::from("omar"))
+            .await
+            .expect("decided");
         assert_eq!(decided.state, ApprovalState::Done, "{}", decided.outcome);
         assert_eq!(orders::now(&world, &order).await.state, ExchangeState::Returning);
         let attempt = attempt_of(&world, &order).await;
@@ -338,8 +349,11 @@ fn the_reference_of_a_resolved_payout_is_the_orders() {
         let became = Finding { reference: reference.clone(), ..RailStatus::Settled.into() };
         let id = propose(&world, resolving(&order, became)).await.expect("proposed");
         let omar = person(&world, "omar").await;
-        let decided =
-            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided = world
+            .desk
+            .decide(id, true, &omar, audit::AuditContext::from("omar"))
+            .await
+            .expect("decided");
         assert_eq!(decided.state, ApprovalState::Done, "{}", decided.outcome);
         let settled = orders::now(&world, &order).await;
         assert_eq!(
@@ -356,7 +370,7 @@ fn an_action_of_a_node_that_crashed_before_recording_it_counts_as_executed() {
         let order = in_doubt(&world).await;
         let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
         let approval = approved(&world, id).await;
-        let (doubt, by) = (order.doubt().expect("in doubt"), deed_of(&approval));
+        let (doubt, by) = (order.doubt().expect("in doubt"), audit_context_of(&approval));
         // The command is committed; its sender crashed.
         world
             .wallets
@@ -389,7 +403,7 @@ fn an_action_of_a_node_that_crashed_before_recording_it_counts_as_executed() {
             .await;
         assert!(matches!(again, Err(wallets::Denied::Refused(_))), "{again:?}");
         world.clock.pass(Span::days(4));
-        assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
+        assert_eq!(world.desk.execute_rest().await.expect("read"), 0);
         assert_eq!(
             found(&world, id).await.state,
             ApprovalState::Done,
@@ -421,7 +435,7 @@ fn another_users_action_does_not_execute_the_approval() {
             .await
             .expect("resolved");
         world.clock.pass(Span::mins(1));
-        world.desk.carry_out_rest().await.expect("read");
+        world.desk.execute_rest().await.expect("read");
         assert_eq!(found(&world, id).await.state, ApprovalState::Failed);
     });
 }
@@ -435,15 +449,18 @@ fn an_unreviewed_hold_is_not_lifted() {
         world.work().await;
         let held = world.deposit_now(deposit.id).await;
         assert_eq!(held.state, DepositState::LegalHold);
-        let deed = |since| Deed::LiftHold { deposit: held.id, held_since: since };
+        let deed = |since| ProposedAction::LiftHold { deposit: held.id, held_since: since };
         let early = propose(&world, deed(held.state_at - Span::secs(1))).await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         let id = propose(&world, deed(held.state_at)).await.expect("proposed");
         assert!(matches!(propose(&world, deed(held.state_at)).await, Err(Denied::Proposed)));
         assert_eq!(world.deposit_now(held.id).await, held, "one user alone changes nothing");
         let omar = person(&world, "omar").await;
-        let decided =
-            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided = world
+            .desk
+            .decide(id, true, &omar, audit::AuditContext::from("omar"))
+            .await
+            .expect("decided");
         assert_eq!(
             (decided.state, world.deposit_now(held.id).await.state),
             (ApprovalState::Done, DepositState::Rejected)
@@ -459,13 +476,13 @@ fn a_withheld_order_is_released_once_by_two_unless_it_was_decided_or_is_listed_n
     with(Setup::default(), async |world| {
         let (wallet, caller) = (world.wallet().await, world.caller());
         world.fund(&wallet, 100 * COIN).await;
-        let release = |order: &ExchangeOrder| Deed::ReleaseOrder {
+        let release = |order: &ExchangeOrder| ProposedAction::ReleaseOrder {
             order: order.id,
             version: Some(order.version),
         };
         let (maker, omar) = (person(&world, "ayesha").await, person(&world, "omar").await);
         let decide = async |id, by: &User| {
-            world.desk.decide(id, true, by, audit::Deed::from(&by.login[..])).await
+            world.desk.decide(id, true, by, audit::AuditContext::from(&by.login[..])).await
         };
         let clean = orders::made(&world, &wallet, COIN).await;
         let early = propose(&world, release(&clean)).await;

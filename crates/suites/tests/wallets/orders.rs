@@ -4,7 +4,7 @@
 use std::future::ready;
 use std::sync::atomic::Ordering;
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::currency::Currency;
 use domain::exchange::{
     BankAccount, ExchangeOrder, ExchangeState, Fate, NewOrder, OrderFailure, OrderRefusal,
@@ -12,10 +12,10 @@ use domain::exchange::{
 };
 use domain::ids::{ExchangeId, PaymentId, TransferId};
 use domain::money::Money;
-use domain::ports::{Answer, Rail};
+use domain::ports::{BoxFuture, Rail};
 use domain::rail::{
-    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RailStatus, Reports,
-    Said, Submission,
+    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RailStatus,
+    ReportContent, Reports, Submission,
 };
 use domain::rail_ids::ReportIds;
 use domain::screening::Screened;
@@ -207,7 +207,7 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
             );
             let alerts = async || world.store.alerts(TENANT, 9).await.expect("read").len();
             assert_eq!(alerts().await, 1);
-            let by = Deed::new(Via::Console, "amal")
+            let by = AuditContext::new(Via::Console, "amal")
                 .with_role("compliance")
                 .because("a near miss")
                 .of_request("r-7");
@@ -298,19 +298,19 @@ impl Rail for Reporting {
     fn id(&self) -> &RailId {
         &self.0
     }
-    fn submit<'a>(&'a self, _: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, _: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         Box::pin(ready(Vec::new()))
     }
-    fn inquire<'a>(&'a self, _: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, _: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         Box::pin(ready(Vec::new()))
     }
-    fn collect<'a>(&'a self, _: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, _: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         Box::pin(ready(Ok(Reports::default())))
     }
 }
 
-pub fn said(status: RailStatus, amount: Option<Money>) -> Said {
-    Said {
+pub fn said(status: RailStatus, amount: Option<Money>) -> ReportContent {
+    ReportContent {
         status,
         reasons: Vec::new(),
         info: None,

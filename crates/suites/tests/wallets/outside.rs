@@ -12,8 +12,8 @@ use domain::chain::{
 use domain::currency::Currency;
 use domain::ids::TenantId;
 use domain::ports::{
-    AddressScreen, Answer, Bid, Chain, ChainSigner, Clock, Contracts, Controller, Mid, NameScreen,
-    RateBook, RateTerms, Receiver,
+    AddressScreen, Bid, BoxFuture, Chain, ChainSigner, Clock, Contracts, Controller, Mid,
+    NameScreen, RateBook, RateTerms, Receiver,
 };
 use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
@@ -22,7 +22,7 @@ use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 /// Tests start at 2026-11-21T06:57:48Z.
 pub const START: Timestamp = Timestamp(1_795_244_268_000_000);
 
-fn ready<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
@@ -52,7 +52,7 @@ impl Clock for HandClock {
         Timestamp(self.now.fetch_add(self.each_look.load(Ordering::SeqCst), Ordering::SeqCst))
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         let now = self.now.clone();
         Box::pin(async move {
             now.fetch_max(until.0, Ordering::SeqCst);
@@ -95,11 +95,11 @@ pub struct QuietChain {
     /// Whether nodes hide what the controllers executed.
     pub hides_executions: AtomicBool,
     /// What happens once, before the next answer about a block.
-    pub before_block: Mutex<Option<Answer<'static, ()>>>,
+    pub before_block: Mutex<Option<BoxFuture<'static, ()>>>,
 }
 
 impl QuietChain {
-    fn answer<'a, T: Send + 'a>(&self, value: T) -> Answer<'a, Result<T, ChainFault>> {
+    fn answer<'a, T: Send + 'a>(&self, value: T) -> BoxFuture<'a, Result<T, ChainFault>> {
         if self.silent.load(Ordering::SeqCst) {
             return ready(Err(ChainFault::Unreachable("silent".to_owned())));
         }
@@ -133,16 +133,16 @@ impl QuietChain {
 }
 
 impl Chain for QuietChain {
-    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+    fn head(&self) -> BoxFuture<'_, Result<u64, ChainFault>> {
         self.answer(self.latest().number)
     }
-    fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
+    fn heads(&self) -> BoxFuture<'_, Result<Heads, ChainFault>> {
         if self.hides_heads.load(Ordering::SeqCst) {
             return ready(Err(ChainFault::Unreachable("no heads".to_owned())));
         }
         self.answer(Heads { latest: self.latest(), safe: None, finalized: None })
     }
-    fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+    fn block(&self, at: BlockAt) -> BoxFuture<'_, Result<Option<Block>, ChainFault>> {
         let before = self.before_block.lock().expect("not poisoned").take();
         Box::pin(async move {
             if let Some(before) = before {
@@ -163,7 +163,7 @@ impl Chain for QuietChain {
         &'a self,
         hash: BlockHash,
         _: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.answer(self.logs_where(|log| log.block == hash))
     }
     fn logs_in<'a>(
@@ -171,14 +171,14 @@ impl Chain for QuietChain {
         from: u64,
         to: u64,
         _: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.answer(self.logs_where(|log| (from..=to).contains(&log.block_number)))
     }
     fn agreed_block(
         &self,
         number: u64,
         hash: BlockHash,
-    ) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Option<Block>, ChainFault>> {
         let there = self.at(u8::try_from(number).expect("a low chain"));
         self.answer(Some(Block { hash, ..there }))
     }
@@ -186,7 +186,7 @@ impl Chain for QuietChain {
         &self,
         _: Address,
         intent: Word,
-    ) -> Answer<'_, Result<IntentOnChain, ChainFault>> {
+    ) -> BoxFuture<'_, Result<IntentOnChain, ChainFault>> {
         let state = self.executed.lock().expect("not poisoned").get(&intent).copied();
         self.answer(state.unwrap_or(IntentOnChain::Unknown))
     }
@@ -196,7 +196,7 @@ impl Chain for QuietChain {
         about: Word,
         from: u64,
         to: u64,
-    ) -> Answer<'a, Result<Vec<TxHash>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<TxHash>, ChainFault>> {
         let is_hidden = self.hides_executions.load(Ordering::SeqCst);
         let receipts = self.receipts.lock().expect("not poisoned");
         let is_in = |it: &&Receipt| (from..=to).contains(&it.block_number) && !is_hidden;
@@ -208,30 +208,30 @@ impl Chain for QuietChain {
         &'a self,
         tx: TxHash,
         _: &'a [Address],
-    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Option<Receipt>, ChainFault>> {
         if self.refuses_receipts.load(Ordering::SeqCst) {
             return ready(Err(ChainFault::Unreachable("no receipts".to_owned())));
         }
         self.answer(self.receipts.lock().expect("not poisoned").get(&tx).cloned())
     }
-    fn nonce(&self, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
+    fn nonce(&self, _: Address) -> BoxFuture<'_, Result<u64, ChainFault>> {
         self.answer(0)
     }
-    fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+    fn fees(&self) -> BoxFuture<'_, Result<Fees, ChainFault>> {
         self.fees_asked.fetch_add(1, Ordering::SeqCst);
         let max_fee = u128::from(self.max_fee.load(Ordering::SeqCst).max(2));
         self.answer(Fees { max_fee, max_priority_fee: 1 })
     }
-    fn gas_balance(&self, _: Address) -> Answer<'_, Result<u128, ChainFault>> {
+    fn gas_balance(&self, _: Address) -> BoxFuture<'_, Result<u128, ChainFault>> {
         match self.gas.load(Ordering::SeqCst) {
             0 => self.answer(u128::MAX),
             wei => self.answer(wei.into()),
         }
     }
-    fn data_fee(&self, _: usize) -> Answer<'_, Result<u128, ChainFault>> {
+    fn data_fee(&self, _: usize) -> BoxFuture<'_, Result<u128, ChainFault>> {
         self.answer(self.data_fee.load(Ordering::SeqCst).into())
     }
-    fn token_balance(&self, _: Address, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
+    fn token_balance(&self, _: Address, _: Address) -> BoxFuture<'_, Result<u64, ChainFault>> {
         self.answer(0)
     }
     fn balance_after<'a>(
@@ -239,14 +239,18 @@ impl Chain for QuietChain {
         _: Address,
         _: Address,
         _: &'a Block,
-    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Option<u64>, ChainFault>> {
         self.answer(Some(0))
     }
-    fn is_blacklisted(&self, _: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_blacklisted(
+        &self,
+        _: Address,
+        account: Address,
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         let listed = self.blacklisted.lock().expect("not poisoned").contains(&account);
         self.answer(listed)
     }
-    fn decimals(&self, contract: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+    fn decimals(&self, contract: Address) -> BoxFuture<'_, Result<Option<u64>, ChainFault>> {
         if self.decimals.load(Ordering::SeqCst) == u8::MAX {
             return ready(Err(ChainFault::Reverted { contract, text: "reverted".to_owned() }));
         }
@@ -255,13 +259,13 @@ impl Chain for QuietChain {
             decimals => Some(decimals.into()),
         })
     }
-    fn is_paused(&self, _: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_paused(&self, _: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         self.answer(false)
     }
-    fn is_operator(&self, _: Address, _: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_operator(&self, _: Address, _: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         self.answer(true)
     }
-    fn is_deployed(&self, _: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_deployed(&self, _: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         self.answer(self.deployed.load(Ordering::SeqCst))
     }
     fn simulate<'a>(
@@ -270,7 +274,7 @@ impl Chain for QuietChain {
         _: Address,
         _: Address,
         call: &'a Call,
-    ) -> Answer<'a, Result<Simulated, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Simulated, ChainFault>> {
         let reverts = self.reverts.load(Ordering::SeqCst);
         let known = self.executed.lock().expect("not poisoned");
         let is_used = |it: &Movement| reverts || known.contains_key(&it.intent);
@@ -286,7 +290,7 @@ impl Chain for QuietChain {
             false => Err(ChainFault::Unreachable("nothing is sent here".to_owned())),
         })
     }
-    fn broadcast<'a>(&'a self, _: &'a [u8]) -> Answer<'a, Broadcast> {
+    fn broadcast<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Broadcast> {
         self.broadcasts.fetch_add(1, Ordering::SeqCst);
         ready(Broadcast::Refused("nothing is sent here".to_owned()))
     }
@@ -313,7 +317,7 @@ impl ChainSigner for Keys {
         Ok(Address([0x51; 20]))
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> BoxFuture<'a, Result<Signed, SignFault>> {
         if self.signs.load(Ordering::SeqCst) {
             let nonce = unsigned.nonce.to_be_bytes();
             let mut hash = [0x7a; 32];
@@ -396,7 +400,7 @@ pub struct Bank {
     pub got: Mutex<Vec<Message>>,
     pub answers: Mutex<Vec<DeliveryAnswer>>,
     /// What happens once, while a message is on its way.
-    pub before_answer: Mutex<Option<Answer<'static, ()>>>,
+    pub before_answer: Mutex<Option<BoxFuture<'static, ()>>>,
 }
 
 pub fn answer(result: DeliveryResult) -> DeliveryAnswer {
@@ -434,7 +438,11 @@ impl Bank {
 }
 
 impl Receiver for Bank {
-    fn deliver<'a>(&'a self, _: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer> {
+    fn deliver<'a>(
+        &'a self,
+        _: &'a Endpoint,
+        message: &'a Message,
+    ) -> BoxFuture<'a, DeliveryAnswer> {
         self.got.lock().expect("not poisoned").push(message.clone());
         let said = self.answers.lock().expect("not poisoned").pop();
         let before = self.before_answer.lock().expect("not poisoned").take();

@@ -12,9 +12,9 @@ use domain::payment_request::{
 use domain::risk::ReasonCode;
 use domain::time::Span;
 use engine::command::{Idempotency, Refused};
+use engine::context::NoRate;
 use engine::payments::IdempotencyKey;
 use engine::wallets::{Denied, NewRequestAsked, Page};
-use engine::world::NoRate;
 use uuid::Uuid;
 
 use crate::world::{COIN, OTHER, Setup, TENANT, USDC, World, with};

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::chain::{Address, BlockHash, ChainNumber, IntentKind, Plan};
-use domain::chain_tx::{IntentState, Mined, Place};
+use domain::chain_tx::{BlockRef, IntentState, Mined};
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
@@ -40,7 +40,12 @@ async fn in_review(world: &World) -> Deposit {
 }
 
 fn asked(deposit: DepositId, verdict: ReviewVerdict) -> ReviewAsked {
-    ReviewAsked { deposit, seen: None, verdict, by: Deed::from("officer-1").because("reviewed") }
+    ReviewAsked {
+        deposit,
+        seen: None,
+        verdict,
+        by: AuditContext::from("officer-1").because("reviewed"),
+    }
 }
 
 async fn decide(world: &World, deposit: &Deposit, verdict: ReviewVerdict) -> Deposit {
@@ -269,7 +274,7 @@ fn a_hold_without_a_compliance_key_is_retried_and_an_operator_alerted() {
         let alert = alerts.into_iter().next().expect("the alert").1;
         world
             .store
-            .close_alert(TENANT, &alert, Deed::from("ops").because("the key is on its way"))
+            .close_alert(TENANT, &alert, AuditContext::from("ops").because("the key is on its way"))
             .await
             .expect("open");
         for _ in 0..7 {
@@ -285,7 +290,7 @@ async fn lift(
     deposit: &Deposit,
     seen: Option<Timestamp>,
 ) -> Result<Deposit, Denied> {
-    let by = Deed::from("officer-1")
+    let by = AuditContext::from("officer-1")
         .together_with("officer-2")
         .because("a different person with the same name");
     world
@@ -374,7 +379,7 @@ fn a_lift_counts_holds_again_after_a_new_one() {
             .version;
         decide(&world, &second, ReviewVerdict::LegalHold).await;
         let escrow = EscrowSeen { version: Some(version), others_hold: false };
-        let by = Box::new(Deed::from("officer-1").because("alone in there"));
+        let by = Box::new(AuditContext::from("officer-1").because("alone in there"));
         let action = DepositAction::LiftHold { seen: None, escrow, by, idempotency: None };
         let action = Action::Deposit(DepositRef::of(&first, None), action);
         let told = world.engine.execute(Command { tenant: TENANT, action }).await.expect("decided");
@@ -535,7 +540,7 @@ fn a_release_refused_because_of_a_hold_goes_to_review_and_has_not_failed() {
         world.work().await;
         assert_eq!(world.deposit_now(evil.id).await.state, DepositState::LegalHold);
         let mined = Mined {
-            place: Place { number: 9, block: BlockHash([9; 32]) },
+            place: BlockRef { number: 9, block: BlockHash([9; 32]) },
             attempt: 1,
             succeeded: true,
             failed: vec![release],

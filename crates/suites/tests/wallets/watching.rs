@@ -7,7 +7,7 @@ use domain::chain::{
     Address, Block, BlockHash, ChainLog, ChainNumber, LogEvent, Movement, Plan, Receipt, TxHash,
     Word,
 };
-use domain::chain_tx::{Intent, IntentState, Place};
+use domain::chain_tx::{BlockRef, Intent, IntentState};
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState, VaultLog};
 use domain::ids::{BatchId, IntentId};
@@ -213,7 +213,7 @@ fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
             from: PAYER,
             tx,
             ordinal: 0,
-            place: Place { number: number.into(), block: BlockHash([number; 32]) },
+            place: BlockRef { number: number.into(), block: BlockHash([number; 32]) },
             paid_at: deposit.paid_at,
         };
         let (elsewhere, new) = (found(9, deposit.tx), found(9, TxHash([9; 32])));

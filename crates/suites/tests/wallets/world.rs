@@ -8,7 +8,7 @@ use domain::bank::BankDirectory;
 use domain::chain::{
     Address, BlockHash, ChainConfig, ChainNumber, Depth, ReleaseMin, Token, TxHash,
 };
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
@@ -28,6 +28,7 @@ use engine::batcher::Engine;
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome};
 use engine::console::Console;
+use engine::context::{ChainContext, ChainContexts, Tuning};
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
@@ -35,7 +36,6 @@ use engine::payments::Payments;
 use engine::switches::Switches;
 use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
 use engine::workers::Workers;
-use engine::world::{Tuning, WalletWorld, WalletWorlds};
 use secrecy::SecretBox;
 use store::need::Need;
 use store::working_set::WorkingSet;
@@ -199,7 +199,7 @@ impl World {
         chain.deployed.store(setup.deployed, std::sync::atomic::Ordering::SeqCst);
         let (keys, lists, bank) =
             (Arc::new(Keys::default()), Arc::new(Lists::default()), Arc::new(Bank::default()));
-        let wallet = WalletWorld {
+        let wallet = ChainContext {
             config: Arc::new(chain_config(setup.release_min)),
             chain: chain.clone(),
             signer: keys.clone(),
@@ -212,7 +212,7 @@ impl World {
             sandbox: setup.sandbox,
         };
         let rates = Arc::new(Rates::new(clock.clone()));
-        let world = Arc::new(engine::world::World {
+        let world = Arc::new(engine::context::EngineContext {
             corridors: Arc::new(Corridors {
                 corridors: BTreeMap::from([(Country::Pak, pakistan(setup.weekend_margin_bps))]),
                 rails: setup.rails.clone(),
@@ -226,7 +226,7 @@ impl World {
             rates: rates.clone(),
             screen: lists.clone(),
             rails: BTreeMap::new(),
-            wallet: Some(WalletWorlds::new(wallet, Vec::new())),
+            wallet: Some(ChainContexts::new(wallet, Vec::new())),
             payment_webhooks: None,
             clock: clock.clone(),
             wall_clock: clock.clone(),
@@ -418,7 +418,7 @@ impl World {
         minor: i64,
     ) -> Deposit {
         let number = self.payments.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
-        let place = Place { number: u64::from(number), block: BlockHash([number; 32]) };
+        let place = BlockRef { number: u64::from(number), block: BlockHash([number; 32]) };
         let tx = TxHash([number; 32]);
         let paid_at = self.clock.now();
         let found =

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::{Span, Timestamp};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -40,7 +40,7 @@ impl Clock for SystemClock {
         Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 
-    fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, until: Timestamp) -> BoxFuture<'static, ()> {
         let wait = until - self.now();
         Box::pin(tokio::time::sleep(wait.to_duration()))
     }

@@ -19,7 +19,7 @@ use domain::chain::{
     SigningDomain, Simulated, Token, TransferAt, TxHash, Word,
 };
 use domain::ids::TenantId;
-use domain::ports::{Answer, Chain, Clock};
+use domain::ports::{BoxFuture, Chain, Clock};
 
 use super::bloom::Bloom;
 use super::contracts::EvmContracts;
@@ -90,15 +90,15 @@ impl EvmChain {
 }
 
 impl Chain for EvmChain {
-    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+    fn head(&self) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(self.first(|node| Box::pin(quorum::newest_number(node))))
     }
 
-    fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
+    fn heads(&self) -> BoxFuture<'_, Result<Heads, ChainFault>> {
         Box::pin(self.read_heads())
     }
 
-    fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+    fn block(&self, at: BlockAt) -> BoxFuture<'_, Result<Option<Block>, ChainFault>> {
         Box::pin(self.read_block(at))
     }
 
@@ -106,7 +106,7 @@ impl Chain for EvmChain {
         &'a self,
         block: BlockHash,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(self.logs_of(block, controllers))
     }
 
@@ -115,7 +115,7 @@ impl Chain for EvmChain {
         from: u64,
         to: u64,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(async move {
             let found =
                 self.first(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
@@ -128,7 +128,7 @@ impl Chain for EvmChain {
         from: u64,
         to: u64,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(async move {
             let found = self.last(|node| {
                 Box::pin(async move {
@@ -153,7 +153,7 @@ impl Chain for EvmChain {
         account: Address,
         from: u64,
         to: u64,
-    ) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Vec<u64>, ChainFault>> {
         Box::pin(self.blocks_of_payments(account, from, to))
     }
 
@@ -161,15 +161,15 @@ impl Chain for EvmChain {
         &self,
         number: u64,
         hash: BlockHash,
-    ) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Option<Block>, ChainFault>> {
         Box::pin(self.read_agreed_block(number, hash))
     }
 
-    fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
+    fn is_gone<'a>(&'a self, block: &'a Block) -> BoxFuture<'a, Result<bool, ChainFault>> {
         Box::pin(self.is_replaced(block))
     }
 
-    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> Answer<'a, Result<Sighting, ChainFault>> {
+    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> BoxFuture<'a, Result<Sighting, ChainFault>> {
         Box::pin(self.sighting_of(transfer))
     }
 
@@ -177,7 +177,7 @@ impl Chain for EvmChain {
         &'a self,
         receipt: &'a Receipt,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Sighting, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Sighting, ChainFault>> {
         Box::pin(self.confirmation_of(receipt, controllers))
     }
 
@@ -185,7 +185,7 @@ impl Chain for EvmChain {
         &self,
         controller: Address,
         intent: Word,
-    ) -> Answer<'_, Result<IntentOnChain, ChainFault>> {
+    ) -> BoxFuture<'_, Result<IntentOnChain, ChainFault>> {
         Box::pin(async move { self.read_intent_state(controller, &intent).await })
     }
 
@@ -195,7 +195,7 @@ impl Chain for EvmChain {
         about: Word,
         from: u64,
         to: u64,
-    ) -> Answer<'a, Result<Vec<TxHash>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<TxHash>, ChainFault>> {
         Box::pin(self.executions(controller, about, from, to))
     }
 
@@ -203,31 +203,31 @@ impl Chain for EvmChain {
         &'a self,
         tx: TxHash,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Option<Receipt>, ChainFault>> {
         Box::pin(self.any_receipt(tx, controllers))
     }
 
-    fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
+    fn nonce(&self, account: Address) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(self.first(move |node| Box::pin(reads::nonce(node, account))))
     }
 
-    fn nonces(&self, account: Address) -> Answer<'_, Result<NonceReports, ChainFault>> {
+    fn nonces(&self, account: Address) -> BoxFuture<'_, Result<NonceReports, ChainFault>> {
         Box::pin(self.read_nonces(account))
     }
 
-    fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+    fn fees(&self) -> BoxFuture<'_, Result<Fees, ChainFault>> {
         Box::pin(self.read_fees(u128::min))
     }
 
-    fn higher_fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+    fn higher_fees(&self) -> BoxFuture<'_, Result<Fees, ChainFault>> {
         Box::pin(self.read_fees(u128::max))
     }
 
-    fn data_fee(&self, bytes: usize) -> Answer<'_, Result<u128, ChainFault>> {
+    fn data_fee(&self, bytes: usize) -> BoxFuture<'_, Result<u128, ChainFault>> {
         Box::pin(self.read_data_fee(bytes))
     }
 
-    fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>> {
+    fn gas_balance(&self, account: Address) -> BoxFuture<'_, Result<u128, ChainFault>> {
         Box::pin(self.first(move |node| Box::pin(reads::gas_balance(node, account))))
     }
 
@@ -235,7 +235,7 @@ impl Chain for EvmChain {
         &self,
         token: Address,
         account: Address,
-    ) -> Answer<'_, Result<u64, ChainFault>> {
+    ) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(async move {
             let balances = self.read_balances(token, &[account]).await?;
             balances.first().copied().ok_or_else(quorum::no_node)
@@ -246,7 +246,7 @@ impl Chain for EvmChain {
         &'a self,
         token: Address,
         accounts: &'a [Address],
-    ) -> Answer<'a, Result<Vec<u64>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<u64>, ChainFault>> {
         Box::pin(self.read_balances(token, accounts))
     }
 
@@ -255,7 +255,7 @@ impl Chain for EvmChain {
         token: Address,
         account: Address,
         block: &'a Block,
-    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Option<u64>, ChainFault>> {
         Box::pin(self.read_balance_after(token, account, block))
     }
 
@@ -263,22 +263,22 @@ impl Chain for EvmChain {
         &self,
         token: Address,
         account: Address,
-    ) -> Answer<'_, Result<bool, ChainFault>> {
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_blacklisted(token, account))
     }
 
-    fn decimals(&self, token: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+    fn decimals(&self, token: Address) -> BoxFuture<'_, Result<Option<u64>, ChainFault>> {
         Box::pin(self.read_decimals(token))
     }
 
-    fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_paused(&self, token: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_paused(token))
     }
 
     fn signing_domain(
         &self,
         token: Address,
-    ) -> Answer<'_, Result<Option<SigningDomain>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Option<SigningDomain>, ChainFault>> {
         Box::pin(self.read_signing_domain(token))
     }
 
@@ -287,7 +287,7 @@ impl Chain for EvmChain {
         token: Address,
         authorizer: Address,
         nonce: Word,
-    ) -> Answer<'_, Result<bool, ChainFault>> {
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_authorization_used(token, authorizer, nonce))
     }
 
@@ -299,11 +299,11 @@ impl Chain for EvmChain {
         &self,
         controller: Address,
         account: Address,
-    ) -> Answer<'_, Result<bool, ChainFault>> {
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.first(move |node| Box::pin(reads::is_operator(node, controller, account))))
     }
 
-    fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_deployed(&self, contract: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_deployed(contract))
     }
 
@@ -313,15 +313,15 @@ impl Chain for EvmChain {
         from: Address,
         controller: Address,
         call: &'a Call,
-    ) -> Answer<'a, Result<Simulated, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Simulated, ChainFault>> {
         Box::pin(self.try_call(tenant, from, controller, call))
     }
 
-    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast> {
+    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> BoxFuture<'a, Broadcast> {
         Box::pin(self.tell_all(raw))
     }
 
-    fn survey(&self, known: Option<Block>) -> Answer<'_, Vec<NodeReport>> {
+    fn survey(&self, known: Option<Block>) -> BoxFuture<'_, Vec<NodeReport>> {
         Box::pin(self.look_at_nodes(known))
     }
 }

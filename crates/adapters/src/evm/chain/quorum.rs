@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use domain::chain::{Block, ChainFault, NodeReport};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use futures_util::future::join_all;
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ impl EvmChain {
     /// first failure is returned.
     pub(super) async fn first<'a, T>(
         &'a self,
-        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+        ask: impl Fn(&'a Endpoint) -> BoxFuture<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
         self.first_of(self.in_turn(self.nodes.iter()), ask).await
     }
@@ -81,7 +81,7 @@ impl EvmChain {
     /// The same in reverse: the preferred node comes last.
     pub(super) async fn last<'a, T>(
         &'a self,
-        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+        ask: impl Fn(&'a Endpoint) -> BoxFuture<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
         self.first_of(self.in_turn(self.nodes.iter().rev()), ask).await
     }
@@ -89,7 +89,7 @@ impl EvmChain {
     async fn first_of<'a, T>(
         &'a self,
         nodes: Vec<&'a Endpoint>,
-        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+        ask: impl Fn(&'a Endpoint) -> BoxFuture<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
         let mut failed = None;
         for node in nodes {
@@ -105,7 +105,7 @@ impl EvmChain {
     /// Asks all nodes concurrently.
     pub(super) async fn every<'a, T>(
         &'a self,
-        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+        ask: impl Fn(&'a Endpoint) -> BoxFuture<'a, Result<T, RpcFault>>,
     ) -> Said<'a, T> {
         Said::of(self.each(ask).await)
     }
@@ -113,7 +113,7 @@ impl EvmChain {
     /// Each node's answer or fault, in configuration order.
     async fn each<'a, T>(
         &'a self,
-        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+        ask: impl Fn(&'a Endpoint) -> BoxFuture<'a, Result<T, RpcFault>>,
     ) -> Vec<(&'a Endpoint, Result<T, RpcFault>)> {
         join_all(self.nodes.iter().map(|node| {
             let asked = ask(node);
@@ -126,7 +126,7 @@ impl EvmChain {
     pub(super) async fn agreed<'a, T: PartialEq>(
         &'a self,
         what: impl Fn() -> String,
-        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+        ask: impl Fn(&'a Endpoint) -> BoxFuture<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
         self.settle(self.every(ask).await, what)
     }

@@ -1,7 +1,7 @@
 //! JSON-RPC over HTTP. It follows no redirect, repeats no request, reads a bounded answer only, and
 //! never logs the node's URL: it often contains a key.
 
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
@@ -116,7 +116,7 @@ fn refusal(body: &[u8]) -> Option<Refusal> {
 }
 
 impl Transport for HttpTransport {
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         Box::pin(self.post(body))
     }
 

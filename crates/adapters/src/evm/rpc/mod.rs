@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,7 +35,7 @@ const NEVER: i64 = i64::MIN;
 /// this process.
 pub trait Transport: Send + Sync {
     /// Sends a request, or an array of requests, and returns the raw answer.
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>>;
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>>;
     /// A node's text without the secrets of its address, for messages.
     fn masked(&self, text: String) -> String {
         text

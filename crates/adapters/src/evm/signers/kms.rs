@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, SignFault};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use reqsign_aws_v4::Credential;
 use reqsign_core::Signer;
 use reqwest::header::{CONTENT_TYPE, HOST, HeaderName};
@@ -277,7 +277,7 @@ impl DigestSigner for KmsSigner {
         self.address
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> BoxFuture<'a, Result<Signature, SignFault>> {
         Box::pin(self.sign_digest(digest(unsigned)))
     }
 }

@@ -2,7 +2,7 @@
 //! from the sandbox's seed. The bytes are wiped on drop.
 
 use domain::chain::{Address, SignFault};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use k256::ecdsa::SigningKey;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -67,7 +67,7 @@ impl DigestSigner for LocalKey {
         self.address
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> BoxFuture<'a, Result<Signature, SignFault>> {
         Box::pin(std::future::ready(self.sign_now(&digest(unsigned))))
     }
 }

@@ -50,7 +50,8 @@ pub struct Signature {
 pub trait DigestSigner: Send + Sync {
     fn address(&self) -> Address;
     /// Signs the hash of an unsigned transaction, of which these are all the bytes (EIP-2718).
-    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> ports::Answer<'a, Result<Signature, SignFault>>;
+    fn sign<'a>(&'a self, unsigned: &'a [u8])
+    -> ports::BoxFuture<'a, Result<Signature, SignFault>>;
 }
 
 /// Why a key cannot be used.

@@ -16,7 +16,7 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHan
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use domain::chain::{Address, SignFault};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Semaphore;
 
@@ -447,7 +447,7 @@ impl DigestSigner for Pkcs11Signer {
         self.address
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> BoxFuture<'a, Result<Signature, SignFault>> {
         Box::pin(self.sign_digest(digest(unsigned)))
     }
 }

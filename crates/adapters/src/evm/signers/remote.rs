@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::chain::{Address, SignFault};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use reqwest::header::HeaderValue;
 use reqwest::{StatusCode, Url};
 use serde::de::DeserializeOwned;
@@ -159,7 +159,7 @@ impl DigestSigner for RemoteKey {
         self.address
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> BoxFuture<'a, Result<Signature, SignFault>> {
         Box::pin(self.sign_remotely(unsigned))
     }
 }

@@ -7,8 +7,8 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::rail::{
-    About, BankReport, InquiryAnswer, RailReport, RailStatus, RecallAnswer, Reports, STATED, Said,
-    Submission,
+    About, BankReport, InquiryAnswer, RailReport, RailStatus, RecallAnswer, ReportContent, Reports,
+    STATED, Submission,
 };
 use domain::rail_ids::{Candidate, Candidates, ReportIds};
 use serde::Deserialize;
@@ -97,7 +97,7 @@ impl ReportBody {
     fn read(&self, source: &str) -> Result<BankReport, String> {
         let status = STATUSES.iter().find(|(name, _)| *name == self.status);
         let ids = self.ids();
-        let said = Said {
+        let said = ReportContent {
             status: status.map_or_else(
                 || RailStatus::Unrecognised(iso::reference(&self.status)),
                 |(_, status)| status.clone(),

@@ -13,7 +13,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use domain::rail::{About, BankReport, RailStatus, Reports, Said, Totals};
+use domain::rail::{About, BankReport, RailStatus, ReportContent, Reports, Totals};
 use domain::rail_ids::{self, ReportIds};
 
 use super::MAX_CONDITIONS;
@@ -250,7 +250,7 @@ impl Acknowledgements {
                     listed: Vec::new(),
                     stated: Totals::default(),
                 },
-                said: Said {
+                said: ReportContent {
                     status: RailStatus::Rejected,
                     reasons: Vec::new(),
                     info: Some(what),

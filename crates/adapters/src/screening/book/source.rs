@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -72,9 +72,9 @@ pub struct KeptCopy {
 /// Storage of last good copies. Errors are texts: the lists work without it.
 pub trait KeptLists: std::fmt::Debug + Send + Sync {
     /// The copy stored under a key.
-    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>>;
+    fn kept<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<KeptCopy>, String>>;
     /// The digest of the copy stored under a key, without its documents.
-    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>>;
+    fn digest<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<String>, String>>;
     /// Stores a copy in place of the one with the digest `replaces` (`None` = the first), or of the
     /// same list. `false` = another copy has been stored since, and nothing changed.
     fn keep<'a>(
@@ -82,7 +82,7 @@ pub trait KeptLists: std::fmt::Debug + Send + Sync {
         key: &'a str,
         copy: KeptCopy,
         replaces: Option<&'a str>,
-    ) -> Answer<'a, Result<bool, String>>;
+    ) -> BoxFuture<'a, Result<bool, String>>;
 }
 
 /// Settings for reading lists.

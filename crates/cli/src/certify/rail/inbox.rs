@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use adapters::rails::connector::ConnectorRail;
-use domain::ports::{Answer, Rail};
+use domain::ports::{BoxFuture, Rail};
 use domain::rail::{BankReport, Callback, CallbackRefusal, RailId, Reports, Submission};
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault};
 use domain::time::Timestamp;
@@ -78,7 +78,7 @@ impl Inbox {
 struct Taker(Arc<Mutex<Arrived>>);
 
 impl ReportTaker for Taker {
-    fn take<'a>(&'a self, _rail: &'a dyn Rail, reports: &'a Reports) -> Answer<'a, bool> {
+    fn take<'a>(&'a self, _rail: &'a dyn Rail, reports: &'a Reports) -> BoxFuture<'a, bool> {
         let mut arrived = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = arrived.reports.is_empty();
         arrived.reports.extend(reports.reports.iter().cloned());
@@ -97,15 +97,15 @@ impl Rail for Noting {
         self.rail.id()
     }
 
-    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
+    fn submit<'a>(&'a self, batch: &'a [Instruction]) -> BoxFuture<'a, Vec<Submission>> {
         self.rail.submit(batch)
     }
 
-    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
+    fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> BoxFuture<'a, Vec<InquiryAnswer>> {
         self.rail.inquire(attempts)
     }
 
-    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
+    fn collect<'a>(&'a self, cursor: Option<&'a str>) -> BoxFuture<'a, Result<Reports, RailFault>> {
         self.rail.collect(cursor)
     }
 

@@ -52,7 +52,7 @@ fn explore(sequences: u32, start: &World) {
         let (mut model, mut audit) = (Model::new(&world), Audit::new(&world));
         for call in &calls {
             audit.before(&world, call);
-            let outcome = world.carry_out(call);
+            let outcome = world.execute(call);
             prop_assert_eq!(world.reply(&outcome), model.foretell(call), "{:?}", call);
             prop_assert_eq!(audit.after(&outcome), Ok(()), "{:?}", call);
         }

@@ -72,7 +72,7 @@ impl World {
         drafts.iter().map(|draft| self.item(draft)).collect()
     }
 
-    pub fn carry_out(&mut self, op: &Op) -> Outcome {
+    pub fn execute(&mut self, op: &Op) -> Outcome {
         let usdt = self.tenant.usdt;
         match op {
             Op::Fund { coin, to, amount } => {

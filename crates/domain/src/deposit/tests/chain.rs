@@ -39,13 +39,13 @@ fn it_is_pending_below_the_depth_and_received_and_reported_once_at_it() {
     world.seen_in(100);
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Pending));
     assert!(world.told.is_empty());
-    assert_eq!(world.holds(Pot::Escrow), 0);
+    assert_eq!(world.holds(DepositBucket::Escrow), 0);
     world.counted();
     world.counted();
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
     assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
     assert_eq!(
-        (world.holds(Pot::Escrow), world.books.account(&external()).balance().minor),
+        (world.holds(DepositBucket::Escrow), world.books.account(&external()).balance().minor),
         (MINOR, -MINOR)
     );
     assert_eq!(world.case.request.as_ref().map(|request| request.state), Some(RequestState::Paid));
@@ -60,7 +60,10 @@ fn a_counted_deposit_leaves_its_block_only_when_the_block_is_lost() {
     world.seen_in(99);
     assert_eq!(world.case.deposit.place, Some(place(100)));
     world.lost_from(99);
-    assert_eq!((world.case.deposit.place, world.holds(Pot::Escrow)), (Some(place(100)), MINOR));
+    assert_eq!(
+        (world.case.deposit.place, world.holds(DepositBucket::Escrow)),
+        (Some(place(100)), MINOR)
+    );
     world.lost_from(100);
     world.seen_in(101);
     assert_eq!(world.case.deposit.place, Some(place(101)));
@@ -77,7 +80,7 @@ fn a_pending_orphan_disappears_and_returns_as_the_same_deposit() {
     world.seen_in(101);
     assert_eq!((world.case.deposit.id, world.state()), (id, DepositState::Seen));
     world.counted();
-    assert_eq!(world.holds(Pot::Escrow), MINOR);
+    assert_eq!(world.holds(DepositBucket::Escrow), MINOR);
     assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
 }
 
@@ -97,8 +100,14 @@ fn a_deep_reorganisation_stops_the_release_and_freezes_the_amount() {
     world.lost_from(100);
     assert_eq!(world.state(), DepositState::Suspended);
     assert_eq!(world.case.deposit.kind(), DepositKind::Blocked);
-    assert_eq!((world.holds(Pot::Escrow), world.holds(Pot::Suspense)), (0, MINOR));
-    assert_eq!(world.books.account(&world.case.deposit.account(Pot::Escrow)).debits_pending, 0);
+    assert_eq!(
+        (world.holds(DepositBucket::Escrow), world.holds(DepositBucket::Suspense)),
+        (0, MINOR)
+    );
+    assert_eq!(
+        world.books.account(&world.case.deposit.account(DepositBucket::Escrow)).debits_pending,
+        0
+    );
     assert_eq!(world.case.intents[0].state, IntentState::Cancelled);
     assert!(!world.case.may_release());
     assert_eq!(world.alerts, 1);
@@ -113,10 +122,13 @@ fn re_inclusion_reuses_the_same_credit() {
     assert_eq!(world.state(), DepositState::Suspended, "not before it is deep enough again");
     world.counted();
     assert_eq!(world.state(), DepositState::Approved);
-    assert_eq!((world.holds(Pot::Escrow), world.holds(Pot::Suspense)), (MINOR, 0));
+    assert_eq!(
+        (world.holds(DepositBucket::Escrow), world.holds(DepositBucket::Suspense)),
+        (MINOR, 0)
+    );
     assert_eq!((world.alerts, world.open.len()), (1, 0), "the alert has ended");
     world.released();
-    assert_eq!(world.holds(Pot::Wallet), MINOR);
+    assert_eq!(world.holds(DepositBucket::Wallet), MINOR);
     let told = [
         WalletEventKind::PaymentReceived,
         WalletEventKind::RiskCheckComplete,
@@ -131,13 +143,19 @@ fn a_completed_deposit_returns_to_the_wallet_and_is_reported_once() {
     world.approved();
     world.released();
     world.lost_from(100);
-    assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Suspense)), (0, MINOR));
+    assert_eq!(
+        (world.holds(DepositBucket::Wallet), world.holds(DepositBucket::Suspense)),
+        (0, MINOR)
+    );
     // It is no longer in the wallet.
     let shown = (world.case.deposit.kind(), world.case.deposit.status());
     assert_eq!(shown, (DepositKind::Blocked, Some(DepositStatus::ReceivedInEscrow)));
     world.seen_in(101);
     world.counted();
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Wallet)),
+        (DepositState::Completed, MINOR)
+    );
     assert_eq!(
         world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(),
         1
@@ -156,7 +174,10 @@ fn a_release_undone_by_the_reorganisation_is_executed_again() {
     world.counted();
     assert_eq!((world.state(), world.case.deposit.release), (DepositState::Approved, release));
     world.released();
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Wallet)),
+        (DepositState::Completed, MINOR)
+    );
     assert_eq!(
         world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(),
         1
@@ -203,7 +224,7 @@ fn completed() -> World {
 
 fn of_wallet(world: &World) -> (i64, i64, i64) {
     let code = AccountCode::Shortfall(WALLET, StableCoin::Usdc);
-    let wallet = world.books.account(&world.case.deposit.account(Pot::Wallet));
+    let wallet = world.books.account(&world.case.deposit.account(DepositBucket::Wallet));
     let lacks = world.books.account(&code).balance().minor;
     (wallet.balance().minor, wallet.available().minor, lacks)
 }
@@ -220,7 +241,7 @@ fn a_reorganised_deposit_that_an_order_has_reserved_is_taken_when_the_reservatio
             let hold = order(&mut world, TransferKind::Pending, reserved, None);
             world.lost_from(100);
             assert_eq!((world.state(), world.alerts), (DepositState::Suspended, 1));
-            assert_eq!(world.holds(Pot::Suspense), MINOR, "all of it is frozen");
+            assert_eq!(world.holds(DepositBucket::Suspense), MINOR, "all of it is frozen");
             assert_eq!(of_wallet(&world), (reserved, 0, -reserved));
             if is_dropped_first {
                 dropped(&mut world);
@@ -266,7 +287,7 @@ fn a_spent_deposit_that_is_dropped_leaves_a_shortfall_and_is_reported() {
     assert_eq!(of_wallet(&world), (0, 0, -MINOR));
     dropped(&mut world);
     assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"]);
-    assert_eq!((world.holds(Pot::Suspense), of_wallet(&world)), (0, (0, 0, -MINOR)));
+    assert_eq!((world.holds(DepositBucket::Suspense), of_wallet(&world)), (0, (0, 0, -MINOR)));
 }
 
 /// `fee` of its release was deducted by the token's contract.
@@ -281,7 +302,7 @@ fn released_less(world: &mut World, fee: i64) {
 
 /// What has left the books as a fee, of one deposit that is in them.
 fn fees(world: &World) -> i64 {
-    let external = world.case.deposit.account(Pot::Nowhere);
+    let external = world.case.deposit.account(DepositBucket::Nowhere);
     world.books.account(&external).balance().minor + MINOR
 }
 
@@ -295,7 +316,7 @@ fn the_fee_of_a_release_is_booked_as_long_as_its_deposit_is_in_the_wallet() {
             released_less(&mut world, FEE);
             assert_eq!(of_wallet(&world), (MINOR - FEE, MINOR - FEE, 0));
             world.lost_from(100);
-            assert_eq!(world.holds(Pot::Suspense), MINOR);
+            assert_eq!(world.holds(DepositBucket::Suspense), MINOR);
             assert_eq!(of_wallet(&world), (0, 0, 0), "the fee is not a claim on the wallet");
             if is_released_again {
                 let (now, release) = (world.now, world.case.deposit.release);
@@ -304,7 +325,10 @@ fn the_fee_of_a_release_is_booked_as_long_as_its_deposit_is_in_the_wallet() {
             world.seen_in(103);
             world.counted();
             let arrived = if is_released_again {
-                assert_eq!((world.holds(Pot::Escrow), of_wallet(&world)), (MINOR, (0, 0, 0)));
+                assert_eq!(
+                    (world.holds(DepositBucket::Escrow), of_wallet(&world)),
+                    (MINOR, (0, 0, 0))
+                );
                 released_less(&mut world, fee);
                 MINOR - fee
             } else {
@@ -377,7 +401,10 @@ fn a_given_up_deposit_that_returns_goes_to_suspense() {
     assert_eq!((world.case.deposit.height(), world.alerts), (Some(1_001), alerts + 1));
     world.counted();
     world.counted();
-    assert_eq!((world.state(), world.holds(Pot::Suspense)), (DepositState::Failed, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Suspense)),
+        (DepositState::Failed, MINOR)
+    );
     assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"], "reported once");
 }
 
@@ -391,7 +418,7 @@ fn it_is_not_given_up_while_its_release_is_in_progress() {
     assert_eq!(world.state(), DepositState::Suspended);
     world.released();
     assert_eq!(
-        (world.state(), world.holds(Pot::Wallet)),
+        (world.state(), world.holds(DepositBucket::Wallet)),
         (DepositState::Completed, MINOR),
         "its only possible account"
     );
@@ -412,10 +439,16 @@ fn direct_payments_to_the_wallet_wait_in_suspense_and_are_blocked_until_screened
     world.seen_in(100);
     world.counted();
     assert_eq!(world.case.deposit.kind(), DepositKind::Blocked);
-    assert_eq!((world.holds(Pot::Suspense), world.holds(Pot::Wallet), world.alerts), (MINOR, 0, 1));
+    assert_eq!(
+        (world.holds(DepositBucket::Suspense), world.holds(DepositBucket::Wallet), world.alerts),
+        (MINOR, 0, 1)
+    );
     assert!(world.told.is_empty(), "they are for no payment request");
     world.screened(RiskResult::Approved, None);
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Wallet)),
+        (DepositState::Completed, MINOR)
+    );
     assert_eq!(world.case.deposit.kind(), DepositKind::Received);
     assert!(world.case.intents.is_empty(), "they are already there");
     assert_eq!(world.kinds(), [WalletEventKind::RiskCheckComplete]);
@@ -437,7 +470,7 @@ fn the_alert_of_a_direct_payment_ends_when_its_tokens_are_in_the_wallet() {
             .expect("it is in review");
         assert_eq!(world.open.len(), left + 1, "{verdict:?}");
         assert!(world.open.contains(&other), "{verdict:?}");
-        assert_eq!(world.holds(Pot::Suspense) != 0, left == 1, "{verdict:?}");
+        assert_eq!(world.holds(DepositBucket::Suspense) != 0, left == 1, "{verdict:?}");
     }
 }
 

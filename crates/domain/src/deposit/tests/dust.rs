@@ -27,7 +27,7 @@ fn beside(world: &mut World, log: u8, minor: i64) -> Deposit {
         tx: TxHash([log; 32]),
         minor,
         state: DepositState::Orphaned,
-        pot: Pot::Nowhere,
+        pot: DepositBucket::Nowhere,
         place: None,
         credited_at: None,
         is_dust: false,
@@ -74,7 +74,7 @@ fn dust_is_recorded_and_reported_and_its_screening_has_no_effect() {
         assert!(!world.case.escrow_is_held() && world.case.intents.is_empty(), "{result:?}");
         assert_eq!(world.case.deposit.assessment.as_ref().map(|it| it.result), Some(result));
         assert_eq!(
-            (world.holds(Pot::Escrow), received(&world), world.alerts),
+            (world.holds(DepositBucket::Escrow), received(&world), world.alerts),
             (1, 0, alerts),
             "{result:?} {hold:?}"
         );
@@ -119,7 +119,10 @@ fn accumulated_dust_is_released_in_one_movement() {
             .iter()
             .all(|it| it.state == DepositState::Completed && it.release_tx.is_some())
     );
-    assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Escrow)), (3 * DUST, 0));
+    assert_eq!(
+        (world.holds(DepositBucket::Wallet), world.holds(DepositBucket::Escrow)),
+        (3 * DUST, 0)
+    );
     let done =
         world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count();
     assert_eq!(done, 3, "each is reported");
@@ -279,7 +282,7 @@ fn the_issuer_s_fee_is_booked_to_the_released_deposits() {
     let release = world.case.deposit.release;
     world.case.intent(release).expect("there").state = IntentState::Done;
     world.does(|case, _, cx| case.released(TxHash([8; 32]), 25_000, cx));
-    assert_eq!(world.holds(Pot::Wallet), MINOR + DUST - 25_000);
+    assert_eq!(world.holds(DepositBucket::Wallet), MINOR + DUST - 25_000);
 }
 
 #[test]
@@ -290,12 +293,15 @@ fn direct_dust_is_credited_to_the_wallet_once_it_adds_up() {
     world.counted();
     world.screened(RiskResult::Approved, None);
     assert_eq!(
-        (world.state(), world.holds(Pot::Suspense), world.alerts),
+        (world.state(), world.holds(DepositBucket::Suspense), world.alerts),
         (DepositState::Dust, DUST, 0)
     );
     world.case.riders = vec![beside(&mut world, 21, DUST), beside(&mut world, 22, DUST)];
     world.screened(RiskResult::Approved, None);
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, 3 * DUST));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Wallet)),
+        (DepositState::Completed, 3 * DUST)
+    );
     assert!(world.case.riders.iter().all(|it| it.state == DepositState::Completed));
 }
 
@@ -314,7 +320,7 @@ fn dust_dropped_from_the_chain_does_not_reduce_its_request() {
     back.lost_from(100);
     back.seen_in(120);
     back.counted();
-    assert_eq!((back.state(), back.holds(Pot::Escrow)), (DepositState::Dust, DUST));
+    assert_eq!((back.state(), back.holds(DepositBucket::Escrow)), (DepositState::Dust, DUST));
 }
 
 /// A deposit that was released together with dust. A reorganisation took both out of the chain and
@@ -356,7 +362,10 @@ fn a_restored_release_replaces_the_later_ones_of_the_deposit_and_its_dust() {
         assert_eq!([world.case.deposit.release, rider.release], [old; 2]);
         assert_eq!([world.state(), rider.state], [DepositState::Completed; 2]);
         assert_eq!(world.case.deposit.riders, [rider.id]);
-        assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Escrow)), (MINOR + DUST, 0));
+        assert_eq!(
+            (world.holds(DepositBucket::Wallet), world.holds(DepositBucket::Escrow)),
+            (MINOR + DUST, 0)
+        );
         assert!(
             later.into_iter().flatten().all(|it| !world.case.owes(it)) && world.case.owes(release)
         );
@@ -372,7 +381,10 @@ fn a_release_that_took_effect_twice_needs_an_operator() {
     let release = old.expect("a release");
     world.does(|case, _, cx| case.release_restored(release, TxHash([9; 32]), 0, cx));
     assert_eq!((world.case.deposit.release, world.alerts), (later, alerts + 1));
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR + DUST));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Wallet)),
+        (DepositState::Completed, MINOR + DUST)
+    );
     assert_eq!(state_of(&mut world, of_rider), IntentState::Cancelled, "it was moved, too");
 }
 

@@ -117,8 +117,11 @@ fn a_release_out_of_an_escrow_on_hold_is_stopped_and_needs_review() {
     hold(&mut world);
     assert!(!world.case.may_release());
     world.does(|case, terms, cx| case.release_stopped(terms, cx));
-    assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::InReview, MINOR));
-    let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Escrow)),
+        (DepositState::InReview, MINOR)
+    );
+    let escrow = world.books.account(&world.case.deposit.account(DepositBucket::Escrow));
     assert_eq!(escrow.debits_pending, 0, "no reservation is left");
 }
 

@@ -63,7 +63,7 @@ fn each_risk_result_leads_to_the_decided_state() {
         );
         let blocked = kinds.contains(&WalletEventKind::WalletBlocked);
         assert_eq!(blocked, result == RiskResult::Blocked, "{result:?}");
-        assert_eq!(world.holds(Pot::Escrow), MINOR, "it stays in escrow");
+        assert_eq!(world.holds(DepositBucket::Escrow), MINOR, "it stays in escrow");
     }
 }
 
@@ -71,7 +71,7 @@ fn each_risk_result_leads_to_the_decided_state() {
 fn an_approved_deposit_is_reserved_and_released_once_to_the_wallet_of_its_escrow() {
     let mut world = counted();
     world.screened(RiskResult::Approved, None);
-    let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
+    let escrow = world.books.account(&world.case.deposit.account(DepositBucket::Escrow));
     assert_eq!((escrow.debits_pending, escrow.available().minor), (MINOR, 0));
     let intent = world.case.intents[0].clone();
     let crate::chain::Plan::Release(movement) = intent.plan else { panic!("a movement") };
@@ -80,11 +80,11 @@ fn an_approved_deposit_is_reserved_and_released_once_to_the_wallet_of_its_escrow
     assert_eq!(movement.amount, 25_000_000);
     world.released();
     assert_eq!(
-        (world.state(), world.holds(Pot::Wallet), world.holds(Pot::Escrow)),
+        (world.state(), world.holds(DepositBucket::Wallet), world.holds(DepositBucket::Escrow)),
         (DepositState::Completed, MINOR, 0)
     );
     world.does(|case, _, cx| case.released(TxHash([8; 32]), 0, cx));
-    assert_eq!(world.holds(Pot::Wallet), MINOR, "a second report changes nothing");
+    assert_eq!(world.holds(DepositBucket::Wallet), MINOR, "a second report changes nothing");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_deposit_for_a_blacklisted_wallet_is_rejected() {
     let kinds = [WalletEventKind::PaymentReceived, WalletEventKind::TransactionFailed];
     assert_eq!(world.kinds(), kinds);
     assert_eq!(failures(&world.told), ["ADDRESS_BLACKLISTED"]);
-    assert_eq!(world.holds(Pot::Escrow), MINOR);
+    assert_eq!(world.holds(DepositBucket::Escrow), MINOR);
 }
 
 #[test]
@@ -215,13 +215,23 @@ fn a_wallet_blocked_in_flight_holds_stopped_releases_and_completes_mined_ones() 
         World { case: world.case.clone(), books: world.books.clone(), ..World::for_request() };
     stopped.case.intents[0].state = IntentState::Cancelled;
     stopped.does(|case, terms, cx| case.release_stopped(terms, cx));
-    assert_eq!((stopped.state(), stopped.holds(Pot::Escrow)), (DepositState::Held, MINOR));
     assert_eq!(
-        stopped.books.account(&stopped.case.deposit.account(Pot::Escrow)).available().minor,
+        (stopped.state(), stopped.holds(DepositBucket::Escrow)),
+        (DepositState::Held, MINOR)
+    );
+    assert_eq!(
+        stopped
+            .books
+            .account(&stopped.case.deposit.account(DepositBucket::Escrow))
+            .available()
+            .minor,
         MINOR
     );
     world.released();
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Wallet)),
+        (DepositState::Completed, MINOR)
+    );
 }
 
 /// Its release is stopped by a block, and reviewers see it again after the block.
@@ -273,7 +283,7 @@ fn a_release_that_fails_for_good_leaves_the_money_in_escrow_with_a_reason() {
         world.does(|case, _, cx| case.release_failed(reason, cx));
         assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
         assert_eq!(failures(&world.told), [name]);
-        let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
+        let escrow = world.books.account(&world.case.deposit.account(DepositBucket::Escrow));
         assert_eq!((escrow.balance().minor, escrow.debits_pending), (MINOR, 0));
     }
 }
@@ -330,7 +340,7 @@ fn the_wallet_is_credited_with_the_arrived_amount() {
     let fee = 25_000;
     world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
     assert_eq!(
-        (world.state(), world.holds(Pot::Escrow), world.holds(Pot::Wallet)),
+        (world.state(), world.holds(DepositBucket::Escrow), world.holds(DepositBucket::Wallet)),
         (DepositState::Completed, 0, MINOR - fee)
     );
     let told = world.told.iter().find_map(|event| match event {
@@ -341,11 +351,11 @@ fn the_wallet_is_credited_with_the_arrived_amount() {
     let outside = world.books.account(&external()).balance().minor;
     assert_eq!(outside, fee - MINOR, "the fee has left the books");
     world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
-    assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 0), "once");
+    assert_eq!((world.holds(DepositBucket::Wallet), world.alerts), (MINOR - fee, 0), "once");
     let again = TxHash([9; 32]);
     world.does(|case, _, cx| case.released(again, fee, cx));
     assert_eq!(world.case.deposit.release_tx, Some(again), "a reorganisation moved it");
-    assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 0), "once");
+    assert_eq!((world.holds(DepositBucket::Wallet), world.alerts), (MINOR - fee, 0), "once");
 }
 
 /// Until it counts, the time of its block is one node's word.

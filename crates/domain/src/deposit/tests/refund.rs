@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chain::{IntentKind, Plan};
-use crate::chain_tx::{Intent, IntentState, Patience};
+use crate::chain_tx::{Intent, IntentState, RetryPolicy};
 use crate::payment_request::{PaymentRequest, RequestException};
 use crate::screening::Screened;
 use crate::wallet_event::FailureReason;
@@ -68,7 +68,7 @@ fn a_refund_takes_two_users_and_both_halves_on_the_chain() {
     assert_eq!(approve(&mut world, "ann"), Err(DepositRefusal::SamePerson));
     approve(&mut world, "bob").expect("another user");
     assert_eq!(approve(&mut world, "eve"), Err(DepositState::Refunding.refused()), "approved once");
-    assert_eq!(world.holds(Pot::Escrow), MINOR, "not before it is paid");
+    assert_eq!(world.holds(DepositBucket::Escrow), MINOR, "not before it is paid");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert_eq!(
         (world.state(), world.case.deposit.status()),
@@ -109,7 +109,10 @@ fn a_failed_refund_leaves_the_deposit_rejected() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     world.does(|case, _, cx| case.refund_failed("reverted", cx));
-    assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Escrow)),
+        (DepositState::Rejected, MINOR)
+    );
     propose(&mut world, SENDER, clean()).expect("it can be retried");
 }
 
@@ -124,7 +127,7 @@ fn a_refund_that_took_effect_after_all_is_booked_and_a_later_one_is_not_wanted()
         let execute = world.case.deposit.refund.as_ref().and_then(|it| it.execute);
         let now = world.now;
         let first = world.case.intent(execute).expect("there");
-        first.failed("reverted", Patience::Over, now);
+        first.failed("reverted", RetryPolicy::NoRetry, now);
         world.does(|case, _, cx| case.refund_failed("reverted", cx));
         let mut later = None;
         if again {
@@ -234,7 +237,10 @@ fn an_on_chain_proposal_is_cancelled_on_the_chain() {
     world.case.intent(Some(first)).expect("there").state = IntentState::Done;
     world.does(|case, _, cx| case.refund_proposed(cx));
     withdraw(&mut world).expect("not approved yet");
-    assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
+    assert_eq!(
+        (world.state(), world.holds(DepositBucket::Escrow)),
+        (DepositState::Rejected, MINOR)
+    );
     assert_eq!((&world.case.deposit.refund, world.case.deposit.back_to), (&None, None));
     assert_eq!(
         plans(&world).last(),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::chain_tx::{Ended, Patience};
+use crate::chain_tx::{Ended, RetryPolicy};
 use crate::ledger::AccountCode;
 use crate::payment_request::Received;
 use crate::screening::Screened;
@@ -69,8 +69,10 @@ fn act(world: &mut World, act: Act) {
         Act::Seen(number) => world.seen_in(number),
         Act::Lost => {
             if let Some(place) = world.case.deposit.place {
-                let spendable =
-                    world.books.account(&world.case.deposit.account(Pot::Wallet)).available();
+                let spendable = world
+                    .books
+                    .account(&world.case.deposit.account(DepositBucket::Wallet))
+                    .available();
                 world.does(|case, _, cx| case.lost(place, 120, spendable, cx));
             }
         }
@@ -109,7 +111,7 @@ fn act(world: &mut World, act: Act) {
             let under_way =
                 world.case.intent(release).filter(|intent| intent.state == IntentState::Assigned);
             if let Some(intent) = under_way {
-                intent.failed("reverted", Patience::Over, now);
+                intent.failed("reverted", RetryPolicy::NoRetry, now);
                 world.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
             }
         }
@@ -142,7 +144,7 @@ fn ends(world: &mut World, ended: Ended) {
             world.does(|case, _, cx| case.released(tx, 0, cx));
         }
         (Ended::Failed, IntentState::Assigned) => {
-            _ = intent.failed("reverted", Patience::Some, now)
+            _ = intent.failed("reverted", RetryPolicy::Limited, now)
         }
         (Ended::NotTried, IntentState::Assigned) => _ = intent.not_tried(now),
         (Ended::Undone, IntentState::Done) => _ = intent.undone(now),
@@ -161,13 +163,13 @@ proptest! {
             let before = world.case.deposit.clone();
             act(&mut world, step.clone());
             let deposit = &world.case.deposit;
-            let pots = [Pot::Escrow, Pot::Suspense, Pot::Wallet];
+            let pots = [DepositBucket::Escrow, DepositBucket::Suspense, DepositBucket::Wallet];
             let mut codes: Vec<AccountCode> = pots.into_iter().map(|pot| deposit.account(pot)).collect();
             codes.dedup();
             let held: i64 = codes.iter().map(|code| world.books.account(code).balance().minor).sum();
-            let expected = if deposit.pot == Pot::Nowhere { 0 } else { MINOR };
+            let expected = if deposit.pot == DepositBucket::Nowhere { 0 } else { MINOR };
             prop_assert_eq!(held, expected, "{:?} after {:?}", deposit.state, step);
-            if deposit.pot != Pot::Nowhere {
+            if deposit.pot != DepositBucket::Nowhere {
                 prop_assert_eq!(world.holds(deposit.pot), MINOR, "{:?} after {:?}", deposit.state, step);
             }
             prop_assert_eq!(world.books.accounts().map(|it| it.balance().minor).sum::<i64>(), 0);

@@ -3,13 +3,13 @@
 use super::super::accept::{IN_REVIEW, NOT_EXECUTABLE};
 use super::super::report::{self, Stale};
 use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState, Trigger};
-use crate::attempt::{Attempt, AttemptState, Doubt, Recorded, evidence_of};
+use crate::attempt::{Attempt, AttemptState, Recorded, UnresolvedAttempt, evidence_of};
 use crate::event::EventKind;
 use crate::job::JobKind;
 use crate::ledger::TransferKind;
 use crate::rail::{Finding, RailId, RailStatus};
 use crate::screening::Screened;
-use crate::sender_limit::{Sender, Spent, Tally, Window};
+use crate::sender_limit::{Sender, SenderUsage, UsageKey, Window};
 use crate::test_values::{Case, Ids, accepted, monday, say};
 use crate::time::{Span, Timestamp};
 
@@ -253,7 +253,8 @@ fn an_unknown_payment_is_reviewed_by_its_newest_attempt() {
     for state in PaymentState::ALL {
         let mut case = Case::sending();
         case.payment.standing.state = state;
-        let doubt = Doubt { attempt: case.attempt.id, since: case.payment.standing.state_at };
+        let doubt =
+            UnresolvedAttempt { attempt: case.attempt.id, since: case.payment.standing.state_at };
         assert_eq!(
             case.payment.doubt(),
             (state == PaymentState::Unknown).then_some(doubt),
@@ -400,7 +401,7 @@ fn a_held_payment_counts_towards_its_senders_limits() {
     let begin = Timestamp(i64::MIN);
     let window = Window { day: begin, month: begin, end: Timestamp(i64::MAX) };
     let (day, month) = (payment.amount.minor, payment.amount.minor);
-    assert_eq!(Tally { rail, sender, window }.share(&attempt), Spent { day, month });
+    assert_eq!(UsageKey { rail, sender, window }.share(&attempt), SenderUsage { day, month });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use domain::job::{Job, JobKind};
 use domain::rail::{InquiryAnswer, RailReport, Submission};
 
-use super::room::{batch, begun, payment, rail, run};
+use super::headroom::{batch, begun, payment, rail, run};
 use super::*;
 use crate::command::PaymentAction;
 
@@ -33,7 +33,7 @@ fn an_attempt_that_was_refused_while_its_rail_was_asked_is_not_repeated() {
     let free = || domain::policy::RailConfig { sender_limits: None, ..rail() };
     for is_sent in [true, false] {
         let mut ws = batch(std::slice::from_ref(&payment));
-        let begin = PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally: None };
+        let begin = PaymentAction::BeginAttempt { fence: 1, rail: rail().id, usage_key: None };
         let attempt = begun(run(&mut ws, &payment, begin, vec![free()])).id;
         if !is_sent {
             let answer = Submission::NotSent("its ids could not be stored".to_owned());

@@ -7,7 +7,7 @@ use domain::policy::RailConfig;
 use domain::rail::{RailReport, RecallAnswer, Submission};
 use domain::recall::{NewRecall, RecallReason, RecallState};
 
-use super::room::{batch, begun, payment, rail, run};
+use super::headroom::{batch, begun, payment, rail, run};
 use super::*;
 use crate::command::{PaymentAction, RecallAction};
 
@@ -19,7 +19,7 @@ fn rails() -> Vec<RailConfig> {
 }
 
 fn begin(ws: &mut WorkingSet, number: u128, rail: &str) -> AttemptId {
-    let action = PaymentAction::BeginAttempt { fence: 1, rail: RailId::new(rail), tally: None };
+    let action = PaymentAction::BeginAttempt { fence: 1, rail: RailId::new(rail), usage_key: None };
     begun(run(ws, &payment(number), action, rails())).id
 }
 

@@ -4,9 +4,9 @@
 use domain::chain::{
     BlockHash, Fees, IntentKind, KeyRole, Movement, Plan, TxHash, Word, intent_word,
 };
-use domain::chain_tx::{ChainTx, Intent, IntentState, Mined, Place, TxAttempt, TxState};
+use domain::chain_tx::{BlockRef, ChainTx, Intent, IntentState, Mined, TxAttempt, TxState};
 use domain::deposit::arrive::Found;
-use domain::deposit::{Deposit, DepositState, Pot, Watched};
+use domain::deposit::{Deposit, DepositBucket, DepositState, Watched};
 use domain::ids::{ChainTxId, DepositId, IntentId};
 use domain::ledger::{Account, AccountCode};
 use domain::payment_request::SenderDetails;
@@ -25,8 +25,8 @@ const OTHER_TX: ChainTxId = ChainTxId(Uuid::from_u128(0x22));
 const MINOR: i64 = 25_000_000;
 const DUST: i64 = 400_000;
 
-fn place(number: u64) -> Place {
-    Place { number, block: BlockHash([u8::try_from(number).expect("small"); 32]) }
+fn place(number: u64) -> BlockRef {
+    BlockRef { number, block: BlockHash([u8::try_from(number).expect("small"); 32]) }
 }
 
 /// A deposit that counts as released.
@@ -53,7 +53,7 @@ fn deposit(wallet: &Wallet, log: u8, minor: i64, release: IntentId) -> Deposit {
     Deposit {
         place: Some(found.place),
         state: DepositState::Completed,
-        pot: Pot::Wallet,
+        pot: DepositBucket::Wallet,
         release: Some(release),
         completed_at: Some(NOW),
         ..found.deposit(SenderDetails::default(), NOW)
@@ -350,7 +350,7 @@ fn a_release_that_a_later_deposit_paid_takes_its_fee_along() {
     };
     let later = Deposit {
         state: DepositState::Approved,
-        pot: Pot::Suspense,
+        pot: DepositBucket::Suspense,
         completed_at: None,
         ..deposit(&wallet, 21, MINOR, LATER)
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use domain::chain::{
     Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt,
 };
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::deposit::{Deposit, VaultLog};
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
@@ -255,7 +255,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    async fn is_deposit_absent(&self, deposit: &Deposit, at: Place) -> Result<bool, Trouble> {
+    async fn is_deposit_absent(&self, deposit: &Deposit, at: BlockRef) -> Result<bool, Trouble> {
         let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(false) };
         Ok(self.chain.sees(&deposit.transfer_at(at, token)).await? == Sighting::Absent)
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Depth, Heads, Sighting};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, VaultLog};
@@ -38,12 +38,12 @@ enum Finding {
         /// Time of its block.
         paid_at: Timestamp,
     },
-    Gone(Place),
+    Gone(BlockRef),
     Mismatch(String),
     /// Its vault's balance differs from the sum of its logs.
     Differs(String),
     /// Enough nodes have its block, which does not contain it.
-    Absent(Place),
+    Absent(BlockRef),
     /// It is in an ingested block of this height other than the recorded one, which a suspended
     /// process of a version without fenced reports recorded too late.
     Elsewhere(u64),
@@ -115,7 +115,7 @@ impl Watch<'_> {
             for (deposit, finding) in some.iter().zip(&findings) {
                 match finding {
                     Finding::Unconfirmed => unconfirmed = true,
-                    Finding::Absent(Place { number, .. }) | Finding::Elsewhere(number) => {
+                    Finding::Absent(BlockRef { number, .. }) | Finding::Elsewhere(number) => {
                         _ = again.insert(*number)
                     }
                     Finding::Differs(_) => _ = differing.insert(deposit.to),
@@ -205,7 +205,7 @@ impl Watch<'_> {
         Ok((blocks, is_contradicted))
     }
 
-    fn is_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> bool {
+    fn is_deep(&self, deposit: &Deposit, place: BlockRef, heads: &Heads) -> bool {
         let depth = self.wallets.config.deposit_depth(deposit.minor);
         self.wallets.config.newest_at(heads, depth).is_some_and(|newest| newest >= place.number)
     }
@@ -302,7 +302,7 @@ impl Watch<'_> {
     async fn missing_receipts(
         &self,
         deposit: &Deposit,
-        place: Place,
+        place: BlockRef,
     ) -> Result<Option<Finding>, ChainFault> {
         let Some(token) = self.wallets.config.token(deposit.coin) else {
             return Ok(Some(Finding::Waits));
@@ -321,7 +321,7 @@ impl Watch<'_> {
         &self,
         vault: Address,
         coin: StableCoin,
-        at: Place,
+        at: BlockRef,
     ) -> Result<Option<Finding>, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
         let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, ChainNumber};
-use domain::chain_tx::Place;
+use domain::chain_tx::BlockRef;
 use domain::deposit::Deposit;
 use domain::deposit::arrive::NOT_COUNTED;
 use domain::ids::TenantId;
@@ -21,9 +21,9 @@ use crate::alerts;
 use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::{Action, Command, Outcome, Refused};
+use crate::context::{ChainContext, ConfiguredChain};
 use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
-use crate::world::{ConfiguredChain, WalletWorld};
 
 mod again;
 mod count;
@@ -154,7 +154,7 @@ impl Memory {
 /// The state of one round.
 struct Watch<'a> {
     workers: &'a Workers,
-    wallets: &'a WalletWorld,
+    wallets: &'a ChainContext,
     chain: &'a dyn Chain,
     role: HeldRole,
     /// The latest ingested block.
@@ -220,13 +220,13 @@ pub(super) async fn watch(workers: Arc<Workers>, chain: Arc<ConfiguredChain>, mu
     workers.hand_on(&role_name(wallets)).await;
 }
 
-fn role_name(wallets: &WalletWorld) -> String {
+fn role_name(wallets: &ChainContext) -> String {
     wallets.config.number.key("watch")
 }
 
 impl Workers {
     /// Ingests everything that the chain has now, once.
-    pub(super) async fn watch_once(&self, wallets: &WalletWorld) {
+    pub(super) async fn watch_once(&self, wallets: &ChainContext) {
         let mut memory = Memory::default();
         while matches!(
             self.watch_round(wallets, &mut memory).await,
@@ -242,7 +242,7 @@ impl Workers {
 
     /// Polls the chain once; `None` = another process holds the lease, or a dependency does not
     /// answer.
-    async fn watch_round(&self, wallets: &WalletWorld, memory: &mut Memory) -> Option<Round> {
+    async fn watch_round(&self, wallets: &ChainContext, memory: &mut Memory) -> Option<Round> {
         let role = self.watcher_role(wallets, memory).await?;
         self.look_after_nodes(wallets, memory).await;
         let chain = wallets.chain.as_ref();
@@ -274,7 +274,7 @@ impl Workers {
 
     /// The watcher's lease, if this node holds it. It is renewed long before it expires; writes
     /// without the lease are refused.
-    async fn watcher_role(&self, wallets: &WalletWorld, memory: &mut Memory) -> Option<HeldRole> {
+    async fn watcher_role(&self, wallets: &ChainContext, memory: &mut Memory) -> Option<HeldRole> {
         let (now, lease) = (self.clock().now(), self.world.tuning.lease);
         if let Some((role, since)) = &memory.held
             && now - *since < Span(lease.0 / RENEWALS_PER_LEASE)
@@ -670,8 +670,8 @@ fn per_block(from: u64, to: u64, took: Span) -> Span {
     Span(took.0.max(0).checked_div(blocks).unwrap_or(0))
 }
 
-const fn place(block: &Block) -> Place {
-    Place { number: block.number, block: block.hash }
+const fn place(block: &Block) -> BlockRef {
+    BlockRef { number: block.number, block: block.hash }
 }
 
 #[cfg(test)]

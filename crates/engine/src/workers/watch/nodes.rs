@@ -11,8 +11,8 @@ use store::StoreError;
 
 use super::Memory;
 use crate::alerts::{self, FAULT_CHARS};
+use crate::context::ChainContext;
 use crate::workers::Workers;
-use crate::world::WalletWorld;
 
 const EVERY: Span = Span::secs(15);
 /// A node that has not served, or has lagged, for this long raises an alert. Less than a minute
@@ -230,7 +230,7 @@ impl Ward {
 
 impl Workers {
     /// Checks all nodes periodically.
-    pub(super) async fn look_after_nodes(&self, wallets: &WalletWorld, memory: &mut Memory) {
+    pub(super) async fn look_after_nodes(&self, wallets: &ChainContext, memory: &mut Memory) {
         let now = self.clock().now();
         if memory.nodes.looked.is_some_and(|looked| now - looked < EVERY) {
             return;

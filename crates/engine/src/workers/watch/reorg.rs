@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use domain::chain::{Block, BlockAt, ChainFault};
-use domain::chain_tx::{ChainTx, Place};
+use domain::chain_tx::{BlockRef, ChainTx};
 use domain::deposit::Deposit;
 use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
@@ -103,7 +103,7 @@ impl Watch<'_> {
     async fn ancestor_of_txs(&self, lowest: u64) -> Result<u64, Trouble> {
         let txs = self.workers.store.chain_txs_from_height(self.number(), 0).await?;
         let places = txs.iter().filter_map(|tx| Some(tx.mined.as_ref()?.place));
-        let mut places: Vec<Place> = places.filter(|place| place.number < lowest).collect();
+        let mut places: Vec<BlockRef> = places.filter(|place| place.number < lowest).collect();
         places.sort_unstable_by_key(|place| Reverse(place.number));
         for place in &places {
             if !self.is_replaced(*place).await? {
@@ -114,7 +114,7 @@ impl Watch<'_> {
     }
 
     /// Whether a block is no longer in the chain: nothing is undone on one node's word.
-    async fn is_replaced(&self, place: Place) -> Result<bool, Trouble> {
+    async fn is_replaced(&self, place: BlockRef) -> Result<bool, Trouble> {
         let number = place.number;
         let Some(there) = self.chain.block(BlockAt::Number(number)).await? else {
             let what = format!("no node has block {number}, which may have been replaced");
@@ -145,7 +145,7 @@ impl Watch<'_> {
         let asked: Vec<_> = unsure
             .into_iter()
             .map(async |(number, block)| {
-                let is_replaced = self.is_replaced(Place { number, block }).await?;
+                let is_replaced = self.is_replaced(BlockRef { number, block }).await?;
                 Ok::<_, Trouble>((!is_replaced).then_some((number, block)))
             })
             .collect();
@@ -153,7 +153,7 @@ impl Watch<'_> {
         let stay: Result<Vec<_>, Trouble> = asked.into_iter().collect();
         let stay: BTreeSet<_> = stay?.into_iter().flatten().collect();
         let is_lost =
-            |place: &Place| place.number > kept && !stay.contains(&(place.number, place.block));
+            |place: &BlockRef| place.number > kept && !stay.contains(&(place.number, place.block));
         // The height that was ingested: one node may claim any.
         let height = headers.first().map_or(kept, |header| header.number);
         self.forget_deposits(&deposits, is_lost, height).await?;
@@ -176,7 +176,7 @@ impl Watch<'_> {
     async fn forget_deposits(
         &self,
         moved: &[Deposit],
-        is_lost: impl Fn(&Place) -> bool,
+        is_lost: impl Fn(&BlockRef) -> bool,
         height: u64,
     ) -> Result<(), Trouble> {
         let lost =
@@ -191,7 +191,7 @@ impl Watch<'_> {
     async fn forget_transactions(
         &self,
         moved: &[ChainTx],
-        is_lost: impl Fn(&Place) -> bool,
+        is_lost: impl Fn(&BlockRef) -> bool,
     ) -> Result<(), Trouble> {
         for tx in moved.iter().filter(|tx| tx.mined.as_ref().is_some_and(|it| is_lost(&it.place))) {
             let intents = self.workers.store.intents(tx.tenant, &tx.intents).await?;

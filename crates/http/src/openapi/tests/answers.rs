@@ -13,7 +13,7 @@ use domain::ids::{AttemptId, EventId, PaymentId, QuoteId, RecallId, TenantId, Tr
 use domain::money::Money;
 use domain::order::{Order, UncheckedOrder, example};
 use domain::payment::cancel::CANCELLED;
-use domain::payment::{Payment, PaymentState, ReviewState, Standing};
+use domain::payment::{Payment, PaymentSnapshot, PaymentState, ReviewState};
 use domain::policy::Corridors;
 use domain::quote::{Charge, Offer, Quote, QuoteState};
 use domain::rail::RailId;
@@ -117,7 +117,7 @@ fn payment() -> Payment {
         remainder: quote.offer.remainder,
         hold: TransferId(Uuid::nil()),
         accepted_at: ACCEPTED_AT,
-        standing: Standing {
+        standing: PaymentSnapshot {
             state: PaymentState::Succeeded,
             state_at: SETTLED_AT,
             msg: None,
@@ -228,7 +228,7 @@ pub(super) fn samples() -> [(&'static str, Vec<u8>); 10] {
     );
     let mut unpaid = self::record();
     unpaid.payment.settled_at = None;
-    let cancelled = Standing {
+    let cancelled = PaymentSnapshot {
         state: PaymentState::Reversed,
         state_at: SETTLED_AT,
         msg: Some(CANCELLED.to_owned()),

@@ -28,7 +28,7 @@ async fn auditor(bank: &Bank) -> Officer {
 
 async fn noted(bank: &Bank, subject: &str) {
     let note = Note::new("thing.change", "thing", subject);
-    bank.running.store().note_deed(bank.tenant.id, "test", note).await.expect("noted");
+    bank.running.store().append_audit(bank.tenant.id, "test", note).await.expect("noted");
 }
 
 async fn chain(bank: &Bank) -> AuditChain {
@@ -137,9 +137,10 @@ async fn an_entry_shows_its_hashes_and_what_changed(on: On) {
 async fn entries_are_found_by_request_and_day(on: On) {
     let bank = Bank::new(on).await;
     let officer = auditor(&bank).await;
-    let deed = domain::audit::Deed::new(domain::audit::Via::Api, "key").of_request("r-found.1");
+    let deed =
+        domain::audit::AuditContext::new(domain::audit::Via::Api, "key").of_request("r-found.1");
     let note = Note::new("thing.change", "thing", "by request");
-    bank.running.store().note_deed(bank.tenant.id, deed, note).await.expect("noted");
+    bank.running.store().append_audit(bank.tenant.id, deed, note).await.expect("noted");
     noted(&bank, "without request").await;
     let page = officer.fetch("/console/audit?request=r-found.1").await.page();
     assert!(page.contains("by request") && !page.contains("without request"), "{page}");
@@ -158,9 +159,9 @@ async fn entries_of_people_are_apart_from_those_of_the_program(on: On) {
     let bank = Bank::new(on).await;
     noted(&bank, "of-the-program").await;
     let officer = auditor(&bank).await;
-    let by = domain::audit::Deed::new(domain::audit::Via::Cli, "op");
+    let by = domain::audit::AuditContext::new(domain::audit::Via::Cli, "op");
     let note = Note::new("thing.change", "thing", "of-a-person");
-    bank.running.store().note_deed(bank.tenant.id, by, note).await.expect("noted");
+    bank.running.store().append_audit(bank.tenant.id, by, note).await.expect("noted");
     let all = officer.fetch("/console/audit").await.page();
     assert!(all.contains("of-the-program") && all.contains("of-a-person"), "{all}");
     assert!(all.contains("?by=people\">People only</a>"), "{all}");

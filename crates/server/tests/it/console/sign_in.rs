@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::ports::Clock as _;
 use domain::time::{Span, Timestamp};
 use domain::user::{Role, Scope};
@@ -82,7 +82,7 @@ async fn with_session(
         totp: to_enrol.map(|secret| SecretBox::new(Box::new(secret))),
         subject: None,
         now: began,
-        by: Deed::new(Via::Console, &person.user.login),
+        by: AuditContext::new(Via::Console, &person.user.login),
     };
     bank.running.store().begin_session(&session, None).await.expect("begun");
     let mut browser = Browser::new(&bank.running.url);

@@ -1,7 +1,7 @@
 //! The outcomes that a beneficiary's account selects in a sandbox (`decisions.md`, "Sandbox
 //! values"), over both transports. In every case the bank's own ledger shows at most one payout.
 
-use domain::attempt::{AttemptState, Doubt};
+use domain::attempt::{AttemptState, UnresolvedAttempt};
 use domain::country::Country;
 use domain::ids::AttemptId;
 use domain::rail::RailStatus;
@@ -145,7 +145,7 @@ async fn an_unknown_payment_is_resolved_by_operators(on: On) {
             .expect("read")
             .expect("there");
         let seen = record.payment.doubt().expect("in doubt");
-        let resolve = async |seen: Doubt| {
+        let resolve = async |seen: UnresolvedAttempt| {
             payments
                 .resolve(
                     bank.tenant.id,
@@ -159,8 +159,8 @@ async fn an_unknown_payment_is_resolved_by_operators(on: On) {
         };
         // Operators may have resolved an earlier unknown outcome of this or another attempt.
         for other in [
-            Doubt { since: seen.since - Span::millis(1), ..seen },
-            Doubt { attempt: AttemptId(Uuid::new_v4()), ..seen },
+            UnresolvedAttempt { since: seen.since - Span::millis(1), ..seen },
+            UnresolvedAttempt { attempt: AttemptId(Uuid::new_v4()), ..seen },
         ] {
             let refused = resolve(other).await;
             assert!(matches!(refused, Err(Denied::Refused(Refused::NotAsSeen))), "{refused:?}");

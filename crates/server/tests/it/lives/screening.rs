@@ -8,8 +8,8 @@ use domain::ledger::AccountCode;
 use domain::payment::{Payment, ReviewState};
 use domain::screening::{Party, Verdict};
 use domain::time::Span;
+use engine::backoffice;
 use engine::command::Refused;
-use engine::office;
 use engine::payments::Denied;
 use reqwest::Method;
 use store::AuditFilter;
@@ -275,7 +275,7 @@ async fn an_approval_counts_for_the_matches_shown_and_older_lists_decide_nothing
     let bank = bank.restart().await;
     bank.running.bank().set_faults(Faults::NONE).expect("the bank runs");
     let fence = async || {
-        let case = office::case(bank.running.store(), bank.tenant.id, payment).await;
+        let case = backoffice::case(bank.running.store(), bank.tenant.id, payment).await;
         case.expect("it can be read").expect("a case").job.expect("a job").fence
     };
     let (first, waits) = (fence().await, stored(&bank).await);

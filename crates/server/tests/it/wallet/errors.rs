@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::middleware::from_fn;
 use domain::ids::TenantId;
 use domain::policy::{Environment, TenantPolicy};
-use domain::ports::Answer as PortAnswer;
+use domain::ports::BoxFuture;
 use domain::wallet::KycLevel;
 use futures_util::future::join_all;
 use http_api::auth::{Rules, Service};
@@ -158,7 +158,7 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
 struct Nobody;
 
 impl Policies for Nobody {
-    fn of(&self, _: TenantId) -> PortAnswer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
+    fn of(&self, _: TenantId) -> BoxFuture<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 }
@@ -166,7 +166,7 @@ impl Policies for Nobody {
 struct Away;
 
 impl Permits for Away {
-    fn draw(&self, _: Draw) -> PortAnswer<'_, Result<Drawn, Unreadable>> {
+    fn draw(&self, _: Draw) -> BoxFuture<'_, Result<Drawn, Unreadable>> {
         Box::pin(std::future::ready(Err(Unreadable("away".to_owned()))))
     }
 }

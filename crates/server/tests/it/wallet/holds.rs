@@ -1,7 +1,7 @@
 //! Lifting legal holds: by two users, also on chain, and other deposits of the escrow continue
 //! (`docs/adr`, 30).
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::chain::Address;
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal, DepositState};
@@ -48,8 +48,9 @@ async fn is_free(bank: &WalletBank, deposit: &Deposit) {
 }
 
 async fn lifted(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
-    let by =
-        Deed::new(Via::Cli, "ayesha").together_with("omar").because("another person of that name");
+    let by = AuditContext::new(Via::Cli, "ayesha")
+        .together_with("omar")
+        .because("another person of that name");
     bank.bank.running.wallets().lift_hold(&caller(bank), deposit.id, None, by, None).await.map(drop)
 }
 

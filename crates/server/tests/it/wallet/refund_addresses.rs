@@ -1,7 +1,7 @@
 //! Refund addresses that senders enter on the payment page (ADR 29): asked for through the link,
 //! and screened.
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositRefusal, DepositState, SeenRefund};
@@ -139,7 +139,7 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     assert_eq!(answers(&link, &sender, OWN).await, 303);
     assert_eq!(given(&bank, &request).await.len(), 2, "it is too late");
     // Withdrawn: the sender may change it again.
-    let by = Deed::new(Via::Cli, "ayesha").because("another address");
+    let by = AuditContext::new(Via::Cli, "ayesha").because("another address");
     let withdrawn = async || wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.is_ok();
     assert!(testkit::wait::until_async(AT_MOST, withdrawn).await);
     assert_eq!(answers(&link, &sender, OWN).await, 303);
@@ -399,7 +399,7 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
     // would be in USDT.
     let proposed = bank.newest_is(&wallet, DepositState::Refunding).await;
     let screened = proposed.refund.as_ref().expect("proposed").screened.clone();
-    let by = Box::new(Deed::new(Via::Cli, "bilal"));
+    let by = Box::new(AuditContext::new(Via::Cli, "bilal"));
     let seen = SeenRefund { to, minor: None };
     let action = Action::Deposit(
         DepositRef::of(&proposed, None),

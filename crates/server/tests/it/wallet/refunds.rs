@@ -210,7 +210,8 @@ async fn a_proposal_is_withdrawn_and_made_again(on: On) {
         bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
     };
     assert!(testkit::wait::until_async(testkit::wait::AT_MOST, on_chain).await);
-    let by = domain::audit::Deed::new(domain::audit::Via::Cli, "ayesha").because("another address");
+    let by = domain::audit::AuditContext::new(domain::audit::Via::Cli, "ayesha")
+        .because("another address");
     wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.expect("withdrawn");
     let withdrawn = bank.newest_is(&wallet, DepositState::Rejected).await;
     assert_eq!((withdrawn.refund, withdrawn.pot), (None, deposit.pot));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{Address, Call, KeyRole, SignFault, Signed, TxHash, Unsigned, vault};
 use domain::ids::TenantId;
-use domain::ports::{AddressScreen, Answer, ChainSigner, Contracts, Controller};
+use domain::ports::{AddressScreen, BoxFuture, ChainSigner, Contracts, Controller};
 use domain::screening::Screened;
 use domain::time::{Span, Timestamp};
 
@@ -116,7 +116,7 @@ impl ChainSigner for Keys {
         Ok(Keys::operators_of(tenant)[..self.lanes].to_vec())
     }
 
-    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
+    fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> BoxFuture<'a, Result<Signed, SignFault>> {
         Box::pin(async move {
             let fault = self.world.faults.signature();
             self.world.sim.trace(format_args!(

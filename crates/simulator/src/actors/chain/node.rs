@@ -9,7 +9,7 @@ use domain::chain::{
 };
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
-use domain::ports::{Answer, Chain};
+use domain::ports::{BoxFuture, Chain};
 use domain::time::Span;
 
 use super::blocks::{Blocks, FINAL_BEHIND, SAFE_BEHIND};
@@ -108,11 +108,11 @@ impl ChainNode {
 }
 
 impl Chain for ChainNode {
-    fn head(&self) -> Answer<'_, Result<u64, ChainFault>> {
+    fn head(&self) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(self.ask(|_, endpoints| Ok(endpoints.first()?.view.height)))
     }
 
-    fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
+    fn heads(&self) -> BoxFuture<'_, Result<Heads, ChainFault>> {
         Box::pin(self.ask(|blocks, endpoints| {
             let view = &endpoints.first()?.view;
             // One endpoint alone says nothing about how deep a block is.
@@ -128,7 +128,7 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+    fn block(&self, at: BlockAt) -> BoxFuture<'_, Result<Option<Block>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             let view = &endpoints.first()?.view;
             Ok(match at {
@@ -142,7 +142,7 @@ impl Chain for ChainNode {
         &'a self,
         block: BlockHash,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             Ok(concerning(endpoints.block_logs(blocks, block)?, controllers))
         }))
@@ -153,7 +153,7 @@ impl Chain for ChainNode {
         from: u64,
         to: u64,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             bounded(
                 Endpoints::range_logs(blocks, endpoints.serving(), (from, to))?,
@@ -168,7 +168,7 @@ impl Chain for ChainNode {
         from: u64,
         to: u64,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             bounded(
                 Endpoints::range_logs(blocks, endpoints.serving().rev(), (from, to))?,
@@ -183,7 +183,7 @@ impl Chain for ChainNode {
         account: Address,
         from: u64,
         to: u64,
-    ) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Vec<u64>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
             let pays = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { to, .. } if to == account);
@@ -202,7 +202,7 @@ impl Chain for ChainNode {
         &self,
         number: u64,
         hash: BlockHash,
-    ) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+    ) -> BoxFuture<'_, Result<Option<Block>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             let view = &endpoints.first()?.view;
             let there = endpoints.have_block(number, hash)?;
@@ -210,11 +210,11 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn is_gone<'a>(&'a self, block: &'a Block) -> Answer<'a, Result<bool, ChainFault>> {
+    fn is_gone<'a>(&'a self, block: &'a Block) -> BoxFuture<'a, Result<bool, ChainFault>> {
         Box::pin(self.ask(|_, endpoints| endpoints.have_replaced(block.number, block.hash)))
     }
 
-    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> Answer<'a, Result<Sighting, ChainFault>> {
+    fn sees<'a>(&'a self, transfer: &'a TransferAt) -> BoxFuture<'a, Result<Sighting, ChainFault>> {
         Box::pin(self.ask(|blocks, endpoints| {
             let at = (transfer.tx, transfer.block_number, transfer.block);
             endpoints.sighting(blocks, at, |receipt| transfer.is_in(receipt))
@@ -225,7 +225,7 @@ impl Chain for ChainNode {
         &'a self,
         receipt: &'a Receipt,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Sighting, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Sighting, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             let at = (receipt.tx, receipt.block_number, receipt.block);
             endpoints.sighting(blocks, at, |other| read(other.clone(), controllers) == *receipt)
@@ -236,7 +236,7 @@ impl Chain for ChainNode {
         &'a self,
         tx: TxHash,
         controllers: &'a [Address],
-    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Option<Receipt>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             match endpoints.serving().find_map(|endpoint| endpoint.receipt(blocks, tx)) {
                 Some(receipt) => Ok(Some(read(receipt, controllers))),
@@ -247,11 +247,11 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
+    fn nonce(&self, account: Address) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(self.ask(move |_, endpoints| Ok(endpoints.first()?.nonce(account))))
     }
 
-    fn nonces(&self, account: Address) -> Answer<'_, Result<NonceReports, ChainFault>> {
+    fn nonces(&self, account: Address) -> BoxFuture<'_, Result<NonceReports, ChainFault>> {
         Box::pin(self.ask(move |_, endpoints| {
             endpoints.first()?;
             let answered: Vec<u64> =
@@ -260,7 +260,7 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
+    fn fees(&self) -> BoxFuture<'_, Result<Fees, ChainFault>> {
         Box::pin(async {
             self.ask(|_, endpoints| endpoints.first().map(|_| ())).await?;
             let base = self.world.base_fee(self.world.sim.now());
@@ -268,7 +268,7 @@ impl Chain for ChainNode {
         })
     }
 
-    fn gas_balance(&self, _: Address) -> Answer<'_, Result<u128, ChainFault>> {
+    fn gas_balance(&self, _: Address) -> BoxFuture<'_, Result<u128, ChainFault>> {
         Box::pin(self.ask(|_, endpoints| endpoints.first().map(|_| GAS_MONEY)))
     }
 
@@ -276,7 +276,7 @@ impl Chain for ChainNode {
         &self,
         token: Address,
         account: Address,
-    ) -> Answer<'_, Result<u64, ChainFault>> {
+    ) -> BoxFuture<'_, Result<u64, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             let first = endpoints.first()?;
             Ok(first.balance(blocks, &first.state, first.view.height, token, account))
@@ -288,7 +288,7 @@ impl Chain for ChainNode {
         token: Address,
         account: Address,
         block: &'a Block,
-    ) -> Answer<'a, Result<Option<u64>, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Option<u64>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
             // One that is on another fork, or not that far, does not know.
@@ -321,7 +321,7 @@ impl Chain for ChainNode {
         &self,
         token: Address,
         account: Address,
-    ) -> Answer<'_, Result<bool, ChainFault>> {
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         let listed = move |state: &State| {
             state.coins.get(&token).is_some_and(|coin| coin.blacklist.contains(&account))
         };
@@ -331,14 +331,14 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn decimals(&self, _: Address) -> Answer<'_, Result<Option<u64>, ChainFault>> {
+    fn decimals(&self, _: Address) -> BoxFuture<'_, Result<Option<u64>, ChainFault>> {
         Box::pin(self.ask(|_, endpoints| {
             endpoints.first()?;
             Ok(Some(StableCoin::Usdc.currency().minor_units().into()))
         }))
     }
 
-    fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_paused(&self, token: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         let paused = move |state: &State| state.coins.get(&token).is_some_and(|coin| coin.paused);
         Box::pin(self.ask(move |_, endpoints| {
             endpoints
@@ -350,7 +350,7 @@ impl Chain for ChainNode {
         &self,
         controller: Address,
         account: Address,
-    ) -> Answer<'_, Result<bool, ChainFault>> {
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
             Ok(blocks
@@ -361,7 +361,7 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_deployed(&self, contract: Address) -> BoxFuture<'_, Result<bool, ChainFault>> {
         Box::pin(self.ask(move |_, endpoints| {
             endpoints.first()?;
             Ok(endpoints
@@ -376,7 +376,7 @@ impl Chain for ChainNode {
         from: Address,
         controller: Address,
         call: &'a Call,
-    ) -> Answer<'a, Result<Simulated, ChainFault>> {
+    ) -> BoxFuture<'a, Result<Simulated, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             let mut draft = (*endpoints.first()?.state).clone();
             let executed = contracts::call(&mut draft, &blocks.law, from, controller, call);
@@ -388,7 +388,7 @@ impl Chain for ChainNode {
         }))
     }
 
-    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> Answer<'a, Broadcast> {
+    fn broadcast<'a>(&'a self, raw: &'a [u8]) -> BoxFuture<'a, Broadcast> {
         Box::pin(async move {
             let world = &self.world;
             let Some((hash, tx)) = world.register.find(raw) else {
@@ -437,7 +437,7 @@ impl Chain for ChainNode {
     }
 
     // No question that a fault could meet: it shows how endpoints are.
-    fn survey(&self, _: Option<Block>) -> Answer<'_, Vec<NodeReport>> {
+    fn survey(&self, _: Option<Block>) -> BoxFuture<'_, Vec<NodeReport>> {
         let is_down = self.is_down();
         let endpoints = self.world.endpoints(&self.world.now());
         let head = |(name, endpoint): (&str, &Endpoint)| NodeReport {

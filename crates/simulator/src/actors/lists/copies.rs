@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adapters::screening::load::Document;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource, Location};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::time::Timestamp;
 use futures_util::FutureExt as _;
 use store::{KeptDocument, KeptList};
@@ -35,7 +35,7 @@ impl Copies {
 }
 
 impl KeptLists for Copies {
-    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+    fn kept<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<KeptCopy>, String>> {
         Box::pin(async move {
             let kept = self.0.store.kept_list(key).await.map_err(|error| error.to_string())?;
             let document = |kept: KeptDocument| Document {
@@ -52,7 +52,7 @@ impl KeptLists for Copies {
         })
     }
 
-    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+    fn digest<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<String>, String>> {
         Box::pin(async move {
             self.0.store.kept_list_digest(key).await.map_err(|error| error.to_string())
         })
@@ -63,7 +63,7 @@ impl KeptLists for Copies {
         key: &'a str,
         copy: KeptCopy,
         replaces: Option<&'a str>,
-    ) -> Answer<'a, Result<bool, String>> {
+    ) -> BoxFuture<'a, Result<bool, String>> {
         Box::pin(async move {
             let (read_at, bytes) =
                 (copy.read_at, copy.documents.first().map(|document| document.bytes.clone()));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use adapters::screening::REDIRECTS_MAX;
 use adapters::{FetchError, Fetched, Served, Transport};
-use domain::ports::Answer;
+use domain::ports::BoxFuture;
 use domain::time::Span;
 
 use super::ListWorld;
@@ -107,7 +107,7 @@ impl Way {
 }
 
 impl Transport for Way {
-    fn get<'a>(&'a self, url: &'a str, _: usize) -> Answer<'a, Result<Served, FetchError>> {
+    fn get<'a>(&'a self, url: &'a str, _: usize) -> BoxFuture<'a, Result<Served, FetchError>> {
         Box::pin(async move {
             if self.when == When::Refresh {
                 let way =

@@ -5,7 +5,7 @@
 use domain::chain::ChainNumber;
 use std::sync::Arc;
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::currency::StableCoin;
 use domain::deposit::{ReviewVerdict, SeenRefund};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
@@ -102,7 +102,7 @@ impl Office {
                     deposit: id,
                     seen: None,
                     verdict,
-                    by: Deed::from(OFFICER).because("looked at"),
+                    by: AuditContext::from(OFFICER).because("looked at"),
                 };
                 wallets
                     .decide_review(&caller(tenant), asked, None)
@@ -229,7 +229,8 @@ impl Office {
     async fn lift(&self, tenant: TenantId, id: DepositId) -> String {
         let lift = move |wallets: Wallets| {
             async move {
-                let by = Deed::from(OFFICER).together_with(COLLEAGUE).because("another person");
+                let by =
+                    AuditContext::from(OFFICER).together_with(COLLEAGUE).because("another person");
                 let lifted = wallets.lift_hold(&caller(tenant), id, None, by, None).await;
                 lifted.map(|reply| reply.made.state)
             }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::ports::{Answer, Receiver};
+use domain::ports::{BoxFuture, Receiver};
 use domain::time::Span;
 use domain::wallet_event::{Aggregate, WalletEventEntry};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
@@ -154,7 +154,7 @@ impl Receiver for ReceiverWay {
         &'a self,
         endpoint: &'a Endpoint,
         message: &'a Message,
-    ) -> Answer<'a, DeliveryAnswer> {
+    ) -> BoxFuture<'a, DeliveryAnswer> {
         Box::pin(async move {
             self.banks.sent_to().entry(message.id.0).or_default().insert(endpoint.url.clone());
             let began = self.sim.now();

@@ -540,7 +540,7 @@ mod tests {
             domain::time::Timestamp(0)
         }
 
-        fn sleep_until(&self, _: domain::time::Timestamp) -> domain::ports::Answer<'static, ()> {
+        fn sleep_until(&self, _: domain::time::Timestamp) -> domain::ports::BoxFuture<'static, ()> {
             Box::pin(std::future::ready(()))
         }
     }

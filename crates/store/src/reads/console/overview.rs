@@ -27,7 +27,7 @@ static COUNTED_FROM: Stmt = Stmt::written(
 );
 
 /// Tallies of the payments from $3 on and before $4 by slices of $5 since $2. Microseconds, rounded
-/// down as [`Tally::took`] states.
+/// down as [`OverviewCount::took`] states.
 macro_rules! tallies {
     ($name:literal, $countries:literal) => {
         Stmt::written(
@@ -72,12 +72,12 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&COUNTED_FROM, &TALLIES, &TALLIES_OF,
 pub struct Tallies {
     /// The countries of which only the payments since then are counted.
     pub shortened: Vec<(Country, Timestamp)>,
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<OverviewCount>,
 }
 
 /// Payments that are alike in what the overview counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct OverviewCount {
     pub country: Country,
     /// The slice of the period in which they were accepted, from 0.
     pub slice: usize,
@@ -134,15 +134,16 @@ impl Store {
             let of_each: Vec<Vec<Row>> = try_join_all(from.into_iter().map(of_country)).await?;
             of_each.into_iter().flatten().collect()
         };
-        let tally = |(country, slice, state, coin, took, count, amount, charge): Row| Tally {
-            country,
-            slice,
-            state,
-            took: took.map(Span),
-            count,
-            amount: Money::new(amount, country.currency()),
-            charge: Money::new(charge, coin.currency()),
-        };
+        let tally =
+            |(country, slice, state, coin, took, count, amount, charge): Row| OverviewCount {
+                country,
+                slice,
+                state,
+                took: took.map(Span),
+                count,
+                amount: Money::new(amount, country.currency()),
+                charge: Money::new(charge, coin.currency()),
+            };
         Ok(Tallies { shortened, tallies: found.into_iter().map(tally).collect() })
     }
 

@@ -8,7 +8,7 @@ mod statements;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use domain::ports::{Answer, Clock};
+use domain::ports::{BoxFuture, Clock};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
@@ -30,7 +30,7 @@ impl Clock for HandClock {
         Timestamp(self.0.load(Ordering::SeqCst))
     }
 
-    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         // The bank checks again at once, at its own pace.
         Box::pin(tokio::task::yield_now())
     }

@@ -5,7 +5,7 @@ use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::delivery::{Delivery, DeliveryState};
-use domain::deposit::{Decision, Deposit, DepositState, Pot, ReviewVerdict};
+use domain::deposit::{Decision, Deposit, DepositBucket, DepositState, ReviewVerdict};
 use domain::exchange::price::Price;
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderFailure};
 use domain::ids::EventId;
@@ -103,13 +103,13 @@ fn payment_requests_are_written_as_the_document_shows_them() {
         ..request()
     };
     let mut money = RequestMoney::default();
-    money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, 25_500_000);
+    money.add((DepositState::Completed, DepositBucket::Wallet), StableCoin::Usdc, 25_500_000);
     check_list("requestList", "payment_requests", |out| {
         render::listed_request(out, &paid, &money, &links())
     });
     // The sender has paid; the customer has received nothing yet.
     let mut refused = RequestMoney::default();
-    refused.add((DepositState::Rejected, Pot::Escrow), StableCoin::Usdc, 25_500_000);
+    refused.add((DepositState::Rejected, DepositBucket::Escrow), StableCoin::Usdc, 25_500_000);
     check("rejectedRequest", |out| render::found_request(out, &paid, &refused, &links()));
     let asked = Asked::Fiat {
         currency: Currency::Pkr,

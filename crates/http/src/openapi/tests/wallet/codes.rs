@@ -88,7 +88,7 @@ fn each_status_shows_an_error_as_it_is_written() {
 fn every_detail_of_an_error_is_documented() {
     let known = &wallet_document()["components"]["schemas"]["ErrorDetails"]["properties"];
     let mut details = BTreeSet::new();
-    for file in ["gate", "log", "refusals"] {
+    for file in ["guard", "log", "refusals"] {
         let path = format!("{}/src/wallet_v1/{file}.rs", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).expect("a source file");
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();

@@ -40,7 +40,7 @@ async fn finds_nothing(officer: &Officer, text: &str) {
 async fn names(bank: &Bank, id: &str) -> Vec<String> {
     let (store, tenant) = (bank.running.store(), bank.tenant.id);
     let id = PaymentId::parse(id).expect("an id");
-    let case = engine::office::case(store, tenant, id).await.expect("read").expect("there");
+    let case = engine::backoffice::case(store, tenant, id).await.expect("read").expect("there");
     let attempt = case.attempts.first().expect("an attempt");
     let mut names = vec![
         id.to_string(),

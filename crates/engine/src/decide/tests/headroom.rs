@@ -8,13 +8,13 @@ use domain::country::Country;
 use domain::ids::{IntentId, QuoteId};
 use domain::job::{Job, JobKind};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
-use domain::payment::{Payment, PaymentState, ReviewState, Standing};
+use domain::payment::{Payment, PaymentSnapshot, PaymentState, ReviewState};
 use domain::policy::{RailConfig, RailKind};
 use domain::quote::Charge;
 use domain::rail::Submission;
 use domain::rail_text::CharacterSet;
 use domain::screening::Screened;
-use domain::sender_limit::{Sender, SenderLimits, Spent, Tally};
+use domain::sender_limit::{Sender, SenderLimits, SenderUsage, UsageKey};
 use jiff::tz::TimeZone;
 
 use super::*;
@@ -70,7 +70,7 @@ pub(crate) fn payment(number: u128) -> Payment {
         remainder: egp(0),
         hold: TransferId(Uuid::from_u128(number + 70)),
         accepted_at: NOW,
-        standing: Standing {
+        standing: PaymentSnapshot {
             state: PaymentState::Queued,
             state_at: NOW,
             msg: None,
@@ -158,12 +158,17 @@ fn run_action(
     decide(ws, &Command { tenant: TENANT, action }, rules, &mut Ids(first_id))
 }
 
-fn tally(customer: &str) -> Tally {
-    rail().tally(Sender::of_customer(TENANT, customer), NOW).expect("it counts")
+fn usage_key(customer: &str) -> UsageKey {
+    rail().usage_key(Sender::of_customer(TENANT, customer), NOW).expect("it counts")
 }
 
-fn begin(ws: &mut WorkingSet, payment: &Payment, tally: Option<Tally>) -> Outcome {
-    run(ws, payment, PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally }, vec![rail()])
+fn begin(ws: &mut WorkingSet, payment: &Payment, usage_key: Option<UsageKey>) -> Outcome {
+    run(
+        ws,
+        payment,
+        PaymentAction::BeginAttempt { fence: 1, rail: rail().id, usage_key },
+        vec![rail()],
+    )
 }
 
 /// Returns the attempt that began.
@@ -189,14 +194,14 @@ fn looks_again(ws: &WorkingSet, payment: &Payment, outcome: &Outcome) {
 fn payments_of_one_sender_in_one_batch_share_the_headroom() {
     let payments = [1, 2, 3, 4].map(payment);
     let mut ws = batch(&payments);
-    let mine = Some(tally("C-1"));
+    let mine = Some(usage_key("C-1"));
     let first = begun(begin(&mut ws, &payments[0], mine.clone()));
-    assert_eq!(first.sender, Some(tally("C-1").sender));
+    assert_eq!(first.sender, Some(usage_key("C-1").sender));
     begun(begin(&mut ws, &payments[1], mine.clone()));
     let third = begin(&mut ws, &payments[2], mine.clone());
     looks_again(&ws, &payments[2], &third);
     // Another sender has headroom of their own.
-    begun(begin(&mut ws, &payments[3], Some(tally("C-2"))));
+    begun(begin(&mut ws, &payments[3], Some(usage_key("C-2"))));
     // An attempt that certainly was not sent returns its headroom to the third payment.
     let answer = Submission::NotSent("connection refused".to_owned());
     let refused = PaymentAction::Submitted { attempt: first.id, answer };
@@ -207,15 +212,15 @@ fn payments_of_one_sender_in_one_batch_share_the_headroom() {
 #[test]
 fn usage_before_the_batch_counts() {
     for (spent, has_room) in [
-        (Spent { day: 60, month: 60 }, true),
-        (Spent { day: 61, month: 61 }, false),
-        (Spent { day: 0, month: 960 }, true),
-        (Spent { day: 0, month: 961 }, false),
+        (SenderUsage { day: 60, month: 60 }, true),
+        (SenderUsage { day: 61, month: 61 }, false),
+        (SenderUsage { day: 0, month: 960 }, true),
+        (SenderUsage { day: 0, month: 961 }, false),
     ] {
         let payment = payment(1);
         let mut ws = batch(std::slice::from_ref(&payment));
-        ws.spendings.load((TENANT, tally("C-1")), spent);
-        let outcome = begin(&mut ws, &payment, Some(tally("C-1")));
+        ws.usage_by_rail.load((TENANT, usage_key("C-1")), spent);
+        let outcome = begin(&mut ws, &payment, Some(usage_key("C-1")));
         if has_room {
             begun(outcome);
         } else {
@@ -227,8 +232,8 @@ fn usage_before_the_batch_counts() {
 #[test]
 fn stale_or_missing_usage_is_read_again() {
     let payment = payment(1);
-    let yesterday = rail().tally(tally("C-1").sender, NOW - Span::days(1));
-    let elsewhere = Some(Tally { rail: RailId::new("egy-ach"), ..tally("C-1") });
+    let yesterday = rail().usage_key(usage_key("C-1").sender, NOW - Span::days(1));
+    let elsewhere = Some(UsageKey { rail: RailId::new("egy-ach"), ..usage_key("C-1") });
     for seen in [None, yesterday, elsewhere] {
         let mut ws = batch(std::slice::from_ref(&payment));
         let outcome = begin(&mut ws, &payment, seen);
@@ -241,8 +246,11 @@ fn a_rail_without_limits_counts_no_usage() {
     let payment = payment(1);
     let mut ws = batch(std::slice::from_ref(&payment));
     let free = RailConfig { sender_limits: None, ..rail() };
-    let action =
-        PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally: Some(tally("C-1")) };
+    let action = PaymentAction::BeginAttempt {
+        fence: 1,
+        rail: rail().id,
+        usage_key: Some(usage_key("C-1")),
+    };
     assert_eq!(begun(run(&mut ws, &payment, action, vec![free])).sender, None);
 }
 
@@ -301,7 +309,7 @@ fn a_payout_that_its_price_takes_out_of_the_rails_limits_selects_a_rail_again() 
         let action = ExchangeAction::BeginPayout {
             fence: 1,
             rail: RailId::new("pak-raast"),
-            tally: None,
+            usage_key: None,
             mid: Decimal::new(27_950, 2),
         };
         run_action(ws, Action::Exchange(key.clone(), action), vec![up_to(max)], 2_000)

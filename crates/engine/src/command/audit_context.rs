@@ -1,7 +1,7 @@
 //! Which actions are recorded in the audit log: those of users, and screenings on other lists than
 //! those of the last one.
 
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 
 use super::chain::ChainAction;
 use super::deposits::DepositAction;
@@ -10,7 +10,7 @@ use super::wallets::{DeliveryAction, RequestAction, WalletAction};
 use super::{Action, PaymentAction, RecallAction};
 
 impl PaymentAction {
-    fn deed(&self) -> Option<&Deed> {
+    fn deed(&self) -> Option<&AuditContext> {
         match self {
             PaymentAction::ScreenedAgain { by, .. }
             | PaymentAction::Cleared { by, .. }
@@ -37,9 +37,9 @@ impl PaymentAction {
 
 impl Action {
     /// The actor; `None` for client orders and other internal actions.
-    pub fn deed(&self) -> Option<&Deed> {
+    pub fn deed(&self) -> Option<&AuditContext> {
         match self {
-            Action::Fund { by, .. } | Action::MakeUpFor { by, .. } => Some(by),
+            Action::Fund { by, .. } | Action::Backfill { by, .. } => Some(by),
             Action::Payment(_, action) => action.deed(),
             Action::Wallet(
                 _,
@@ -126,6 +126,6 @@ impl Action {
 }
 
 /// Users act on the chain only through the actions listed above.
-const fn of_chain(_: &ChainAction) -> Option<&'static Deed> {
+const fn of_chain(_: &ChainAction) -> Option<&'static AuditContext> {
     None
 }

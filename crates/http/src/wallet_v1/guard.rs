@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::fault::Fault;
 use domain::ports::Clock;
 use engine::command::Idempotency;
@@ -26,8 +26,8 @@ use super::operations::{Operation, RolePolicy};
 use super::refusals::RETRY_AFTER_S;
 use super::render;
 use crate::address_windows::{AddressWindows, shown};
+use crate::audit_context::audit_context;
 use crate::auth::{self, AuthFault, KeyCache, KeyRing, Rules, Verifier};
-use crate::deed::deed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, PATIENCE, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, Policies, StoreKeys, Tenants};
 use crate::limits::Allowance;
@@ -50,7 +50,7 @@ pub struct Settings {
 }
 
 /// The rules that apply to every request.
-pub struct Gate {
+pub struct Guard {
     settings: Settings,
     verifier: Verifier,
     policies: Arc<dyn Policies>,
@@ -103,8 +103,8 @@ pub(super) struct Admitted {
 
 impl Admitted {
     /// The caller's action with its reason.
-    pub(super) fn deed(&self, why: &str) -> Deed {
-        deed(&self.access_key, &self.roles, &self.parts, why)
+    pub(super) fn audit_context(&self, why: &str) -> AuditContext {
+        audit_context(&self.access_key, &self.roles, &self.parts, why)
     }
 }
 
@@ -142,11 +142,11 @@ impl Answer {
     }
 }
 
-impl Gate {
+impl Guard {
     /// Makes a guard that reads from `sources`.
-    pub fn new(sources: Sources, settings: Settings) -> Gate {
+    pub fn new(sources: Sources, settings: Settings) -> Guard {
         let Sources { keys, policies, permits, clock, wall_clock } = sources;
-        Gate {
+        Guard {
             verifier: Verifier::new(keys, settings.rules.clone()),
             policies,
             windows: Windows::new(permits, settings.limits),
@@ -378,5 +378,5 @@ fn unreadable(error: &Unreadable) -> WalletProblem {
 }
 
 #[cfg(test)]
-#[path = "gate_tests.rs"]
+#[path = "guard_tests.rs"]
 pub(super) mod tests;

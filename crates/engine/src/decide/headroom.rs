@@ -5,7 +5,7 @@ use domain::ids::TenantId;
 use domain::job::JobKind;
 use domain::money::Money;
 use domain::rail::RailId;
-use domain::sender_limit::{Sender, Tally};
+use domain::sender_limit::{Sender, UsageKey};
 use domain::time::{Span, Timestamp};
 use store::working_set::WorkingSet;
 use uuid::Uuid;
@@ -13,30 +13,32 @@ use uuid::Uuid;
 use super::Rules;
 
 /// The result of checking one more attempt against a rail's limits.
-pub(super) enum Room {
+pub(super) enum Headroom {
     /// There is headroom. The attempt counts against this sender if the rail has limits.
-    Is(Option<Sender>),
+    Within(Option<Sender>),
     /// There is none, or usage was read on another day: select a rail again.
-    LookAgain,
+    Recheck,
 }
 
-pub(super) fn room(
+pub(super) fn headroom(
     ws: &WorkingSet,
     tenant: TenantId,
-    (rail, tally): (&RailId, Option<&Tally>),
+    (rail, usage_key): (&RailId, Option<&UsageKey>),
     amount: Money,
     rules: Rules<'_>,
     now: Timestamp,
-) -> Room {
+) -> Headroom {
     let Some(limits) = rules.corridors.rail(rail).and_then(|rail| rail.sender_limits.as_ref())
     else {
-        return Room::Is(None);
+        return Headroom::Within(None);
     };
-    match tally.filter(|tally| tally.rail == *rail && tally.window == limits.window(now)) {
-        Some(tally) if limits.exceeded_by(ws.spent(tenant, tally), amount).is_none() => {
-            Room::Is(Some(tally.sender))
+    match usage_key
+        .filter(|usage_key| usage_key.rail == *rail && usage_key.window == limits.window(now))
+    {
+        Some(usage_key) if limits.exceeded_by(ws.spent(tenant, usage_key), amount).is_none() => {
+            Headroom::Within(Some(usage_key.sender))
         }
-        _ => Room::LookAgain,
+        _ => Headroom::Recheck,
     }
 }
 

@@ -27,7 +27,7 @@ const CLOCK_BELIEVED: Span = Span::secs(1);
 
 /// The rows that batches reuse.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<State>);
+pub(crate) struct Cache(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -57,7 +57,7 @@ struct Rows {
     alone: u32,
 }
 
-impl Memory {
+impl Cache {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
 //! The actor of audit entries for token holders: a prefix of the access key, the token's roles, the
 //! request.
 
-use domain::audit::{Deed, Via};
+use domain::audit::{AuditContext, Via};
 use http::request::Parts;
 
 use crate::auth::AccessKey;
@@ -12,8 +12,13 @@ use crate::request_id::RequestId;
 const KEY_HINT_CHARS: usize = 8;
 
 /// The action of a key's holder with its reason.
-pub(crate) fn deed(access_key: &str, roles: &[String], parts: &Parts, why: &str) -> Deed {
-    let deed = Deed::new(Via::Api, key_hint(access_key)).with_role(roles.join(","));
+pub(crate) fn audit_context(
+    access_key: &str,
+    roles: &[String],
+    parts: &Parts,
+    why: &str,
+) -> AuditContext {
+    let deed = AuditContext::new(Via::Api, key_hint(access_key)).with_role(roles.join(","));
     let id = parts.extensions.get::<RequestId>();
     let deed = id.into_iter().fold(deed, |deed, id| deed.of_request(id.as_str()));
     deed.because(why)

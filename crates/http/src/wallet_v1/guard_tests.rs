@@ -8,7 +8,7 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::{Environment, TenantPolicy};
-use domain::ports::Answer as PortAnswer;
+use domain::ports::BoxFuture;
 use domain::time::Timestamp;
 use domain::wallet_policy::WalletPolicy;
 use engine::payments::StoreError;
@@ -37,7 +37,7 @@ impl Clock for Standing {
         NOW
     }
 
-    fn sleep_until(&self, _: Timestamp) -> PortAnswer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 }
@@ -67,7 +67,7 @@ struct Agreed {
 }
 
 impl Policies for Agreed {
-    fn of(&self, _: TenantId) -> PortAnswer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
+    fn of(&self, _: TenantId) -> BoxFuture<'_, Result<Option<Arc<TenantPolicy>>, StoreError>> {
         let policy = TenantPolicy {
             settlement_coin: StableCoin::Usdt,
             premium_bps: 0,
@@ -88,7 +88,7 @@ struct Counter {
 }
 
 impl Permits for Counter {
-    fn draw(&self, draw: Draw) -> PortAnswer<'_, Result<Drawn, Unreadable>> {
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, Unreadable>> {
         let mut drawn = self.drawn.lock().expect("a lock");
         let total = drawn.entry(draw.group).or_default();
         let granted = draw.wanted.min(draw.limit - *total);
@@ -102,7 +102,7 @@ impl Permits for Counter {
     }
 }
 
-fn gate_of(keys: Keys, agreed: Agreed, permits: Counter) -> Gate {
+fn guard_of(keys: Keys, agreed: Agreed, permits: Counter) -> Guard {
     let sources = Sources {
         keys: Arc::new(keys),
         policies: Arc::new(agreed),
@@ -112,14 +112,14 @@ fn gate_of(keys: Keys, agreed: Agreed, permits: Counter) -> Gate {
     };
     let limits = GroupLimits { wallets: 3, ..GroupLimits::default() };
     let body = BodyLimits { max_bytes: 64, read_timeout: Duration::from_secs(5) };
-    Gate::new(
+    Guard::new(
         sources,
         Settings { rules: Rules::new(Environment::Mock, Service::Wallet, URL), limits, body },
     )
 }
 
-fn gate() -> Gate {
-    gate_of(Keys { suspended: false }, Agreed { strict_roles: false }, Counter::default())
+fn guard() -> Guard {
+    guard_of(Keys { suspended: false }, Agreed { strict_roles: false }, Counter::default())
 }
 
 fn token(key: &str, roles: &[&str], body: Option<&[u8]>) -> String {
@@ -172,21 +172,21 @@ impl Told {
     }
 }
 
-async fn ask(gate: &Gate, operation: &'static Operation, request: Request<Body>) -> Told {
+async fn ask(guard: &Guard, operation: &'static Operation, request: Request<Body>) -> Told {
     let served = |admitted: Admitted| async move {
         assert_eq!((admitted.caller.tenant, admitted.id.as_str()), (BANK, "w-1"));
         let read = i64::try_from(admitted.body.len()).expect("fits");
         Ok(Answer::object(|out| out.integer("read", read)))
     };
-    Told::of(gate.handle(operation, "w-1".to_owned(), request, served).await).await
+    Told::of(guard.handle(operation, "w-1".to_owned(), request, served).await).await
 }
 
 #[tokio::test]
 async fn without_a_valid_wallet_token_no_request_passes() {
-    let gate = gate();
+    let guard = guard();
     for authorization in ["", "Bearer x", &token(PAY_KEY, &[], None)] {
         let told =
-            ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, authorization, ""))
+            ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, authorization, ""))
                 .await;
         assert_eq!(told.error(), (401, "UNAUTHORIZED"), "{authorization}");
         assert_eq!(told.headers["www-authenticate"], "Bearer");
@@ -196,7 +196,7 @@ async fn without_a_valid_wallet_token_no_request_passes() {
         );
     }
     let suspended =
-        gate_of(Keys { suspended: true }, Agreed { strict_roles: false }, Counter::default());
+        guard_of(Keys { suspended: true }, Agreed { strict_roles: false }, Counter::default());
     let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
     assert_eq!(ask(&suspended, &operations::GET_WALLET, request).await.error(), (403, "FORBIDDEN"));
 }
@@ -204,8 +204,8 @@ async fn without_a_valid_wallet_token_no_request_passes() {
 #[tokio::test]
 async fn a_missing_role_is_403_and_names_the_role() {
     let (loose, strict) = (
-        gate(),
-        gate_of(Keys { suspended: false }, Agreed { strict_roles: true }, Counter::default()),
+        guard(),
+        guard_of(Keys { suspended: false }, Agreed { strict_roles: true }, Counter::default()),
     );
     let viewer = token(KEY, &["wallet_viewer"], None);
     let told =
@@ -231,14 +231,15 @@ async fn a_missing_role_is_403_and_names_the_role() {
 
 #[tokio::test]
 async fn a_used_up_window_is_429_with_its_details_and_when_to_come_back() {
-    let (gate, token) = (gate(), token(KEY, &[], None));
+    let (guard, token) = (guard(), token(KEY, &[], None));
     for left in ["2", "1", "0"] {
         let told =
-            ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
+            ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
         assert_eq!((told.status, told.remaining()), (200, left));
         assert_eq!(told.headers["cache-control"], "no-store");
     }
-    let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
+    let told =
+        ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
     assert_eq!(told.error(), (429, "RATE_LIMIT_EXCEEDED"));
     assert_eq!(told.body["details"], json!({"limit": 3, "window": "60s", "retry_after": 40}));
     let shown = |name: &str| told.headers[name].to_str().expect("text").to_owned();
@@ -248,7 +249,7 @@ async fn a_used_up_window_is_429_with_its_details_and_when_to_come_back() {
     assert_eq!(headers, ["3", "0", "40", "40"]);
     // Every group has its own window.
     assert_eq!(
-        ask(&gate, &operations::LIST_ORDERS, asks(&operations::LIST_ORDERS, &token, ""))
+        ask(&guard, &operations::LIST_ORDERS, asks(&operations::LIST_ORDERS, &token, ""))
             .await
             .status,
         200
@@ -257,68 +258,70 @@ async fn a_used_up_window_is_429_with_its_details_and_when_to_come_back() {
 
 #[tokio::test]
 async fn the_order_is_401_403_429_then_the_request() {
-    let gate = gate();
+    let guard = guard();
     let anybody = token(KEY, &[], None);
     for _ in 0..3 {
-        ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &anybody, "")).await;
+        ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, &anybody, "")).await;
     }
     // The window is used up and the body is not JSON: the role is reported first, then the window.
     let told =
-        ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, &anybody, "{")).await;
+        ask(&guard, &operations::PROVISION, asks(&operations::PROVISION, &anybody, "{")).await;
     assert_eq!((told.status, told.remaining()), (403, "0"));
     let manager = token(KEY, &["wallet_manager"], None);
     let mut request = asks(&operations::PROVISION, &manager, "x");
     request.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    assert_eq!(ask(&gate, &operations::PROVISION, request).await.status, 429);
+    assert_eq!(ask(&guard, &operations::PROVISION, request).await.status, 429);
     assert_eq!(
-        ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, "", "{")).await.status,
+        ask(&guard, &operations::PROVISION, asks(&operations::PROVISION, "", "{")).await.status,
         401
     );
 }
 
 #[tokio::test]
 async fn strangers_count_against_their_address_and_never_against_the_tenant() {
-    let gate = gate();
+    let guard = guard();
     for left in ["2", "1", "0"] {
-        let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, "", "")).await;
+        let told =
+            ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, "", "")).await;
         assert_eq!((told.status, told.remaining()), (401, left));
     }
     let told =
-        ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, "Bearer x", "")).await;
+        ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, "Bearer x", "")).await;
     assert_eq!((told.error(), told.remaining()), ((429, "RATE_LIMIT_EXCEEDED"), "0"));
     let token = token(KEY, &[], None);
-    let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
+    let told =
+        ask(&guard, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
     assert_eq!((told.status, told.remaining()), (200, "2"));
 }
 
 #[tokio::test]
 async fn a_path_that_is_none_is_404_and_counts_against_the_address() {
-    let gate = gate();
+    let guard = guard();
     for (left, status) in [("2", 404), ("1", 404), ("0", 404), ("0", 429)] {
         let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
         let told =
-            Told::of(gate.refuse(&request, WalletProblem::not_found("Path not found"))).await;
+            Told::of(guard.refuse(&request, WalletProblem::not_found("Path not found"))).await;
         assert_eq!((told.status, told.remaining()), (status, left));
     }
 }
 
 #[tokio::test]
 async fn a_body_is_json_whole_and_not_too_large() {
-    let (gate, token) = (gate(), token(KEY, &["wallet_manager"], None));
+    let (guard, token) = (guard(), token(KEY, &["wallet_manager"], None));
     let order = &operations::CREATE_ORDER;
     let mut plain = asks(order, &token, "{}");
     plain.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    assert_eq!(ask(&gate, order, plain).await.error(), (400, "INVALID_REQUEST"));
+    assert_eq!(ask(&guard, order, plain).await.error(), (400, "INVALID_REQUEST"));
     let large = asks(order, &token, &format!("{{\"a\":\"{}\"}}", "x".repeat(64)));
-    assert_eq!(ask(&gate, order, large).await.error(), (413, "INVALID_REQUEST"));
+    assert_eq!(ask(&guard, order, large).await.error(), (413, "INVALID_REQUEST"));
     let mut coded = asks(order, &token, "{}");
     coded.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    assert_eq!(ask(&gate, order, coded).await.error(), (415, "INVALID_REQUEST"));
-    assert_eq!(ask(&gate, order, asks(order, &token, "")).await.body, json!({"read": 0}));
-    assert_eq!(ask(&gate, order, asks(order, &token, "{}")).await.body, json!({"read": 2}));
+    assert_eq!(ask(&guard, order, coded).await.error(), (415, "INVALID_REQUEST"));
+    assert_eq!(ask(&guard, order, asks(order, &token, "")).await.body, json!({"read": 0}));
+    assert_eq!(ask(&guard, order, asks(order, &token, "{}")).await.body, json!({"read": 2}));
     let mut keyed = asks(order, &token, "{}");
     keyed.headers_mut().insert("idempotency-key", HeaderValue::from_static(""));
-    let told = ask(&gate, order, keyed).await;
+    let told = ask(&guard, order, keyed).await;
     assert_eq!(
         (told.error(), &told.body["field"], &told.body["details"]["faults"][0]["rule"]),
         ((400, "INVALID_REQUEST"), &json!("Idempotency-Key"), &json!("invalid_idempotency_key"))
@@ -327,8 +330,8 @@ async fn a_body_is_json_whole_and_not_too_large() {
 
 #[tokio::test]
 async fn a_repetition_waits_for_the_first_and_then_gets_retry_after() {
-    let mut gate = gate();
-    gate.under_way = UnderWay::new(Duration::from_millis(20));
+    let mut guard = guard();
+    guard.under_way = UnderWay::new(Duration::from_millis(20));
     let order = &operations::CREATE_ORDER;
     let keyed = || {
         let mut request = asks(order, &token(KEY, &[], None), "{}");
@@ -336,9 +339,9 @@ async fn a_repetition_waits_for_the_first_and_then_gets_retry_after() {
         request
     };
     let never = |_: Admitted| std::future::pending::<Result<Answer, WalletProblem>>();
-    let first = gate.handle(order, "w-1".to_owned(), keyed(), never);
+    let first = guard.handle(order, "w-1".to_owned(), keyed(), never);
     let second = async {
-        let told = ask(&gate, order, keyed()).await;
+        let told = ask(&guard, order, keyed()).await;
         assert_eq!(
             (told.error(), &told.body["field"]),
             ((409, "CONFLICT"), &json!("Idempotency-Key"))
@@ -351,25 +354,25 @@ async fn a_repetition_waits_for_the_first_and_then_gets_retry_after() {
         () = second => {}
     }
     // The first caller disconnected.
-    assert_eq!(ask(&gate, order, keyed()).await.status, 200);
+    assert_eq!(ask(&guard, order, keyed()).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_claim_over_the_body_must_match_but_none_is_demanded() {
-    let gate = gate();
+    let guard = guard();
     let order = &operations::CREATE_ORDER;
     let right = token(KEY, &[], Some(b"{}"));
-    assert_eq!(ask(&gate, order, asks(order, &right, "{}")).await.status, 200);
-    assert_eq!(ask(&gate, order, asks(order, &right, "{ }")).await.error(), (401, "UNAUTHORIZED"));
-    assert_eq!(ask(&gate, order, asks(order, &token(KEY, &[], None), "{}")).await.status, 200);
+    assert_eq!(ask(&guard, order, asks(order, &right, "{}")).await.status, 200);
+    assert_eq!(ask(&guard, order, asks(order, &right, "{ }")).await.error(), (401, "UNAUTHORIZED"));
+    assert_eq!(ask(&guard, order, asks(order, &token(KEY, &[], None), "{}")).await.status, 200);
 }
 
 #[tokio::test]
 async fn without_the_counter_no_request_passes() {
     let away = Counter { away: true, ..Counter::default() };
-    let gate = gate_of(Keys { suspended: false }, Agreed { strict_roles: false }, away);
+    let guard = guard_of(Keys { suspended: false }, Agreed { strict_roles: false }, away);
     let told = ask(
-        &gate,
+        &guard,
         &operations::GET_WALLET,
         asks(&operations::GET_WALLET, &token(KEY, &[], None), ""),
     )
@@ -387,7 +390,7 @@ async fn an_operation_that_panics_is_answered_in_the_services_own_words() {
     }
     let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
     let told =
-        Told::of(gate().handle(&operations::GET_WALLET, "w-1".to_owned(), request, panics).await)
+        Told::of(guard().handle(&operations::GET_WALLET, "w-1".to_owned(), request, panics).await)
             .await;
     assert_eq!((told.error(), told.remaining()), ((500, "INTERNAL_ERROR"), "2"));
 }

@@ -43,7 +43,7 @@ pub enum NoRate {
 }
 
 /// Configuration and ports of the payment service.
-pub struct World {
+pub struct EngineContext {
     /// Corridors, rails and their limits.
     pub corridors: Arc<Corridors>,
     /// Banks and branches, by their codes.
@@ -54,7 +54,7 @@ pub struct World {
     /// The connected rails by name.
     pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
     /// The wallet service by chain; `None` = not enabled.
-    pub wallet: Option<WalletWorlds>,
+    pub wallet: Option<ChainContexts>,
     /// Delivery of the payment service's events; `None` = not enabled.
     pub payment_webhooks: Option<PaymentWebhooks>,
     /// The business clock: a sandbox may move it.
@@ -72,7 +72,7 @@ pub struct World {
     pub switches: Switches,
 }
 
-impl World {
+impl EngineContext {
     /// Screens names on the lists in force.
     pub(crate) fn screened(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
         self.screen.screen(parties, now)
@@ -177,20 +177,20 @@ impl World {
 
 /// The wallet service on each of the installation's chains.
 #[derive(Clone)]
-pub struct WalletWorlds {
+pub struct ChainContexts {
     first: Arc<ConfiguredChain>,
     further: Vec<Arc<ConfiguredChain>>,
 }
 
-impl WalletWorlds {
+impl ChainContexts {
     /// The chain of `[chain]` first.
-    pub fn new(first: WalletWorld, further: Vec<WalletWorld>) -> WalletWorlds {
+    pub fn new(first: ChainContext, further: Vec<ChainContext>) -> ChainContexts {
         let further = further.into_iter().map(ConfiguredChain::new).collect();
-        WalletWorlds { first: ConfiguredChain::new(first), further }
+        ChainContexts { first: ConfiguredChain::new(first), further }
     }
 
     /// The chain of `[chain]`, for what all chains share.
-    pub fn first(&self) -> &WalletWorld {
+    pub fn first(&self) -> &ChainContext {
         self.first.configured()
     }
 
@@ -200,12 +200,12 @@ impl WalletWorlds {
     }
 
     /// The chains that work is done on: those that have a number.
-    pub fn all(&self) -> impl Iterator<Item = &WalletWorld> {
+    pub fn all(&self) -> impl Iterator<Item = &ChainContext> {
         self.configured().filter_map(|chain| chain.numbered())
     }
 
     /// The chain of this number; `None` = it is no longer configured.
-    pub fn on(&self, chain: ChainNumber) -> Option<&WalletWorld> {
+    pub fn on(&self, chain: ChainNumber) -> Option<&ChainContext> {
         self.all().find(|world| world.config.number == chain)
     }
 
@@ -228,26 +228,26 @@ impl WalletWorlds {
 
 /// A chain of the configuration. It has a number from the time when one of its nodes named it.
 pub struct ConfiguredChain {
-    configured: WalletWorld,
-    numbered: SetOnce<WalletWorld>,
+    configured: ChainContext,
+    numbered: SetOnce<ChainContext>,
     /// Why it has no number, as of the latest attempt.
     reason: Mutex<Option<String>>,
 }
 
 impl ConfiguredChain {
-    fn new(configured: WalletWorld) -> Arc<ConfiguredChain> {
+    fn new(configured: ChainContext) -> Arc<ConfiguredChain> {
         let is_numbered = configured.config.number != ChainNumber::NONE;
         let numbered = SetOnce::new_with(is_numbered.then(|| configured.clone()));
         Arc::new(ConfiguredChain { configured, numbered, reason: Mutex::default() })
     }
 
     /// The chain without its number.
-    pub const fn configured(&self) -> &WalletWorld {
+    pub const fn configured(&self) -> &ChainContext {
         &self.configured
     }
 
     /// The chain with its number; `None` = no node has named it yet.
-    pub fn numbered(&self) -> Option<&WalletWorld> {
+    pub fn numbered(&self) -> Option<&ChainContext> {
         self.numbered.get()
     }
 
@@ -261,14 +261,14 @@ impl ConfiguredChain {
     }
 
     /// The same, once it has a number.
-    pub(crate) async fn when_numbered(&self) -> &WalletWorld {
+    pub(crate) async fn when_numbered(&self) -> &ChainContext {
         self.numbered.wait().await
     }
 
     /// Work on the chain begins.
     pub fn set_number(&self, number: ChainNumber) {
         let config = ChainConfig { number, ..(*self.configured.config).clone() };
-        let numbered = WalletWorld { config: Arc::new(config), ..self.configured.clone() };
+        let numbered = ChainContext { config: Arc::new(config), ..self.configured.clone() };
         // A chain that has its number keeps it.
         drop(self.numbered.set(numbered));
     }
@@ -276,7 +276,7 @@ impl ConfiguredChain {
 
 /// Dependencies of the wallet service on one chain, beyond those of payments.
 #[derive(Clone)]
-pub struct WalletWorld {
+pub struct ChainContext {
     pub config: Arc<ChainConfig>,
     pub chain: Arc<dyn Chain>,
     /// Signs with the tenants' keys.

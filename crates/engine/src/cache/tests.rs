@@ -78,7 +78,7 @@ fn found(tenant: TenantId, found: i64) -> WorkingSet {
 }
 
 /// Commits a batch of these rows, loaded when the node's own clock showed [`OWN`].
-fn loaded(memory: &Memory, need: &Need, mut rows: WorkingSet) {
+fn loaded(memory: &Cache, need: &Need, mut rows: WorkingSet) {
     memory.look(&mut rows, OWN..OWN);
     memory.learn_loaded(need, &rows);
 }
@@ -98,7 +98,7 @@ fn put(rows: &mut WorkingSet, quote: Quote) {
 }
 
 /// Caches a loaded batch that took its tenant from one number to the other.
-fn load(memory: &Memory, tenant: TenantId, from: i64, to: i64) {
+fn load(memory: &Cache, tenant: TenantId, from: i64, to: i64) {
     loaded(memory, &to_quote(tenant), leave(found(tenant, from), tenant, to));
 }
 
@@ -114,13 +114,13 @@ fn numbers(rows: &WorkingSet, tenant: TenantId) -> [Option<i64>; 3] {
     ]
 }
 
-fn recalled(memory: &Memory, need: &Need) -> Option<[Option<i64>; 3]> {
+fn recalled(memory: &Cache, need: &Need) -> Option<[Option<i64>; 3]> {
     memory.recall(need, OWN, 0).map(|rows| numbers(&rows, ONE))
 }
 
 #[test]
 fn the_cache_is_empty_before_a_loaded_batch() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none());
     memory.learn(&to_quote(ONE), &leave(found(ONE, 0), ONE, 1));
     assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "the store's clock has not been read");
@@ -130,7 +130,7 @@ fn the_cache_is_empty_before_a_loaded_batch() {
 
 #[test]
 fn cached_rows_equal_the_last_batch() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let mut rows = leave(found(ONE, 3), ONE, 5);
     rows.quotes.load((ONE, QuoteId(Uuid::from_u128(10))), quote(ONE, 10, QuoteState::Active));
     rows.quotes.load((ONE, QuoteId(Uuid::from_u128(11))), quote(ONE, 11, QuoteState::Active));
@@ -157,7 +157,7 @@ fn cached_rows_equal_the_last_batch() {
 
 #[test]
 fn consecutive_batches_must_find_this_nodes_own_writes() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let is_recalled = || memory.recall(&to_quote(ONE), OWN, 2).is_some();
     // What each batch found and left, and whether the next one is decided on the cache.
     for (from, to, expected) in [
@@ -182,7 +182,7 @@ fn consecutive_batches_must_find_this_nodes_own_writes() {
 
 #[test]
 fn a_batch_that_found_another_head_forgets_open_quotes() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let none_counted = |seq| {
         let mut rows = WorkingSet::new(STORE);
         rows.heads.load(ONE, head(seq));
@@ -202,7 +202,7 @@ fn a_batch_that_found_another_head_forgets_open_quotes() {
 
 #[test]
 fn a_clock_reading_is_valid_for_one_second() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     load(&memory, ONE, 0, 1);
     for (since, believed) in [
         (Span(-1), false),
@@ -218,7 +218,7 @@ fn a_clock_reading_is_valid_for_one_second() {
 
 #[test]
 fn time_does_not_precede_a_tenants_last_batch() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let now = |need: &Need, since| memory.recall(need, OWN + since, 0).map(|rows| rows.now);
     let mut rows = leave(found(ONE, 0), ONE, 1);
     rows.now = STORE + Span::millis(500);
@@ -242,7 +242,7 @@ fn time_does_not_precede_a_tenants_last_batch() {
 
 #[test]
 fn evicted_rows_are_not_returned() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     load(&memory, ONE, 0, 1);
     load(&memory, TWO, 0, 1);
     memory.forget(&BTreeSet::from([ONE]));
@@ -258,7 +258,7 @@ fn evicted_rows_are_not_returned() {
 
 #[test]
 fn one_missing_row_makes_the_cache_miss() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let mut rows = leave(found(ONE, 0), ONE, 1);
     put(&mut rows, quote(ONE, 10, QuoteState::Active));
     loaded(&memory, &to_quote(ONE), rows);
@@ -281,7 +281,7 @@ fn one_missing_row_makes_the_cache_miss() {
 
 #[test]
 fn the_number_of_cached_tenants_is_bounded() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let tenant = |number: usize| TenantId(Uuid::from_u128(number as u128));
     let is_recalled = |number| memory.recall(&to_quote(tenant(number)), OWN, 0).is_some();
     for number in 0..TENANTS_MAX {
@@ -295,7 +295,7 @@ fn the_number_of_cached_tenants_is_bounded() {
 
 #[test]
 fn the_number_of_cached_quotes_is_bounded() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let is_recalled = |number: usize| memory.recall(&to_pay(ONE, number as u128), OWN, 0).is_some();
     let learn = |numbers: std::ops::Range<usize>| {
         // One by one: quotes of one batch have no order.
@@ -317,7 +317,7 @@ fn the_number_of_cached_quotes_is_bounded() {
 
 #[test]
 fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     loaded(&memory, &to_quote(ONE), leave(found(ONE, 0), ONE, 1));
     let recalled = memory.recall(&to_quote(ONE), OWN + Span::millis(900), 0).expect("remembered");
     memory.learn(&to_quote(ONE), &leave(recalled, ONE, 2));
@@ -331,7 +331,7 @@ fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
 
 #[test]
 fn a_store_clock_that_is_set_back_delays_no_batch() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let mut ahead = leave(found(ONE, 0), ONE, 1);
     ahead.now = STORE + Span::hours(5);
     loaded(&memory, &to_quote(ONE), ahead);
@@ -348,7 +348,7 @@ fn a_store_clock_that_is_set_back_delays_no_batch() {
 
 #[test]
 fn a_clock_that_jumped_during_loading_is_not_trusted() {
-    let memory = Memory::default();
+    let memory = Cache::default();
     let is_recalled = |own: Timestamp| memory.recall(&to_quote(ONE), own, 0).is_some();
     for (leapt, expected) in [
         (Span(0), true),

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use domain::approval::{Approval, ApprovalState, Change, Deed};
+use domain::approval::{Approval, ApprovalState, Change, ProposedAction};
 use domain::attempt::evidence_of;
 use domain::audit::{self, INSTALLATION, Note, Via};
 use domain::deposit::{DepositRefusal, ReviewVerdict};
@@ -70,11 +70,11 @@ impl Console {
     ///
     /// # Errors
     /// Any transient failure: the proposal stays approved, to be retried.
-    pub async fn carry_out(&self, approval: &Approval) -> Result<(), Denied> {
+    pub async fn execute(&self, approval: &Approval) -> Result<(), Denied> {
         if approval.state != ApprovalState::Approved {
             return Ok(());
         }
-        let (store, by) = (self.payments.store(), deed_of(approval));
+        let (store, by) = (self.payments.store(), audit_context_of(approval));
         let first = match self.act_once(approval).await {
             Ok(()) => store.finish_approval(approval, true, &approval.outcome, by).await?,
             Err(denied) if denied.is_passing() => return Err(denied),
@@ -87,17 +87,17 @@ impl Console {
     /// Retries an approved proposal now, once its approver's own execution must have ended.
     ///
     /// # Errors
-    /// [`Denied::Refused`] if it is too early; otherwise as [`Console::carry_out`].
-    pub async fn carry_out_again(
+    /// [`Denied::Refused`] if it is too early; otherwise as [`Console::execute`].
+    pub async fn execute_again(
         &self,
         approval: &Approval,
-        by: audit::Deed,
+        by: audit::AuditContext,
     ) -> Result<(), Denied> {
         if self.is_left(approval) {
             let tenant = approval.tenant.unwrap_or(INSTALLATION);
             let note = Note::new("approval.again", "approval", approval.id);
-            self.payments.store().note_deed(tenant, by, note).await?;
-            return self.carry_out(approval).await;
+            self.payments.store().append_audit(tenant, by, note).await?;
+            return self.execute(approval).await;
         }
         Err(Denied::Refused("this approval is being executed: try again in a minute".to_owned()))
     }
@@ -110,7 +110,7 @@ impl Console {
     }
 
     /// Retries approved proposals that are not executed; returns how many remain.
-    pub async fn carry_out_rest(&self) -> Result<usize, Denied> {
+    pub async fn execute_rest(&self) -> Result<usize, Denied> {
         let (mut left, mut last) = (0, None);
         loop {
             let page = self
@@ -119,7 +119,7 @@ impl Console {
                 .approvals_left(AGAIN_AFTER, last.as_ref(), AGAIN_ROWS)
                 .await?;
             for approval in &page {
-                if let Err(denied) = self.carry_out(approval).await {
+                if let Err(denied) = self.execute(approval).await {
                     tracing::warn!(approval = %approval.id, %denied, "approval execution failed, will retry");
                     left += 1;
                 }
@@ -150,14 +150,14 @@ impl Console {
         let store = self.payments.store();
         // The subject that the log's entries about this action carry.
         let subject = match (&approval.deed, approval.tenant) {
-            (Deed::SetUserAccess { user, .. }, _) => {
+            (ProposedAction::SetUserAccess { user, .. }, _) => {
                 store.user(*user).await?.ok_or(Denied::NotFound)?.user.login
             }
             (
-                Deed::SetPricing(_)
-                | Deed::SetPolicy { .. }
-                | Deed::SetWebhookUrl { .. }
-                | Deed::SetPaymentWebhooks { .. },
+                ProposedAction::SetPricing(_)
+                | ProposedAction::SetPolicy { .. }
+                | ProposedAction::SetWebhookUrl { .. }
+                | ProposedAction::SetPaymentWebhooks { .. },
                 Some(tenant),
             ) => tenant.to_string(),
             (deed, _) => deed.subject(),
@@ -166,9 +166,9 @@ impl Console {
     }
 
     async fn act(&self, approval: &Approval) -> Result<(), Denied> {
-        let (store, by) = (self.payments.store(), deed_of(approval));
+        let (store, by) = (self.payments.store(), audit_context_of(approval));
         match (&approval.deed, approval.tenant) {
-            (Deed::AcceptCoinCode { chain, coin, at_block }, None) => {
+            (ProposedAction::AcceptCoinCode { chain, coin, at_block }, None) => {
                 let states = store.token_states().await?;
                 let reviewed = (*chain, *coin, *at_block);
                 let seen = states.iter().find(|it| (it.chain, it.coin, it.at_block) == reviewed);
@@ -178,7 +178,7 @@ impl Console {
                 }
                 Ok(store.accept_token_code(seen, by).await?)
             }
-            (Deed::SetUserAccess { user, roles, scope }, None) => {
+            (ProposedAction::SetUserAccess { user, roles, scope }, None) => {
                 // Read once: the version compared is the version changed.
                 let found = store.user(*user).await?.ok_or(Denied::NotFound)?;
                 let words =
@@ -199,25 +199,25 @@ impl Console {
     async fn act_for(
         &self,
         id: TenantId,
-        deed: &Deed,
+        deed: &ProposedAction,
         approval: &Approval,
-        by: audit::Deed,
+        by: audit::AuditContext,
     ) -> Result<(), Denied> {
         let tenant = self.tenant(id).await?;
         let caller = Caller { tenant: id, policy: Arc::new(tenant.policy.clone()) };
         let (store, once) = (self.payments.store(), Some(once(approval)));
         match deed {
-            Deed::UnblockWallet { wallet, blocked_at, reason } => {
+            ProposedAction::UnblockWallet { wallet, blocked_at, reason } => {
                 let seen = Some(*blocked_at);
                 self.wallets
                     .unblock_as_seen(&caller, *wallet, seen, reason.clone(), by, once)
                     .await?;
             }
             // A regulator's order is passed on whatever the wallet's state is.
-            Deed::BlacklistWallet { wallet, order } => {
+            ProposedAction::BlacklistWallet { wallet, order } => {
                 self.wallets.blacklist(&caller, *wallet, order.clone(), by, once).await?;
             }
-            Deed::ReleaseDeposit { deposit, waits_since } => {
+            ProposedAction::ReleaseDeposit { deposit, waits_since } => {
                 let (seen, verdict) = (Some(*waits_since), ReviewVerdict::Approve);
                 let asked = ReviewAsked {
                     deposit: *deposit,
@@ -227,26 +227,26 @@ impl Console {
                 };
                 self.wallets.decide_review(&caller, asked, once).await?;
             }
-            Deed::ReleaseOrder { order, version } => {
+            ProposedAction::ReleaseOrder { order, version } => {
                 self.wallets.review_order(&caller, *order, true, *version, by).await?;
             }
-            Deed::ReleasePayment { payment, version } => {
+            ProposedAction::ReleasePayment { payment, version } => {
                 self.payments.review(id, *payment, true, Some(*version), by).await?;
             }
-            Deed::LiftHold { deposit, held_since } => {
+            ProposedAction::LiftHold { deposit, held_since } => {
                 self.wallets.lift_hold(&caller, *deposit, Some(*held_since), by, once).await?;
             }
-            Deed::ResolvePayment { payment, doubt, became } => {
+            ProposedAction::ResolvePayment { payment, doubt, became } => {
                 self.payments
                     .resolve(id, *payment, *doubt, became.clone(), evidence(approval), by)
                     .await?;
             }
-            Deed::ResolveOrder { order, doubt, became } => {
+            ProposedAction::ResolveOrder { order, doubt, became } => {
                 self.wallets
                     .resolve_order(&caller, *order, *doubt, became.clone(), evidence(approval), by)
                     .await?;
             }
-            Deed::SetPricing(pricing) => {
+            ProposedAction::SetPricing(pricing) => {
                 if is_as_seen(approval, pricing_changes(&tenant, pricing))? {
                     let mut policy = tenant.policy.clone();
                     policy.premium_bps = pricing.premium_bps;
@@ -256,26 +256,26 @@ impl Console {
                     store.set_tenant_policy_as_seen(id, &tenant.policy, &policy, by).await?;
                 }
             }
-            Deed::SetPolicy { values, .. } => {
+            ProposedAction::SetPolicy { values, .. } => {
                 if is_as_seen(approval, policy_changes(&tenant, values))? {
                     let wanted = fields::with(&tenant.policy, values)
                         .map_err(|fault| moved(&fault.to_string()))?;
                     store.set_tenant_policy_as_seen(id, &tenant.policy, &wanted, by).await?;
                 }
             }
-            Deed::SetWebhookUrl { url } => {
+            ProposedAction::SetWebhookUrl { url } => {
                 let seen = store.webhook(id).await?.ok_or(Denied::NotFound)?.url;
                 if is_as_seen(approval, webhook_changes(&seen, url))? {
                     store.set_webhook_url_as_seen(id, &seen, url, by).await?;
                 }
             }
-            Deed::SetPaymentWebhooks { on } => {
+            ProposedAction::SetPaymentWebhooks { on } => {
                 let seen = store.webhook(id).await?.ok_or(Denied::NotFound)?.payment_events;
                 if is_as_seen(approval, payment_webhook_changes(seen, *on))? {
                     store.set_payment_webhooks(id, *on, by).await?;
                 }
             }
-            Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => {
+            ProposedAction::AcceptCoinCode { .. } | ProposedAction::SetUserAccess { .. } => {
                 return Err(Denied::NotFound);
             }
         }
@@ -296,9 +296,9 @@ fn is_as_seen(approval: &Approval, changes: Result<Vec<Change>, Denied>) -> Resu
 }
 
 /// The actor for the audit log: the approver together with the proposer.
-pub fn deed_of(approval: &Approval) -> audit::Deed {
-    let deed =
-        audit::Deed::new(Via::Console, checker(approval)).together_with(&approval.maker.login);
+pub fn audit_context_of(approval: &Approval) -> audit::AuditContext {
+    let deed = audit::AuditContext::new(Via::Console, checker(approval))
+        .together_with(&approval.maker.login);
     deed.because(&approval.why).of_request(approval.request_id())
 }
 

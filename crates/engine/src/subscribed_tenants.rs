@@ -13,9 +13,9 @@ use crate::command::Command;
 
 /// The subscribed tenants. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Listeners(Arc<Mutex<BTreeSet<TenantId>>>);
+pub(crate) struct SubscribedTenants(Arc<Mutex<BTreeSet<TenantId>>>);
 
-impl Listeners {
+impl SubscribedTenants {
     /// The rows of a batch, including delivery rows for subscribed tenants, and those tenants.
     pub(crate) fn need(&self, commands: &[&Command]) -> (Need, BTreeSet<TenantId>) {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,34 +79,35 @@ mod tests {
 
     #[test]
     fn only_subscribed_tenants_load_delivery_rows() {
-        let (listeners, command, other) = (Listeners::default(), expire(TENANT), expire(OTHER));
+        let (subscribers, command, other) =
+            (SubscribedTenants::default(), expire(TENANT), expire(OTHER));
         let nobody = BTreeSet::new();
-        assert_eq!(listeners.need(&[&command]), (command.need(), nobody.clone()));
-        assert!(listeners.are_served(&locked(false), &[&command, &other], &nobody));
+        assert_eq!(subscribers.need(&[&command]), (command.need(), nobody.clone()));
+        assert!(subscribers.are_served(&locked(false), &[&command, &other], &nobody));
         assert_eq!(
-            listeners.need(&[&command]),
+            subscribers.need(&[&command]),
             (command.need(), nobody.clone()),
             "off: nothing more"
         );
         for _ in 0..2 {
-            let served = listeners.are_served(&locked(true), &[&command, &command], &nobody);
+            let served = subscribers.are_served(&locked(true), &[&command, &command], &nobody);
             assert!(
                 !served,
                 "switched on: load again, however often the same rows are decided about"
             );
         }
-        let (need, asked) = listeners.need(&[&command, &other]);
+        let (need, asked) = subscribers.need(&[&command, &other]);
         assert!(
             need.streams.contains(&(TENANT, Uuid::from_u128(3)))
                 && need.receivers.contains(&(TENANT, ()))
         );
         assert!(!need.receivers.contains(&(OTHER, ())));
         assert_eq!(asked, BTreeSet::from([TENANT]));
-        assert!(listeners.are_served(&locked(true), &[&command, &other], &asked));
+        assert!(subscribers.are_served(&locked(true), &[&command, &other], &asked));
         assert!(
-            listeners.are_served(&locked(false), &[&command], &asked),
+            subscribers.are_served(&locked(false), &[&command], &asked),
             "switched off: what is loaded is enough"
         );
-        assert_eq!(listeners.need(&[&command]), (command.need(), nobody));
+        assert_eq!(subscribers.need(&[&command]), (command.need(), nobody));
     }
 }

@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
-use domain::audit::Deed;
+use domain::audit::AuditContext;
 use domain::ids::TenantId;
 use domain::ports::Clock;
 use domain::time::Timestamp;
@@ -19,9 +19,9 @@ use engine::payments::{Caller, Payments};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
+use crate::audit_context::audit_context;
 use crate::auth::{self, KeyCache, Rules, Verifier};
 use crate::compressed;
-use crate::deed::deed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, Turn, UnderWay};
 use crate::json_body::json_body;
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
@@ -79,8 +79,8 @@ impl Admitted {
     }
 
     /// The caller's action with its reason.
-    pub(super) fn deed(&self, why: &str) -> Deed {
-        deed(&self.access_key, &[], &self.parts, why)
+    pub(super) fn audit_context(&self, why: &str) -> AuditContext {
+        audit_context(&self.access_key, &[], &self.parts, why)
     }
 }
 
