@@ -27,7 +27,7 @@ use crate::time::{Span, Timestamp};
 use crate::webhook::{DeliveryAnswer, Endpoint, Message};
 
 /// A boxed future, so that ports can be used as `dyn` traits.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The current time, and waiting.
 pub trait Clock: Send + Sync {

@@ -23,13 +23,13 @@ pub const EXECUTED_ALREADY: &str = "the controller has executed it already";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryPolicy {
     /// Retry up to [`TRIES_MAX`] times.
-    Some,
+    Limited,
     /// Do not retry: it is useless.
-    Over,
+    NoRetry,
     /// Retry until it succeeds: others have already been notified of success.
-    Endless,
+    UntilSuccess,
     /// Do not retry even what is otherwise never given up: it can never succeed.
-    Futile,
+    Abandon,
 }
 
 /// Time to wait for a paused token.

@@ -4,7 +4,7 @@
 
 use domain::chain::{ChainNumber, IntentKind, Plan, TxHash};
 use domain::chain_tx::{
-    self, ChainTx, Ended, Intent, IntentState, PAUSE_PATIENCE, Taking, TxState,
+    self, ChainTx, Ended, Intent, IntentState, PAUSE_TIMEOUT, Taking, TxState,
 };
 use domain::decision::{Cx, JobChange};
 use domain::deposit::Deposit;
@@ -42,7 +42,7 @@ pub(super) fn act(
                 return Ok(Outcome::Done);
             }
             if let Some(halt) = *halt
-                && cx.now - held.created_at >= PAUSE_PATIENCE
+                && cx.now - held.created_at >= PAUSE_TIMEOUT
             {
                 return give_up(ws, tenant, intent, Failure::halted(halt), rules, cx);
             }

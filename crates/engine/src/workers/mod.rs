@@ -145,9 +145,9 @@ impl Workers {
             ("recall".to_owned(), Box::pin(work_off(self.clone(), JobKind::Recall, stop.clone()))),
             (
                 "expire quotes".to_owned(),
-                Box::pin(sweep::expire_quotes(self.clone(), stop.clone())),
+                Box::pin(housekeeping::expire_quotes(self.clone(), stop.clone())),
             ),
-            ("prune".to_owned(), Box::pin(sweep::prune(self.clone(), stop.clone()))),
+            ("prune".to_owned(), Box::pin(housekeeping::prune(self.clone(), stop.clone()))),
             ("relays".to_owned(), Box::pin(relays::watch_relays(self.clone(), stop.clone()))),
             ("reconcile".to_owned(), Box::pin(reconcile::reconcile(self.clone(), stop.clone()))),
         ];

@@ -8,7 +8,7 @@ use domain::chain::{
     Address, Call, ChainFault, ChainNumber, Fees, IntentKind, KeyRole, Movement, Plan, SignFault,
     Simulated, TxHash, vault,
 };
-use domain::chain_tx::{self, Intent, IntentState, PAUSE_PATIENCE, Taking, capped};
+use domain::chain_tx::{self, Intent, IntentState, PAUSE_TIMEOUT, Taking, capped};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, Halt, TokenState};
@@ -743,7 +743,7 @@ impl Workers {
         let (intent, fence) = one;
         let may_end = match verdict {
             Verdict::PutOff { halt, .. } => {
-                halt.is_some() && self.clock().now() - intent.created_at >= PAUSE_PATIENCE
+                halt.is_some() && self.clock().now() - intent.created_at >= PAUSE_TIMEOUT
             }
             Verdict::Fails { .. } => true,
             Verdict::Needless => false,
