@@ -142,7 +142,7 @@ async fn cancel_payment(State(api): State<Arc<Api>>, id: Id, request: Request<Bo
     api.handle(Operation::CreatePayment, "cancel_payment", request, |api, admitted| async move {
         let why = decode::cancellation(&admitted.body)?.unwrap_or_default();
         let id = named(&api, &admitted, id).await?.payment.id;
-        let (tenant, by) = (admitted.caller.tenant, admitted.deed(&why));
+        let (tenant, by) = (admitted.caller.tenant, admitted.audit_context(&why));
         let reply = api.payments.cancel(tenant, id, by, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
         Ok(Answer::made(current(&reply.made), reply.replayed))
@@ -154,7 +154,7 @@ async fn create_recall(State(api): State<Arc<Api>>, id: Id, request: Request<Bod
     api.handle(Operation::CreatePayment, "create_recall", request, |api, admitted| async move {
         let asked = decode::recall(&admitted.body)?;
         let id = named(&api, &admitted, id).await?.payment.id;
-        let by = admitted.deed(asked.1.as_deref().unwrap_or_default());
+        let by = admitted.audit_context(asked.1.as_deref().unwrap_or_default());
         let tenant = admitted.caller.tenant;
         let reply = api.payments.recall(tenant, id, asked, by, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;

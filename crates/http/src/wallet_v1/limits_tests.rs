@@ -20,7 +20,7 @@ struct Counter {
 }
 
 impl Permits for Counter {
-    fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>> {
+    fn draw(&self, draw: Draw) -> BoxFuture<'_, Result<Drawn, Unreadable>> {
         Box::pin(async move {
             // Yields to another task, as a real counter would.
             tokio::task::yield_now().await;

@@ -39,7 +39,7 @@ pub(super) async fn decide(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
         deposit: deposit_id(&admitted.id)?,
         seen: None,
         verdict: asked.verdict,
-        by: admitted.deed(asked.note.as_deref().unwrap_or_default()),
+        by: admitted.audit_context(asked.note.as_deref().unwrap_or_default()),
     };
     let reply = api.wallets.decide_review(&admitted.caller, asked, admitted.idempotency).await;
     Ok(Answer::made(reply.map_err(denied)?, render::reviewed))

@@ -39,14 +39,14 @@ pub(super) async fn block(api: Arc<Api>, admitted: Admitted) -> Result<Answer, W
         auto_unblock_hours: asked.auto_unblock_hours,
         triggered_by: TriggeredBy::Manual,
     };
-    let (id, by) = (wallet_id(&admitted.id)?, admitted.deed(&order.details));
+    let (id, by) = (wallet_id(&admitted.id)?, admitted.audit_context(&order.details));
     let reply = api.wallets.block(&admitted.caller, id, order, by, admitted.idempotency).await;
     Ok(Answer::made(reply.map_err(denied)?, render::blocked))
 }
 
 pub(super) async fn unblock(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let reason = decode::unblock(&admitted.body)?;
-    let (id, by) = (wallet_id(&admitted.id)?, admitted.deed(reason.as_deref().unwrap_or_default()));
+    let (id, by) = (wallet_id(&admitted.id)?, admitted.audit_context(reason.as_deref().unwrap_or_default()));
     let reply = api
         .wallets
         .unblock(&admitted.caller, id, reason, by, admitted.idempotency)
@@ -63,7 +63,7 @@ pub(super) async fn blacklist(api: Arc<Api>, admitted: Admitted) -> Result<Answe
         reason: asked.reason,
         effective_date: asked.effective_date,
     };
-    let (id, by) = (wallet_id(&admitted.id)?, admitted.deed(&order.reason));
+    let (id, by) = (wallet_id(&admitted.id)?, admitted.audit_context(&order.reason));
     let reply = api.wallets.blacklist(&admitted.caller, id, order, by, admitted.idempotency).await;
     Ok(Answer::made(reply.map_err(denied)?, render::blacklisted))
 }

@@ -65,7 +65,7 @@ impl Node {
 }
 
 impl Transport for Node {
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         if let Some(answer) = self.broken.lock().expect("broken").clone() {
             return Box::pin(std::future::ready(answer));
         }
@@ -105,7 +105,7 @@ impl Clock for Hands {
         Timestamp(self.0.load(std::sync::atomic::Ordering::SeqCst))
     }
 
-    fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
+    fn sleep_until(&self, _: Timestamp) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 }
@@ -294,7 +294,7 @@ async fn one_nodes_word_is_no_depth() {
 struct BadTags(Arc<Node>, Value);
 
 impl Transport for BadTags {
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         let answer = |request: &Value| match request["params"][0] == "safe" {
             true => self.1.clone(),
             false => self.0.answer(request),
@@ -1254,7 +1254,7 @@ fn refusing_arrays(plain: &Arc<Node>, refusal: Result<Vec<u8>, TransportFault>) 
 struct NoArrays(Arc<Node>, Result<Vec<u8>, TransportFault>);
 
 impl Transport for NoArrays {
-    fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
+    fn send(&self, body: Vec<u8>) -> BoxFuture<'_, Result<Vec<u8>, TransportFault>> {
         match body.starts_with(b"[") {
             true => Box::pin(std::future::ready(self.1.clone())),
             false => self.0.send(body),
