@@ -131,9 +131,9 @@ fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option
     if parts.config.environment == Environment::Production {
         return None;
     }
-    let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
+    let guard = (parts.config.environment == Environment::Test).then(|| api.clone());
     let chain = ChainApi::of(&parts.wallets, parts.chains);
-    Some((SandboxApi::of(parts, gate), chain))
+    Some((SandboxApi::of(parts, guard), chain))
 }
 
 fn console_routes(
@@ -182,8 +182,8 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
         body: config.body_limits(),
     };
     let links = Links { base_url: parts.public_url.to_owned() };
-    let gate = wallet_v1::Gate::new(sources, settings);
-    let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
+    let guard = wallet_v1::Guard::new(sources, settings);
+    let api = wallet_v1::Api::new(guard, parts.wallets.clone(), links.clone());
     let sandbox = config.environment != Environment::Production;
     // A configured node's URL may contain a secret: visitors only see the built-in chain's.
     let embedded = parts.chains.iter().filter(|chain| chain.embedded.is_some());

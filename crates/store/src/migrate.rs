@@ -438,7 +438,8 @@ async fn on_postgres(
 /// The whole schema as one script.
 #[cfg(test)]
 pub(crate) fn schema(dialect: Dialect) -> String {
-    MIGRATIONS.iter().map(|migration| in_dialect(migration.text, dialect)).collect()
+    let texts = MIGRATIONS.iter().map(|migration| migration.text);
+    std::iter::once(NOTES).chain(texts).map(|text| in_dialect(text, dialect)).collect()
 }
 
 #[cfg(test)]

@@ -202,7 +202,7 @@ async fn spent_by_its_sender(
     let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
     let world = visit.console().payments.world();
     let sender = Sender::of_order(tenant, &record.order);
-    let asked = world.corridors.tallies(country, sender, world.clock.now());
+    let asked = world.corridors.usage_keys(country, sender, world.clock.now());
     Ok(visit.console().store().usage_by_rail(tenant, asked).await?)
 }
 

@@ -17,7 +17,7 @@ use http_api::server::body::BodyLimits;
 use http_api::wallet_groups::GroupLimits;
 use http_api::wallet_v1::limits::{Draw, Drawn, Permits, Unreadable};
 use http_api::wallet_v1::render::Links;
-use http_api::wallet_v1::{Api, Gate, Settings, Sources, router};
+use http_api::wallet_v1::{Api, Guard, Settings, Sources, router};
 use reqwest::Method;
 use service::clock::WallClock;
 use store::StoreError;
@@ -182,7 +182,7 @@ async fn broken(bank: &WalletBank, breaks: impl FnOnce(&mut Sources)) -> String 
     let body = BodyLimits { max_bytes: 65_536, read_timeout: std::time::Duration::from_secs(5) };
     // Tokens are for the original service.
     let rules = Rules::new(Environment::Mock, Service::Wallet, running.url.clone());
-    let gate = Gate::new(sources, Settings { rules, limits: GroupLimits::default(), body });
+    let gate = Guard::new(sources, Settings { rules, limits: GroupLimits::default(), body });
     let api = Api::new(gate, running.wallets().clone(), Links { base_url: url.clone() });
     let routes = router(api).layer(from_fn(http_api::request_id::layer));
     let service = routes.into_make_service_with_connect_info::<SocketAddr>();
