@@ -97,11 +97,9 @@ static NONCES: Stmt = Stmt::written(
     "SELECT t.nonce FROM chain_tx t WHERE t.chain = $1 AND t.signer = $2 AND t.nonce >= $3 \
      AND t.nonce < $4 ORDER BY t.nonce",
 );
-// `+` keeps SQLite from taking all logs of the chain, in the order asked for, to be as few as one
-// vault's.
 static VAULT_LOGS: Stmt = Stmt::written(
     "chain.vault_logs",
-    "SELECT {{chain_log l}} FROM chain_log l WHERE +l.chain = $1 AND l.vault = $2 \
+    "SELECT {{chain_log l}} FROM chain_log l WHERE l.chain = $1 AND l.vault = $2 \
      ORDER BY l.block_number, l.log_index",
 );
 static VAULT_SUM: Stmt = Stmt::written(

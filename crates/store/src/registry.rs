@@ -106,6 +106,7 @@ pub fn keyed_statements_of_postgres() -> impl Iterator<Item = (&'static str, &'s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::sqlite;
     use crate::migrate;
 
     #[test]
@@ -118,13 +119,110 @@ mod tests {
         assert_eq!(names.len(), count);
     }
 
-    /// SQLite takes any first column of an index to be as selective as any other: a condition on
-    /// the chain or the tenant alone reads all of a table. What does so on purpose is listed.
+    /// Reads that find their rows by the tenant or the chain alone, and why that is right.
+    const WIDE: [(&str, &[&str]); 3] = [
+        (
+            "one row",
+            &[
+                "load.heads",
+                "load.audit_heads",
+                "load.receivers",
+                "save.head_update",
+                "save.audit_head_update",
+                "save.receiver_update",
+                "tenant_brand.head",
+                "tenant_brand.of_tenant",
+                "relay.behind",
+                "relay.all",
+                "webhook.one",
+                "webhook.set_payment_events",
+                "webhook.set_url",
+                "webhook.set_secrets",
+                "webhook.subscribe",
+                "webhook.disable",
+                "webhook.enable",
+                "event.head",
+                "wallet_event.head",
+                "upkeep.lock_head",
+                "audit.chains",
+            ],
+        ),
+        (
+            "in order, the first ones",
+            &[
+                "audit.checkpoints",
+                "audit.of_request",
+                "rail.open_breaks",
+                "console.newest_transfer",
+                "console.latest_quotes",
+                "console.latest_wallets",
+                "console.latest_requests",
+                "console.latest_deposits",
+                "console.latest_orders",
+                "console.latest_deliveries",
+                "chain.headers",
+                "approval.newest_of",
+                "unsupported_asset.newest",
+                "delivery.by_period",
+                "delivery.list",
+                "delivery.lost",
+                "deposit.in_review",
+                "event.oldest",
+                "ledger.first",
+                "payment_delivery.list",
+                "sweep.newest",
+                "upkeep.prune_events",
+                "upkeep.old_wallet_events",
+                "upkeep.prune_windows",
+                "wallet_event.oldest",
+                "wallet.newest_ready",
+                "wallet.newest_pending",
+            ],
+        ),
+        (
+            "all of them",
+            &[
+                "rail.unbooked",
+                "rail.unreturned",
+                "console.balances_now",
+                "console.unreleased",
+                "console.waiting",
+                "console.refunding",
+                "console.failed_releases",
+                "access_key.of_tenant",
+                "alert.open",
+                "approval.open_of",
+                "store_key.sealed_documents",
+                "chain_intent.for",
+                "delivery.list_total",
+                "delivery.counts",
+                "deposit.in_review_total",
+                "ledger.accounts",
+                "ledger.reservations",
+                "ledger.debits",
+                "ledger.credits",
+                "payment_delivery.list_total",
+                "reconcile.moving_in",
+                "reconcile.moving_back",
+                "reconcile.nostros",
+                "reconcile.settled",
+                "statement.scanned_debit_sums",
+                "statement.scanned_debit_moved",
+                "statement.scanned_debit_open",
+                "statement.scanned_credit_sums",
+                "statement.scanned_credit_moved",
+                "statement.scanned_credit_open",
+                "upkeep.discrepancies",
+            ],
+        ),
+    ];
+
     #[test]
     fn reads_find_their_rows_by_more_than_the_chain_or_the_tenant() {
         let connection = rusqlite::Connection::open_in_memory().expect("opens");
         connection.execute_batch(&migrate::schema(Dialect::Sqlite)).expect("made");
-        let mut wide = Vec::new();
+        sqlite::describe_tables(&connection).expect("described");
+        let may_be_wide = |name: &str| WIDE.iter().any(|(_, names)| names.contains(&name));
         for stmt in shared() {
             let sql = format!("EXPLAIN QUERY PLAN {}", stmt.sql(Dialect::Sqlite));
             let mut prepared = connection.prepare(&sql).expect(stmt.name);
@@ -132,10 +230,9 @@ mod tests {
             let params = rusqlite::params_from_iter((0..count).map(|_| rusqlite::types::Null));
             let steps = prepared.query_map(params, |row| row.get::<_, String>(3)).expect(stmt.name);
             let plan: Vec<String> = steps.map(|step| step.expect("a text")).collect();
-            if plan.iter().any(|step| step.ends_with("(chain=?)") || step.ends_with("(tenant=?)")) {
-                wide.push(format!("{}: {}", stmt.name, plan.join("; ")));
-            }
+            let is_wide =
+                plan.iter().any(|step| step.ends_with("(chain=?)") || step.ends_with("(tenant=?)"));
+            assert_eq!(is_wide, may_be_wide(stmt.name), "{}: {}", stmt.name, plan.join("; "));
         }
-        assert_eq!(wide.join("\n"), "");
     }
 }

@@ -3,9 +3,7 @@
 //! commit.
 
 use domain::chain::{ChainNumber, IntentKind, Plan, TxHash};
-use domain::chain_tx::{
-    self, ChainTx, Ended, Intent, IntentState, PAUSE_TIMEOUT, Taking, TxState,
-};
+use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentState, PAUSE_TIMEOUT, Taking, TxState};
 use domain::decision::{Cx, JobChange};
 use domain::deposit::Deposit;
 use domain::ids::{IntentId, TenantId};

@@ -361,7 +361,8 @@ impl Workers {
         let Payable { job, sendable: Sendable { payment, order }, cleared } = payable;
         let usage_key = self.usage_key_over(rail, Sender::of_order(job.tenant, &order));
         self.note_cleared(&job, payment.id, cleared).await?;
-        let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), usage_key };
+        let action =
+            PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), usage_key };
         match self.tell(job.tenant, payment.id, action).await {
             Some(Outcome::Began(attempt)) => {
                 Some(instruction(&attempt, &order, &self.world.corridors))

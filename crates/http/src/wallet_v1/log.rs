@@ -27,8 +27,10 @@ pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answ
 
 pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
-    let reply =
-        api.wallets.redeliver(&admitted.caller, id, admitted.audit_context(""), admitted.idempotency).await;
+    let reply = api
+        .wallets
+        .redeliver(&admitted.caller, id, admitted.audit_context(""), admitted.idempotency)
+        .await;
     let reply = reply.map_err(|refused| match refused {
         // A delivery has its event's id.
         Denied::NotFound(_) => Named::Delivery.not_found(),

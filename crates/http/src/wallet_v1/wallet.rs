@@ -46,7 +46,8 @@ pub(super) async fn block(api: Arc<Api>, admitted: Admitted) -> Result<Answer, W
 
 pub(super) async fn unblock(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let reason = decode::unblock(&admitted.body)?;
-    let (id, by) = (wallet_id(&admitted.id)?, admitted.audit_context(reason.as_deref().unwrap_or_default()));
+    let (id, by) =
+        (wallet_id(&admitted.id)?, admitted.audit_context(reason.as_deref().unwrap_or_default()));
     let reply = api
         .wallets
         .unblock(&admitted.caller, id, reason, by, admitted.idempotency)

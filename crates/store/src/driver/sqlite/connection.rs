@@ -274,7 +274,7 @@ fn is_passing(error: &rusqlite::Error) -> bool {
 }
 
 /// Maps an error of SQLite to the store's error.
-pub(super) fn failure(error: rusqlite::Error) -> DbError {
+pub(crate) fn failure(error: rusqlite::Error) -> DbError {
     let why = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) if is_passing(&error) => DbError::Conflict(why),

@@ -7,9 +7,11 @@
 
 mod connection;
 mod readers;
+mod statistics;
 mod writer;
 
-pub(crate) use connection::{begin, commit, run, script};
+pub(crate) use connection::{begin, commit, failure, run, script};
+pub(crate) use statistics::describe_tables;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
