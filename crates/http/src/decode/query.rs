@@ -237,8 +237,9 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
 
 /// Parses an instant as in RFC 3339 and in formats of common clients: without an offset it is UTC,
 /// `±hhmm` and `±hh` are offsets too, seconds are optional, a bare date is its midnight in UTC, and
-/// anything later than the year 9999 becomes its last instant (`decisions.md`, "Time"). An
-/// unencoded `+`, which arrives as a space, still counts as the offset's sign.
+/// anything later than the year 9999 becomes its last instant, anything before the year 0 the first one
+/// (`decisions.md`, "Time"). An unencoded `+`, which arrives as a space, still counts as the offset's
+/// sign.
 ///
 /// # Errors
 /// `datetime_parsing`
@@ -267,13 +268,36 @@ const SECONDS_PER_DAY: i64 = 86_400;
 /// 9999-12-31T23:59:59.999Z: later instants have no four-digit year.
 const LAST_INSTANT: Timestamp = Timestamp(253_402_300_799_999_000);
 
+/// 0000-01-01T00:00:00Z: earlier instants have a sign.
+const FIRST_INSTANT: Timestamp = Timestamp(-62_167_219_200_000_000);
+
 fn rfc_3339(text: &[u8]) -> Option<Timestamp> {
+    far_away(text).or_else(|| of_four_digits(text))
+}
+
+/// The bound of an instant in a year with a sign or with more than four digits, as the greatest and
+/// least dates of Java and JavaScript have. A `+` that was not encoded is missing here.
+fn far_away(text: &[u8]) -> Option<Timestamp> {
+    let (bound, text) = match text {
+        [b'-', rest @ ..] => (FIRST_INSTANT, rest),
+        [b'+', rest @ ..] => (LAST_INSTANT, rest),
+        text => (LAST_INSTANT, text),
+    };
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits < 4 || (digits == 4 && bound == LAST_INSTANT) {
+        return None;
+    }
+    // Any leap year has every day.
+    of_four_digits(&[&b"2000"[..], &text[digits..]].concat()).map(|_| bound)
+}
+
+fn of_four_digits(text: &[u8]) -> Option<Timestamp> {
     let (date, rest) = text.split_at_checked(10)?;
     let midnight = full_date(date)?.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24
         * SECONDS_PER_DAY;
     let (of_day, micros) = if rest.is_empty() { (0, 0) } else { time_of_day(rest)? };
     let instant = Timestamp((midnight + of_day).checked_mul(MICROS_PER_SECOND)? + micros);
-    Some(instant.min(LAST_INSTANT))
+    Some(instant.clamp(FIRST_INSTANT, LAST_INSTANT))
 }
 
 /// Seconds since midnight in UTC, and microseconds.

@@ -162,10 +162,11 @@ fn every_error_is_reported_at_once_in_field_order() {
 }
 
 #[test]
-fn blank_is_absent_unless_the_specification_sets_a_minimum() {
-    let mut fields =
-        Fields::of_body(br#"{"note":"  ","external_id":"","absent":null}"#).expect("JSON");
+fn blank_is_absent_unless_the_specification_demands_a_character() {
+    let body = br#"{"note":"  ","country":" ","external_id":"","absent":null}"#;
+    let mut fields = Fields::of_body(body).expect("JSON");
     assert_eq!(fields.optional("note", text(9)), None);
+    assert_eq!(fields.optional("country", text_between(3, 3)), None);
     assert_eq!(fields.optional("absent", text_between(1, 9)), None);
     assert_eq!(fields.optional("external_id", text_between(1, 9)), None);
     assert_eq!(fault_of(fields.finish(|| Some(()))), [("external_id", "string_too_short")]);
@@ -289,6 +290,27 @@ fn a_bare_date_is_its_midnight_and_what_is_too_late_is_the_last_instant() {
         assert_eq!(instant("f", late), Ok(last), "{late}");
     }
     assert!(instant("f", "9999-12-31").expect("an instant") < last);
+    // The greatest and least dates of JavaScript and Java; an unencoded `+` was trimmed as a space.
+    for late in [
+        "+275760-09-13T00:00:00.000Z",
+        "275760-09-13T00:00:00.000Z",
+        "+999999999-12-31T23:59:59.999999999-18:00",
+        "+10000-02-29",
+    ] {
+        assert_eq!(instant("f", late), Ok(last), "{late}");
+    }
+    let first = instant("f", "0000-01-01").expect("an instant");
+    for early in [
+        "-271821-04-20T00:00:00.000Z",
+        "-999999999-01-01T00:00:00+18:00",
+        "-0001-12-31T23:59:59Z",
+        "0000-01-01T00:00:00+05:00",
+    ] {
+        assert_eq!(instant("f", early), Ok(first), "{early}");
+    }
+    for wrong in ["+2026-01-01", "-26-01-01", "+275760-13-01", "+275760", "12026-01-01T25:00Z"] {
+        assert!(instant("f", wrong).is_err(), "{wrong}");
+    }
     assert_eq!(
         instant("f", "0001-01-01T00:00:00Z").map(|it| it.to_string()),
         Ok("0001-01-01T00:00:00.000Z".to_owned())

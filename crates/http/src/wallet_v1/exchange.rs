@@ -58,6 +58,7 @@ fn order_id(text: &str) -> Result<ExchangeId, WalletProblem> {
 }
 
 pub(super) async fn cancel(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    decode::no_fields(&admitted.body)?;
     let id = order_id(&admitted.id)?;
     let reply = api.wallets.cancel_order(&admitted.caller, id, admitted.idempotency).await;
     Ok(Answer::made(reply.map_err(denied)?, render::listed_order))

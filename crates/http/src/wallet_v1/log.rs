@@ -26,6 +26,7 @@ pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answ
 }
 
 pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    decode::no_fields(&admitted.body)?;
     let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
     let reply = api
         .wallets

@@ -67,6 +67,7 @@ async fn money(
 }
 
 pub(super) async fn cancel(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+    decode::no_fields(&admitted.body)?;
     let id = request_id(&admitted.id)?;
     let reply = api
         .wallets

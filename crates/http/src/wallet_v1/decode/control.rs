@@ -39,6 +39,17 @@ pub fn block(body: &[u8]) -> Result<BlockOrder, Rejection> {
     fields.finish(|| Some(BlockOrder { reason: reason?, details: details?, auto_unblock_hours }))
 }
 
+/// Checks the body of an operation without fields, which may be absent.
+///
+/// # Errors
+/// Malformed JSON, or no object.
+pub fn no_fields(body: &[u8]) -> Result<(), Rejection> {
+    if body.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    Fields::of_body(body)?.finish(|| Some(()))
+}
+
 /// Decodes the body of an unblock: its `unblock_reason`. An absent body counts as empty.
 ///
 /// # Errors

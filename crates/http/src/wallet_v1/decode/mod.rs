@@ -10,7 +10,9 @@ pub mod shapes;
 #[cfg(test)]
 mod tests;
 
-pub use control::{BlacklistOrder, BlockOrder, ReviewDecision, blacklist, block, review, unblock};
+pub use control::{
+    BlacklistOrder, BlockOrder, ReviewDecision, blacklist, block, no_fields, review, unblock,
+};
 pub use exchange::{BankAccount, OrderAsked, RateQuery, order, rate_query};
 pub use lists::{
     DeliveryList, EXCHANGED, EventList, OrderList, Page, RequestList, ReviewList, TransactionList,

@@ -127,6 +127,9 @@ async fn operations_without_a_body_need_none(on: On) {
         let none =
             bank.call_as(MANAGER, Method::POST, &op.url(MISSING), None).without("content-type");
         refused(&none.send().await, 404, "NOT_FOUND", Some(&field));
+        for body in [&b"{"[..], b"{\"a\":1,\"a\":1}", b"[]"] {
+            invalid(&post(&bank, &op, body).send().await, 400);
+        }
     }
     // A GET's body is ignored.
     let read = bank.call_as(MANAGER, Method::GET, "/v1/sdk/events", Some("{".to_owned()));
