@@ -19,9 +19,12 @@ use domain::route::{self, Unfit, Wanted};
 use domain::screening::Verdict;
 use domain::sender_limit::{Sender, UsageByRail};
 use domain::time::Span;
+use domain::wallet::Wallet;
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_found_as};
+use super::{
+    Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_found_as, require_unfrozen,
+};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 use crate::context::NoRate;
@@ -126,37 +129,18 @@ impl Wallets {
         asked: NewOrderAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Action, Denied> {
-        let sandbox = self.offered()?.first().sandbox;
-        let price = self.price(caller, asked.coin, asked.to)?;
-        let bank = self.bank_account(&asked);
-        let screened = self.world.screened_holder(&bank.holder, asked.to, self.world.clock.now());
-        if screened.stale && !screened.is_match() {
-            return Err(Denied::ListsStale);
-        }
+        self.offered()?;
         let wallet = self.own_wallet(caller, asked.wallet).await;
-        let spent = match &wallet {
-            Ok(wallet) => {
-                let (tenant, to) = (caller.tenant, asked.to);
-                let sender = Sender::of_customer(tenant, &wallet.customer_id);
-                Some(usage_by_rail(&self.store, &self.world, tenant, to, sender).await?)
+        let new = match self.prepared(caller, &asked, wallet.as_ref().ok()).await {
+            // What the request itself lacks is reported first, then the wallet's state.
+            Err(Denied::Invalid(fault)) => return Err(Denied::Invalid(fault)),
+            new => {
+                let wallet = wallet?;
+                require_unfrozen(&wallet)?;
+                self.offered_on(wallet.chain)?;
+                new?
             }
-            // What the request itself lacks is reported first.
-            Err(_) => None,
         };
-        let mut ids = self.store.ids();
-        let new = NewOrder {
-            id: ExchangeId(ids.next()),
-            hold: TransferId(ids.next()),
-            coin: asked.coin,
-            minor: asked.minor,
-            price,
-            lock: asked.lock,
-            expected: self.expected(&asked, &price, &bank, spent.as_ref())?,
-            bank,
-            fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
-            screened,
-        };
-        self.offered_on(wallet?.chain)?;
         let key = OrderKey {
             order: new.id,
             wallet: asked.wallet,
@@ -166,6 +150,43 @@ impl Wallets {
         };
         let action = ExchangeAction::Create { order: Box::new(new), idempotency };
         Ok(Action::Exchange(key, action))
+    }
+
+    /// The order from a wallet, if it is the caller's.
+    async fn prepared(
+        &self,
+        caller: &Caller,
+        asked: &NewOrderAsked,
+        wallet: Option<&Wallet>,
+    ) -> Result<NewOrder, Denied> {
+        let sandbox = self.offered()?.first().sandbox;
+        let price = self.price(caller, asked.coin, asked.to)?;
+        let bank = self.bank_account(asked);
+        let screened = self.world.screened_holder(&bank.holder, asked.to, self.world.clock.now());
+        if screened.stale && !screened.is_match() {
+            return Err(Denied::ListsStale);
+        }
+        let spent = match wallet {
+            Some(wallet) => {
+                let (tenant, to) = (caller.tenant, asked.to);
+                let sender = Sender::of_customer(tenant, &wallet.customer_id);
+                Some(usage_by_rail(&self.store, &self.world, tenant, to, sender).await?)
+            }
+            None => None,
+        };
+        let mut ids = self.store.ids();
+        Ok(NewOrder {
+            id: ExchangeId(ids.next()),
+            hold: TransferId(ids.next()),
+            coin: asked.coin,
+            minor: asked.minor,
+            price,
+            lock: asked.lock,
+            expected: self.expected(asked, &price, &bank, spent.as_ref())?,
+            bank,
+            fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
+            screened,
+        })
     }
 
     /// Cancels an order (POST orders/{order_id}/cancel).

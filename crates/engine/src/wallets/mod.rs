@@ -227,6 +227,11 @@ impl Wallets {
     }
 }
 
+/// The refusal of a frozen wallet, which no other lack may hide. The command repeats the check.
+fn require_unfrozen(wallet: &Wallet) -> Result<(), Denied> {
+    wallet.require_unfrozen().map_err(|refusal| Denied::Refused(Refused::Wallet(refusal)))
+}
+
 /// The actor of a release that was refused. A proposal's id in the audit log marks it as executed,
 /// so an entry about the refusal does not have it.
 fn not_executed(by: AuditContext) -> Box<AuditContext> {

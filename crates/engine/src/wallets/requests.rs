@@ -9,7 +9,7 @@ use domain::payment_request::{
 };
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as, require_unfrozen};
 use crate::batcher::fresh_id;
 use crate::command::wallets::{RequestAction, WalletAction};
 use crate::command::{Action, Idempotency, Outcome};
@@ -55,17 +55,20 @@ impl Wallets {
         self.offered()?;
         let amount =
             Asked::of(asked.amount, |coin, currency| self.world.fixing_rate(coin, currency).ok());
-        let amount = amount.map_err(|refusal| match refusal {
-            AmountRefusal::Invalid(fault) => Denied::Invalid(fault),
-            AmountRefusal::NoRate(coin, currency) => {
-                self.world.no_rate(coin.currency(), currency).into()
+        let amount = match amount {
+            Err(AmountRefusal::Invalid(fault)) => return Err(Denied::Invalid(fault)),
+            Err(AmountRefusal::NoRate(coin, currency)) => {
+                Err(Denied::from(self.world.no_rate(coin.currency(), currency)))
             }
-        })?;
-        self.offered_on(self.own_wallet(caller, asked.wallet).await?.chain)?;
+            Ok(amount) => Ok(amount),
+        };
+        let wallet = self.own_wallet(caller, asked.wallet).await?;
+        require_unfrozen(&wallet)?;
+        self.offered_on(wallet.chain)?;
         let new = NewRequest {
             id: PaymentRequestId(fresh_id(&self.store)),
             token: token(self.store.random::<TOKEN_BYTES>()),
-            asked: amount,
+            asked: amount?,
             purpose: asked.purpose,
             recipient_name: asked.recipient_name,
             expires_in_hours: asked.expires_in_hours,

@@ -82,7 +82,8 @@ async fn a_blocked_wallet_asks_for_nothing_and_exchanges_nothing(on: On) {
     let blocked = block(&bank, &wallet, BLOCK).await;
     assert_eq!(blocked["auto_unblock_at"].to_string(), "null");
     let request = bank.request_call(&wallet, r#"{"type":"flexible"}"#, "");
-    for call in [request, bank.order_call(&wallet, "1.00", "")] {
+    let unpayable = bank.order_call(&wallet, "0.000001", "");
+    for call in [request, bank.order_call(&wallet, "1.00", ""), unpayable] {
         let body = refused(&call.send().await, 422, "VALIDATION_FAILED", None);
         assert_eq!(
             body["details"]["wallet_status"].text(),

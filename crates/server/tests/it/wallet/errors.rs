@@ -148,6 +148,19 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
         assert_eq!(body["message"].text(), "No current exchange rate is available");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
+    // What does not depend on the rates is reported first.
+    let fiat = |wallet: &str| {
+        let amount = r#"{"type":"fiat","value":"100","currency":"PKR"}"#;
+        bank.request_call(wallet, amount, "")
+    };
+    for call in [bank.order_call(MISSING, "1.00", ""), fiat(MISSING)] {
+        refused(&call.send().await, 404, "NOT_FOUND", Some("wallet_id"));
+    }
+    bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
+    for call in [bank.order_call(&wallet, "1.00", ""), fiat(&wallet)] {
+        let body = refused(&call.send().await, 422, "VALIDATION_FAILED", None);
+        assert_eq!(body["details"]["wallet_status"].text(), "BLOCKED");
+    }
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
     let asset = &shown["balance"]["assets"][0];
     assert_eq!(asset["value_pkr"], crate::harness::Json::Null, "no value is made up");
