@@ -13,6 +13,8 @@ use http::{HeaderName, Method};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
+use crate::server::deadline::Deadline;
+
 /// Timeout for a request that waits for the first one with its key.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum length of a key.
@@ -96,16 +98,17 @@ impl UnderWay {
         UnderWay { turns: Turns::default(), patience }
     }
 
-    /// Waits until no other request with this key is in progress.
+    /// Waits until no other request with this key is in progress. The request's deadline does not
+    /// count this time.
     pub(crate) async fn turn_of(
         &self,
         tenant: TenantId,
+        parts: &Parts,
         asked: Option<&Idempotency>,
     ) -> Result<Option<Turn>, StillUnderWay> {
-        match asked {
-            Some(asked) => self.turn(tenant, &asked.key).await.map(Some),
-            None => Ok(None),
-        }
+        let Some(asked) = asked else { return Ok(None) };
+        let _paused = parts.extensions.get().map(Deadline::pause);
+        self.turn(tenant, &asked.key).await.map(Some)
     }
 
     async fn turn(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Turn, StillUnderWay> {
@@ -122,6 +125,7 @@ impl UnderWay {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
     use http::Request;
     use uuid::Uuid;
 
@@ -171,6 +175,28 @@ mod tests {
             under_way.turns.lock().expect("a lock").is_empty(),
             "nothing is kept of those that are over"
         );
+    }
+
+    #[tokio::test]
+    async fn a_request_that_waits_for_its_turn_outlives_its_deadline() {
+        let (within, patience) = (Duration::from_millis(20), Duration::from_millis(100));
+        let (under_way, bank) = (UnderWay::new(patience), TenantId(Uuid::from_u128(1)));
+        let request =
+            || Request::post("/v2/quote").header(&IDEMPOTENCY_KEY, "k").body(Body::empty());
+        let turn = async || {
+            let (request, deadline) = Deadline::of(request().expect("a request"), within);
+            let (parts, _body) = request.into_parts();
+            let asked = of(&parts, b"{}").expect("a key");
+            tokio::select! {
+                biased;
+                turn = under_way.turn_of(bank, &parts, asked.as_ref()) => turn.map(drop),
+                () = deadline.expect("an API's").passed() => panic!("the deadline has passed"),
+            }
+        };
+        assert_eq!(turn().await, Ok(()), "no other request has the key");
+        let asked = of(&request().expect("a request").into_parts().0, b"{}").expect("a key");
+        let _first = under_way.turn(bank, &asked.expect("a key").key).await.expect("a turn");
+        assert_eq!(turn().await, Err(StillUnderWay));
     }
 
     #[test]

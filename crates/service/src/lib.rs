@@ -283,6 +283,7 @@ impl Service {
             public_url: &public_url,
             role,
             ops,
+            refusals: refusals.clone(),
             lists: lists.clone(),
             identity_provider,
             bank: bank.clone(),

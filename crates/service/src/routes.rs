@@ -24,6 +24,7 @@ use http_api::problem::Problem;
 use http_api::proxies;
 use http_api::rail_callbacks::{self, Callbacks};
 use http_api::request_id::RequestId;
+use http_api::server::Refusals;
 use http_api::wallet_groups::GroupLimits;
 use http_api::wallet_v1;
 use http_api::wallet_v1::render::Links;
@@ -32,7 +33,7 @@ use testkit::bank::SimulatedBank;
 use tokio::sync::watch;
 
 use super::Role;
-use super::around;
+use super::around::{self, Around};
 use super::chain::ChainSide;
 use super::chain_api;
 use super::clock::BusinessClock;
@@ -54,6 +55,8 @@ pub(super) struct Parts<'a> {
     pub role: Role,
     /// Health and metrics; empty if they have a listener of their own.
     pub ops: Router,
+    /// They state the rate limits of requests that no operation answers.
+    pub refusals: Refusals,
     pub lists: Arc<ListBook>,
     pub identity_provider: Option<Arc<oidc::Provider>>,
     pub bank: Option<Arc<SimulatedBank>>,
@@ -102,6 +105,10 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         let landing = get(http_api::docs::landing).fallback(no_such_route);
         router = router.route("/", landing.with_state(parts.docs.clone()));
     }
+    let around = Around {
+        refusals: parts.refusals.clone(),
+        answer_within: http_api::server::deadline::ANSWER_WITHIN,
+    };
     let has_pages = parts.role != Role::Worker && parts.config.wallets.enabled;
     let router = router
         .fallback(move |id: RequestId, request: Request| async move {
@@ -111,7 +118,7 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         .method_not_allowed_fallback(|id: RequestId| async move {
             Problem::method_not_allowed().respond(&id)
         })
-        .layer(axum::middleware::from_fn(around::layer))
+        .layer(axum::middleware::from_fn_with_state(around, around::layer))
         .layer(http_api::compressed::layer());
     match parts.config.trusted_proxies() {
         Some(proxies) => {

@@ -1,5 +1,6 @@
 //! A deadline for the answer to a request: the time that the service itself takes, without the time in
-//! which it waits for the client's body (which has its own limits).
+//! which it waits for the client's body or for another request with the same key (which have limits of
+//! their own).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,24 +9,27 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::Request;
+use domain::time::Span;
+use engine::payments::CHECK_AT_MOST;
 use engine::wallets::CHAIN_WAIT;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
 /// How long a client waits for an answer that the store delays, before it gets a 503.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// What may take longer: streams and long polls, and questions to a beneficiary's bank.
-const EXEMPT: [&str; 3] = ["/v2/events", "/v1/sdk/events", "/v2/account-checks"];
-/// What waits for the chain as well, by the end of its path.
-const WAITS_FOR_CHAIN: &str = "/blacklist";
+/// What may take longer: streams and long polls.
+const EXEMPT: [&str; 2] = ["/v2/events", "/v1/sdk/events"];
+/// What waits for others as well, by the end of its path: for the chain, for a beneficiary's bank.
+const WAITS_ELSEWHERE: [(&str, Span); 2] =
+    [("/blacklist", CHAIN_WAIT), ("/v2/account-checks", CHECK_AT_MOST)];
 /// The APIs of clients. Pages and exports of the console have no limit of this kind.
 const APIS: [&str; 2] = ["/v2/", "/v1/"];
 
-/// Since when the service has been at work without waiting for the client.
+/// Since when the service has been at work without waiting.
 #[derive(Debug)]
 struct Work {
     since: Instant,
-    waits_for_client: bool,
+    is_paused: bool,
 }
 
 /// Counts the time that a request's handler takes.
@@ -36,28 +40,37 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// A deadline for a request of the APIs, which observes the request's body; `None` for others.
+    /// A deadline for a request of the APIs, which observes the request's body and is one of its
+    /// extensions; `None` for others.
     pub fn of(request: Request<Body>, within: Duration) -> (Request<Body>, Option<Deadline>) {
         let path = request.uri().path();
         if EXEMPT.contains(&path) || !APIS.iter().any(|api| path.starts_with(api)) {
             return (request, None);
         }
-        let chain = Duration::from_micros(CHAIN_WAIT.0.unsigned_abs());
-        let elsewhere = if path.ends_with(WAITS_FOR_CHAIN) { chain } else { Duration::ZERO };
-        let within = within + elsewhere;
-        let work = Work { since: Instant::now(), waits_for_client: false };
+        let elsewhere = WAITS_ELSEWHERE.iter().filter(|(end, _)| path.ends_with(end));
+        let elsewhere = elsewhere.map(|(_, wait)| Duration::from_micros(wait.0.unsigned_abs()));
+        let within = within + elsewhere.sum::<Duration>();
+        let work = Work { since: Instant::now(), is_paused: false };
         let deadline = Deadline { within, work: Arc::new(Mutex::new(work)) };
         let observed = deadline.clone();
-        let request = request.map(|body| match body.is_end_stream() {
+        let mut request = request.map(|body| match body.is_end_stream() {
             true => body,
             false => Body::new(Observed { body, deadline: observed }),
         });
+        request.extensions_mut().insert(deadline.clone());
         (request, Some(deadline))
     }
 
-    fn is_read(&self, waits_for_client: bool) {
+    /// Does not count the time until the returned value is dropped; then the service's time begins
+    /// afresh.
+    pub fn pause(&self) -> Paused<'_> {
+        self.set_paused(true);
+        Paused(self)
+    }
+
+    fn set_paused(&self, is_paused: bool) {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        *work = Work { since: Instant::now(), waits_for_client };
+        *work = Work { since: Instant::now(), is_paused };
     }
 
     /// Completes when the service has taken too long.
@@ -66,13 +79,23 @@ impl Deadline {
             let due = {
                 let work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
                 let now = Instant::now();
-                if work.waits_for_client { now + self.within } else { work.since + self.within }
+                if work.is_paused { now + self.within } else { work.since + self.within }
             };
             if due <= Instant::now() {
                 return;
             }
             tokio::time::sleep_until(due).await;
         }
+    }
+}
+
+/// A wait that a deadline does not count.
+#[derive(Debug)]
+pub struct Paused<'a>(&'a Deadline);
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        self.0.set_paused(false);
     }
 }
 
@@ -91,7 +114,7 @@ impl HttpBody for Observed {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        self.deadline.is_read(polled.is_pending());
+        self.deadline.set_paused(polled.is_pending());
         polled
     }
 
@@ -107,7 +130,7 @@ impl HttpBody for Observed {
 impl Drop for Observed {
     fn drop(&mut self) {
         // Not read any further: what follows is the service's own time.
-        self.deadline.is_read(false);
+        self.deadline.set_paused(false);
     }
 }
 
@@ -156,10 +179,11 @@ mod tests {
     }
 
     #[test]
-    fn a_blacklist_has_the_time_of_the_chain_as_well() {
+    fn a_request_that_waits_for_the_chain_or_a_bank_has_their_time_as_well() {
         let within = |path| request(path, Body::empty()).1.expect("an API's").within;
+        let time = |span: Span| Duration::from_micros(span.0.unsigned_abs());
         assert_eq!(within("/v1/sdk/wallets/1/block"), WITHIN);
-        let chain = Duration::from_micros(CHAIN_WAIT.0.unsigned_abs());
-        assert_eq!(within("/v1/sdk/wallets/1/blacklist"), WITHIN + chain);
+        assert_eq!(within("/v1/sdk/wallets/1/blacklist"), WITHIN + time(CHAIN_WAIT));
+        assert_eq!(within("/v2/account-checks"), WITHIN + time(CHECK_AT_MOST));
     }
 }

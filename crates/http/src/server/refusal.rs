@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::ports::Clock;
 use domain::time::Timestamp;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use crate::address_windows::shown;
 use crate::limits::{Allowance, Limits, Operation, Rates};
@@ -105,6 +105,14 @@ impl Refusals {
         Refusals { limits: Some(Arc::new(shown)), ..self }
     }
 
+    /// States the rate limits of the service that a path belongs to, as if nothing was taken.
+    pub fn state_limits(&self, path: &str, headers: &mut HeaderMap) {
+        let limits = self.limits.as_ref();
+        if let Some(allowance) = limits.and_then(|it| it.allowance(path, self.clock.now())) {
+            allowance.write(headers);
+        }
+    }
+
     /// The response, after which the connection ends.
     pub(super) fn answer(&self, refused: &Refused) -> Response<Bytes> {
         tracing::debug!(
@@ -114,10 +122,7 @@ impl Refusals {
         );
         let now = self.clock.now();
         let mut response = refused.answer(now);
-        let limits = self.limits.as_ref();
-        if let Some(allowance) = limits.and_then(|it| it.allowance(&refused.path, now)) {
-            allowance.write(response.headers_mut());
-        }
+        self.state_limits(&refused.path, response.headers_mut());
         if let Some(date) = http_date(now) {
             response.headers_mut().insert(header::DATE, date);
         }

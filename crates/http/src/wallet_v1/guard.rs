@@ -258,7 +258,7 @@ impl Guard {
         })?;
         let turn = self
             .under_way
-            .turn_of(tenant, idempotency.as_ref())
+            .turn_of(tenant, &parts, idempotency.as_ref())
             .await
             .map_err(|_| still_under_way())?;
         let caller = Caller { tenant, policy };
