@@ -151,7 +151,7 @@ mod tests {
         let mut countries = std::collections::BTreeSet::new();
         for _ in 0..500 {
             let chosen = orders.quote(&mut numbers, &mut body);
-            let (asked, _) = decode::quote_request(&body).expect("a quote request");
+            let (asked, ..) = decode::quote_request(&body).expect("a quote request");
             external_id(&mut numbers, &mut id);
             let quote = QuoteId(Uuid::from_u128(numbers.next().into()));
             orders.payment(chosen, &quote.to_string(), "37912.05", &id, &mut body);

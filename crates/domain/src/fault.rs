@@ -35,6 +35,18 @@ impl fmt::Display for Fault {
     }
 }
 
+/// Merges the faults of fields' shapes and those of rules, sorted by `place`: a field's position in the
+/// request. A field with a shape fault has no rule faults: its value is only a placeholder.
+pub fn merged(shape: Vec<Fault>, rules: Vec<Fault>, place: impl Fn(&str) -> usize) -> Vec<Fault> {
+    let kept: Vec<Fault> = rules
+        .into_iter()
+        .filter(|rule| shape.iter().all(|fault| fault.field != rule.field))
+        .collect();
+    let mut all: Vec<Fault> = shape.into_iter().chain(kept).collect();
+    all.sort_by_key(|fault| place(fault.field));
+    all
+}
+
 /// All of them in one sentence.
 pub fn listed(faults: &[Fault]) -> String {
     faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("; ")

@@ -182,11 +182,30 @@ pub struct Pricing {
 
 const AMOUNT: &str = "amount";
 
+/// The `amount` of a quote request as money, if it has no more decimals than its currency and is less
+/// than 10^8 (`decisions.md`, "Bounds").
+///
+/// # Errors
+/// `decimal_max_places`, `less_than`
+pub fn base_amount(currency: Currency, amount: Decimal) -> Result<Money, Fault> {
+    let units = currency.minor_units();
+    if amount.decimals() > units {
+        let message = format!("{} has at most {units} decimals", currency.code());
+        return Err(Fault::new(AMOUNT, "decimal_max_places", message).with("decimal_places", units));
+    }
+    Money::exact(amount, currency)
+        .filter(|money| money.decimal() < Decimal::from_int(BASE_AMOUNT_LIMIT))
+        .ok_or_else(|| {
+            let message = format!("Input should be less than {BASE_AMOUNT_LIMIT}");
+            Fault::new(AMOUNT, "less_than", message).with("lt", BASE_AMOUNT_LIMIT)
+        })
+}
+
 impl Pricing {
     /// Calculates the price. `cost_minor` returns the cost of the rail that would pay out an
     /// amount, in stablecoin units of 10^-6.
     pub fn offer(self, cost_minor: impl FnOnce(Money) -> i64) -> Result<Offer, Fault> {
-        let amount = self.base_amount()?;
+        let amount = base_amount(self.currency, self.amount)?;
         let (destination, remainder) = self.payable(amount)?;
         self.check_limits(destination)?;
         let too_large = || {
@@ -211,22 +230,6 @@ impl Pricing {
             account: self.account,
             branch: self.branch,
         })
-    }
-
-    fn base_amount(&self) -> Result<Money, Fault> {
-        let units = self.currency.minor_units();
-        if self.amount.decimals() > units {
-            let message = format!("{} has at most {units} decimals", self.currency.code());
-            return Err(
-                Fault::new(AMOUNT, "decimal_max_places", message).with("decimal_places", units)
-            );
-        }
-        Money::exact(self.amount, self.currency)
-            .filter(|money| money.decimal() < Decimal::from_int(BASE_AMOUNT_LIMIT))
-            .ok_or_else(|| {
-                let message = format!("Input should be less than {BASE_AMOUNT_LIMIT}");
-                Fault::new(AMOUNT, "less_than", message).with("lt", BASE_AMOUNT_LIMIT)
-            })
     }
 
     /// price × amount, rounded down to the payable step; and the minor units cut off by that.

@@ -16,6 +16,7 @@ pub mod fuzz;
 mod idempotency;
 pub mod json;
 mod json_body;
+mod kept_answers;
 pub mod key_ring;
 pub mod limits;
 mod measured;

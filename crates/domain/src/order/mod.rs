@@ -30,23 +30,15 @@ pub use fields::{
 pub use forms::{CountryForm, country_forms};
 pub use hints::{account_part, account_question, bank_of_branch, check_route_hints, same_account};
 
-use crate::fault::Fault;
+use crate::fault::{self, Fault};
 
 use fields::{BANK_BRANCH_CODE, BENEFICIARY_ACCOUNT_NUMBER};
 
-/// Merges an order's shape faults and rule faults in the order of [`FIELDS`]. A field with a shape
-/// fault has no rule faults: its value in the draft is only a placeholder.
+/// Merges an order's shape faults and rule faults in the order of [`FIELDS`].
 pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
-    let place = |fault: &Fault| {
-        FIELDS.iter().position(|field| field.name == fault.field).unwrap_or(FIELDS.len())
-    };
-    let kept: Vec<Fault> = rules
-        .into_iter()
-        .filter(|rule| shape.iter().all(|fault| fault.field != rule.field))
-        .collect();
-    let mut all: Vec<Fault> = shape.into_iter().chain(kept).collect();
-    all.sort_by_key(place);
-    all
+    fault::merged(shape, rules, |name| {
+        FIELDS.iter().position(|field| field.name == name).unwrap_or(FIELDS.len())
+    })
 }
 
 names! {

@@ -16,6 +16,7 @@ use domain::route;
 use domain::time::{Span, Timestamp};
 
 use super::check::wanted;
+use super::price::merge_faults;
 use super::{Caller, Denied, Payments, allowed};
 use crate::decide::payment::bound_faults;
 
@@ -36,11 +37,13 @@ pub struct AccountRequest {
 
 impl Payments {
     /// Asks about an account (POST /v2/account-checks, POST /v2/quote): the first suitable rail whose
-    /// bank answers, for `at_most` this long.
+    /// bank answers, for `at_most` this long. `shape` lists the faults of its fields found so far; a
+    /// field with one has a placeholder.
     pub async fn check_account(
         &self,
         caller: &Caller,
         request: AccountRequest,
+        shape: Vec<Fault>,
         at_most: Span,
     ) -> Result<AccountChecked, Denied> {
         let AccountRequest { country, account_number, branch_code, name } = &request;
@@ -48,8 +51,14 @@ impl Payments {
         let world = &self.world;
         let given = (account_number.as_str(), branch_code.as_str());
         let question =
-            order::account_question(*country, given, name, &world.directory, &world.corridors)
-                .map_err(Denied::Invalid)?;
+            order::account_question(*country, given, name, &world.directory, &world.corridors);
+        let question = match question {
+            Ok(question) if shape.is_empty() => question,
+            question => {
+                let rules = question.err().unwrap_or_default();
+                return Err(Denied::Invalid(merge_faults(shape, rules)));
+            }
+        };
         self.open(*country)?;
         let resting = world.resting_rails(world.clock.now());
         let bank = question.bic.as_deref().and_then(|bic| bic.get(..4));
@@ -97,14 +106,17 @@ impl Payments {
         }
         let until = self.world.wall_clock.now() + CHECK_BESIDE_AT_MOST;
         let answer = self.ask_bank(rail, &AccountQuestion::of_order(order), until).await;
-        let (rule, message) = match answer {
+        let field = "beneficiary_account_number";
+        Ok(match answer {
             AccountAnswer::Closed => {
-                ("account_closed", "The bank reports that this account is closed")
+                let message = "The bank reports that this account is closed";
+                Some(Fault::new(field, "account_closed", message))
             }
-            AccountAnswer::NotFound => ("account_not_found", "The bank has no such account"),
-            _ => return Ok(None),
-        };
-        Ok(Some(Fault::new("beneficiary_account_number", rule, message)))
+            AccountAnswer::NotFound => {
+                Some(Fault::new(field, "account_not_found", "The bank has no such account"))
+            }
+            _ => None,
+        })
     }
 
     /// Whether the command would be accepted now: a look without effect, which the command repeats.

@@ -119,15 +119,34 @@ impl Payments {
         Payments { store, engine, world, environment }
     }
 
-    /// Creates a quote (POST /v2/quote).
+    /// Refuses what [`Payments::quote`] would refuse anyway, before a bank is asked about the account.
+    /// A repetition of a request that made a quote passes.
+    pub async fn preview_quote(
+        &self,
+        caller: &Caller,
+        request: &QuoteRequest,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<(), Denied> {
+        if let Some(asked) = idempotency {
+            let kept = self.store.made_before(caller.tenant, &asked.key).await?;
+            let made = asked.made_before(kept.as_ref(), self.world.clock.now());
+            if made.map_err(Denied::Refused)?.is_some() {
+                return Ok(());
+            }
+        }
+        self.price(caller, request, Vec::new()).map(drop)
+    }
+
+    /// Creates a quote (POST /v2/quote); `shape` lists the faults of its fields found so far. A field
+    /// with one has a placeholder.
     pub async fn quote(
         &self,
         caller: &Caller,
         request: QuoteRequest,
+        shape: Vec<Fault>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Quote>, Denied> {
-        allowed(caller, request.country)?;
-        let outcome = match self.open(request.country).and_then(|()| self.price(caller, request)) {
+        let outcome = match self.price(caller, &request, shape) {
             Ok((offer, ttl, cap)) => {
                 let id = QuoteId(crate::batcher::fresh_id(&self.store));
                 let cap = cap.filter(|_| self.environment != Environment::Mock);
@@ -161,12 +180,12 @@ impl Payments {
         shape: Vec<Fault>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
-        allowed(caller, order.0.country)?;
         // Without a faulty field it may be the repetition of an order.
         let repeats =
             Some((order.0.quote, order.0.external_id.clone())).filter(|_| shape.is_empty());
-        let checked =
-            self.checked(order, shape).and_then(|order| self.open(order.country).map(|()| order));
+        let checked = allowed(caller, order.0.country)
+            .and_then(|()| self.checked(order, shape))
+            .and_then(|order| self.open(order.country).map(|()| order));
         let checked = match checked {
             Ok(order) => {
                 let submission = Box::new(self.submission(order));
@@ -183,7 +202,11 @@ impl Payments {
             }
             Err(denied) => match self.made_before(caller.tenant, idempotency, denied).await {
                 Ok(outcome) => outcome,
-                Err(denied @ (Denied::Invalid(_) | Denied::CorridorUnavailable(_))) => {
+                Err(
+                    denied @ (Denied::Invalid(_)
+                    | Denied::CorridorUnavailable(_)
+                    | Denied::CorridorNotEnabled(_)),
+                ) => {
                     return Err(self.repeated(caller.tenant, repeats, denied).await?);
                 }
                 Err(denied) => return Err(denied),
@@ -471,11 +494,11 @@ impl Payments {
     }
 }
 
-/// Whether the country is enabled for the tenant: reported before any other error of a request.
+/// Whether the country is enabled for the tenant: reported before any other error of a new request.
 ///
 /// # Errors
 /// [`Denied::CorridorNotEnabled`]
-pub fn allowed(caller: &Caller, country: Country) -> Result<(), Denied> {
+fn allowed(caller: &Caller, country: Country) -> Result<(), Denied> {
     if caller.policy.countries.contains(&country) {
         Ok(())
     } else {

@@ -1,27 +1,66 @@
 //! Prices a quote request from the rate book, the tenant's policy and the corridor's rails.
 
+use domain::fault::{self, Fault};
 use domain::order::{bank_of_branch, check_route_hints};
-use domain::quote::{Offer, Pricing};
+use domain::quote::{Offer, Pricing, base_amount};
 use domain::route::{self, Wanted};
 use domain::time::Span;
 
-use super::{Caller, Denied, Payments, QuoteRequest};
+use super::{Caller, Denied, Payments, QuoteRequest, allowed};
+
+/// What a quote is made from: its offer, its validity, and the cap on open quotes.
+type Priced = (Offer, Span, Option<u32>);
+
+/// The fields of a quote request and of an account check, in order.
+const FIELDS: [&str; 7] = [
+    "country",
+    "currency",
+    "amount",
+    "check_account",
+    "beneficiary_account_number",
+    "bank_branch_code",
+    "beneficiary_name",
+];
+
+/// Merges the shape faults and rule faults of a quote request or an account check, in field order.
+pub(super) fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
+    fault::merged(shape, rules, |name| {
+        FIELDS.iter().position(|field| *field == name).unwrap_or(FIELDS.len())
+    })
+}
 
 impl Payments {
-    /// The price of a request, its validity, and the cap on open quotes.
+    /// The price of a request, whose fields have these shape faults so far.
     pub(super) fn price(
         &self,
         caller: &Caller,
-        request: QuoteRequest,
-    ) -> Result<(Offer, Span, Option<u32>), Denied> {
+        request: &QuoteRequest,
+        shape: Vec<Fault>,
+    ) -> Result<Priced, Denied> {
+        allowed(caller, request.country)?;
+        let account = request.beneficiary_account_number.as_deref();
+        let branch = request.bank_branch_code.as_deref();
+        let mut rules = check_route_hints(request.country, account, branch, &self.world.directory);
+        let has_amount =
+            shape.iter().all(|fault| fault.field != "currency" && fault.field != "amount");
+        let offered = has_amount.then(|| self.offer(caller, request));
+        match &offered {
+            Some(Err(Denied::Invalid(faults))) => rules.extend(faults.iter().cloned()),
+            // What needs no price.
+            Some(Err(_)) => rules.extend(base_amount(request.currency, request.amount).err()),
+            _ => {}
+        }
+        let faults = merge_faults(shape, rules);
+        match offered {
+            Some(offered) if faults.is_empty() => offered,
+            _ => Err(Denied::Invalid(faults)),
+        }
+    }
+
+    fn offer(&self, caller: &Caller, request: &QuoteRequest) -> Result<Priced, Denied> {
+        self.open(request.country)?;
         let (country, coin) = (request.country, caller.policy.settlement_coin);
         let world = &self.world;
-        let hints =
-            (request.beneficiary_account_number.as_deref(), request.bank_branch_code.as_deref());
-        let faults = check_route_hints(country, hints.0, hints.1, &world.directory);
-        if !faults.is_empty() {
-            return Err(Denied::Invalid(faults));
-        }
         let unavailable = || Denied::CorridorUnavailable(country);
         let corridor = world.corridors.corridors.get(&country).ok_or_else(unavailable)?;
         let limits = route::limits(&world.corridors, country).ok_or_else(unavailable)?;
@@ -36,8 +75,8 @@ impl Payments {
             coin,
             step_minor: corridor.step_minor,
             limits,
-            account: request.beneficiary_account_number.map(|text| text.trim().to_owned()),
-            branch: request.bank_branch_code.map(|text| text.trim().to_ascii_uppercase()),
+            account: request.beneficiary_account_number.as_ref().map(|it| it.trim().to_owned()),
+            branch: request.bank_branch_code.as_ref().map(|it| it.trim().to_ascii_uppercase()),
         };
         let bank = bank_of_branch(country, pricing.branch.as_deref(), &world.directory);
         let cost = |amount| {

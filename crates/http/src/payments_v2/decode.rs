@@ -4,6 +4,7 @@
 
 use domain::country::Country;
 use domain::currency::Currency;
+use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId};
 use domain::order::{
@@ -36,11 +37,15 @@ const STATUS_ITEMS_MAX: usize = 9;
 const COUNTRY: OneOf<Country> = one_of(&Country::ALL, Country::alpha3);
 const SOURCE_CURRENCY: OneOf<Currency> = one_of(&Currency::SOURCES, Currency::code);
 
-/// Decodes the body of `POST /v2/quote`; with `check_account`, also what its account is asked about.
+/// A quote request, what its account is asked about with `check_account`, and its faults.
+pub type QuoteBody = (QuoteRequest, Option<AccountRequest>, Vec<Fault>);
+
+/// Decodes the body of `POST /v2/quote`. Structural errors come with a request that has placeholders
+/// for the invalid fields, as in [`payment_order`]; its account is not asked about.
 ///
 /// # Errors
-/// Malformed JSON, or every invalid field in field order.
-pub fn quote_request(body: &[u8]) -> Result<(QuoteRequest, Option<AccountRequest>), Rejection> {
+/// Malformed JSON, or every invalid field if the country is one of them.
+pub fn quote_request(body: &[u8]) -> Result<QuoteBody, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let country = fields.required("country", COUNTRY);
     let currency = fields.required("currency", SOURCE_CURRENCY);
@@ -53,51 +58,51 @@ pub fn quote_request(body: &[u8]) -> Result<(QuoteRequest, Option<AccountRequest
     let account_number = given("beneficiary_account_number", ACCOUNT_NUMBER_MAX_CHARS);
     let branch_code = given("bank_branch_code", BRANCH_CODE_MAX_CHARS);
     let name = is_checked.then(|| given("beneficiary_name", BENEFICIARY_NAME_MAX_CHARS)).flatten();
-    fields.finish(|| {
-        let check = match name {
-            Some(name) => Some(AccountRequest {
-                country: country?,
-                account_number: account_number.clone()?,
-                branch_code: branch_code.clone()?,
-                name,
-            }),
-            None => None,
-        };
-        let request = QuoteRequest {
-            country: country?,
-            currency: currency?,
-            amount: amount?,
-            beneficiary_account_number: account_number,
-            bank_branch_code: branch_code,
-        };
-        Some((request, check))
-    })
+    let (country, faults) = of_country(country, fields)?;
+    let check = match (name, &account_number, &branch_code) {
+        (Some(name), Some(account_number), Some(branch_code)) if faults.is_empty() => {
+            let (account_number, branch_code) = (account_number.clone(), branch_code.clone());
+            Some(AccountRequest { country, account_number, branch_code, name })
+        }
+        _ => None,
+    };
+    let request = QuoteRequest {
+        country,
+        currency: currency.unwrap_or(Currency::SOURCES[0]),
+        amount: amount.unwrap_or(Decimal::ZERO),
+        beneficiary_account_number: account_number,
+        bank_branch_code: branch_code,
+    };
+    Ok((request, check, faults))
 }
 
-/// Decodes the body of `POST /v2/account-checks`.
+/// Decodes the body of `POST /v2/account-checks`. Structural errors come with a request in which the
+/// invalid fields are empty.
 ///
 /// # Errors
-/// Malformed JSON, or every invalid field in field order.
-pub fn account_check(body: &[u8]) -> Result<AccountRequest, Rejection> {
+/// Malformed JSON, or every invalid field if the country is one of them.
+pub fn account_check(body: &[u8]) -> Result<(AccountRequest, Vec<Fault>), Rejection> {
     let mut fields = Fields::of_body(body)?;
     let country = fields.required("country", COUNTRY);
-    let account_number =
-        fields.required("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
-    let branch_code = fields.required("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
-    let name = fields.required("beneficiary_name", text(BENEFICIARY_NAME_MAX_CHARS));
-    fields.finish(|| {
-        Some(AccountRequest {
-            country: country?,
-            account_number: account_number?,
-            branch_code: branch_code?,
-            name: name?,
-        })
-    })
+    let mut given = |field, chars_max| fields.required(field, text(chars_max)).unwrap_or_default();
+    let account_number = given("beneficiary_account_number", ACCOUNT_NUMBER_MAX_CHARS);
+    let branch_code = given("bank_branch_code", BRANCH_CODE_MAX_CHARS);
+    let name = given("beneficiary_name", BENEFICIARY_NAME_MAX_CHARS);
+    let (country, faults) = of_country(country, fields)?;
+    Ok((AccountRequest { country, account_number, branch_code, name }, faults))
 }
 
-/// The country of an otherwise invalid request, if readable.
-pub fn request_country(body: &[u8]) -> Option<Country> {
-    Fields::of_body(body).ok()?.required("country", COUNTRY)
+/// The country and the faults of a request; its faults alone if the country, whose rules would apply,
+/// is invalid.
+fn of_country(
+    country: Option<Country>,
+    fields: Fields<'_>,
+) -> Result<(Country, Vec<Fault>), Rejection> {
+    let faults = fields.into_faults();
+    match country {
+        Some(country) => Ok((country, faults)),
+        None => Err(Rejection::body(faults)),
+    }
 }
 
 /// Decodes the body of `POST /v2/payment`. Rounds the amount to the decimals used for comparison;

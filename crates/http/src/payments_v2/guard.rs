@@ -15,7 +15,7 @@ use domain::ids::TenantId;
 use domain::ports::Clock;
 use domain::time::Timestamp;
 use engine::command::Idempotency;
-use engine::payments::{Caller, Payments};
+use engine::payments::{Caller, Denied, Payments};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
@@ -24,6 +24,7 @@ use crate::auth::{self, KeyCache, Rules, Verifier};
 use crate::compressed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, Turn, UnderWay};
 use crate::json_body::json_body;
+use crate::kept_answers;
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::measured::Measured;
@@ -169,6 +170,28 @@ impl Api {
     pub(super) fn takes_account_check(&self, admitted: &Admitted) -> Result<(), Problem> {
         let tenant = admitted.caller.tenant.to_string();
         within(&self.limits.take(&tenant, Operation::CheckAccount, self.now()), "check_account")
+    }
+
+    /// The stored response to the first request with this one's key, where the store's records
+    /// cannot reproduce it.
+    pub(super) async fn answered_before(
+        &self,
+        admitted: &Admitted,
+    ) -> Result<Option<Answer>, Problem> {
+        let Some(asked) = &admitted.idempotency else { return Ok(None) };
+        let (store, tenant) = (self.payments.store(), admitted.caller.tenant);
+        let before = kept_answers::answered_before(store, tenant, asked).await;
+        let before =
+            before.map_err(|refused| super::refusals::problem(Denied::Refused(refused)))?;
+        Ok(before.map(|body| Answer::made(body, true)))
+    }
+
+    /// Stores the response to the first request with a key.
+    pub(super) async fn keep_answer(&self, admitted: &Admitted, body: &[u8]) {
+        if let Some(asked) = &admitted.idempotency {
+            let tenant = admitted.caller.tenant;
+            kept_answers::keep(self.payments.store(), tenant, asked, body).await;
+        }
     }
 
     /// The response to a request of no operation: it takes from no bucket.

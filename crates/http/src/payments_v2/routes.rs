@@ -8,8 +8,11 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{any, get, post};
+use domain::account_check::AccountAnswer;
 use domain::country::Country;
-use engine::payments::{self, CHECK_AT_MOST, CHECK_BESIDE_AT_MOST, ListFilter, Record, Search};
+use engine::payments::{
+    AccountRequest, CHECK_AT_MOST, CHECK_BESIDE_AT_MOST, ListFilter, QuoteRequest, Record, Search,
+};
 use futures_util::StreamExt as _;
 use http::{HeaderMap, Request};
 
@@ -18,7 +21,6 @@ use super::events::{self, Follow, Framing};
 use super::guard::{Admitted, Answer, Api};
 use super::{refusals, render};
 use crate::accept::Accepted;
-use crate::decode::Rejection;
 use crate::limits::Operation;
 use crate::problem::Problem;
 use crate::write;
@@ -52,36 +54,46 @@ async fn no_such_method(State(api): State<Arc<Api>>, request: Request<Body>) -> 
 
 async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CreateQuote, "create_quote", request, |api, admitted| async move {
-        let asked = decode::quote_request(&admitted.body);
-        let (asked, check) = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
-        let checked = match check {
-            Some(account) => {
-                api.takes_account_check(&admitted)?;
-                let payments = &api.payments;
-                let checked =
-                    payments.check_account(&admitted.caller, account, CHECK_BESIDE_AT_MOST).await;
-                Some(checked.map_err(refusals::problem)?.answer)
+        match decode::quote_request(&admitted.body)? {
+            (asked, Some(account), _) => quote_with_check(&api, &admitted, asked, account).await,
+            (asked, None, faults) => {
+                let key = admitted.idempotency;
+                let reply = api.payments.quote(&admitted.caller, asked, faults, key).await;
+                let reply = reply.map_err(refusals::problem)?;
+                let body = write::object(|out| render::quote(out, &reply.made));
+                Ok(Answer::made(body, reply.replayed))
             }
-            None => None,
-        };
-        let reply = api.payments.quote(&admitted.caller, asked, admitted.idempotency).await;
-        let reply = reply.map_err(refusals::problem)?;
-        let body = write::object(|out| {
-            render::quote(out, &reply.made);
-            if let Some(answer) = &checked {
-                out.object("account_check", |out| render::account_check(out, answer));
-            }
-        });
-        Ok(Answer::made(body, reply.replayed))
+        }
     })
     .await
 }
 
-/// The response to invalid fields: a country that is not enabled is reported first.
-fn refused_fields(admitted: &Admitted, wrong: Rejection) -> Problem {
-    let country = decode::request_country(&admitted.body);
-    let denied = country.and_then(|country| payments::allowed(&admitted.caller, country).err());
-    denied.map_or_else(|| wrong.into(), refusals::problem)
+/// A quote with the bank's answer about its account. The bank is asked last: neither a repetition nor
+/// a request that is refused anyway uses up a check.
+async fn quote_with_check(
+    api: &Api,
+    admitted: &Admitted,
+    asked: QuoteRequest,
+    account: AccountRequest,
+) -> Result<Answer, Problem> {
+    if let Some(answer) = api.answered_before(admitted).await? {
+        return Ok(answer);
+    }
+    let (payments, caller, key) = (&api.payments, &admitted.caller, &admitted.idempotency);
+    payments.preview_quote(caller, &asked, key.as_ref()).await.map_err(refusals::problem)?;
+    api.takes_account_check(admitted)?;
+    let checked = payments.check_account(caller, account, Vec::new(), CHECK_BESIDE_AT_MOST).await;
+    let checked = checked.map_err(refusals::problem)?.answer;
+    let reply = payments.quote(caller, asked, Vec::new(), key.clone()).await;
+    let reply = reply.map_err(refusals::problem)?;
+    let body = write::object(|out| {
+        render::quote(out, &reply.made);
+        out.object("account_check", |out| render::account_check(out, &checked));
+    });
+    if !reply.replayed {
+        api.keep_answer(admitted, &body).await;
+    }
+    Ok(Answer::made(body, reply.replayed))
 }
 
 /// The id in a path; an error if it is not percent-encoded UTF-8, reported after 401 in the
@@ -178,11 +190,18 @@ async fn list_recalls(State(api): State<Arc<Api>>, id: Id, request: Request<Body
 
 async fn check_account(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CheckAccount, "check_account", request, |api, admitted| async move {
-        let asked = decode::account_check(&admitted.body);
-        let asked = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
-        let checked = api.payments.check_account(&admitted.caller, asked, CHECK_AT_MOST).await;
-        let answer = checked.map_err(refusals::problem)?.answer;
-        Ok(Answer::json(write::object(|out| render::account_check(out, &answer))))
+        let (asked, faults) = decode::account_check(&admitted.body)?;
+        if let Some(answer) = api.answered_before(&admitted).await? {
+            return Ok(answer);
+        }
+        let checked = api.payments.check_account(&admitted.caller, asked, faults, CHECK_AT_MOST);
+        let answer = checked.await.map_err(refusals::problem)?.answer;
+        let body = write::object(|out| render::account_check(out, &answer));
+        // A bank that did not answer may be asked again with the same key.
+        if !matches!(answer, AccountAnswer::Unavailable(_)) {
+            api.keep_answer(&admitted, &body).await;
+        }
+        Ok(Answer::json(body))
     })
     .await
 }

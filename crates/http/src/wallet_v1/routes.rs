@@ -8,10 +8,8 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::routing::{any, get, post};
 use domain::chain::ChainNumber;
-use domain::ids::TenantId;
 use domain::ports::Clock;
 use engine::command::Idempotency;
-use engine::payments::KeptAnswer;
 use engine::wallets::Wallets;
 use http::{Request, StatusCode};
 use tracing::Instrument as _;
@@ -22,6 +20,7 @@ use super::refusals::RETRY_AFTER_S;
 use super::render::Links;
 use super::{exchange, log, refusals, request, review, wallet};
 use crate::address_windows::shown;
+use crate::kept_answers;
 use crate::problem::WalletProblem;
 use crate::request_id::RequestId;
 use crate::wallet_groups::{Group, GroupLimits};
@@ -51,8 +50,10 @@ impl Api {
         F: Future<Output = Result<Answer, WalletProblem>> + Send + 'static,
     {
         let tenant = admitted.caller.tenant;
-        if let Some(answer) = self.answered_before(tenant, &asked).await? {
-            return Ok(answer);
+        let store = self.wallets.store();
+        let before = kept_answers::answered_before(store, tenant, &asked).await;
+        if let Some(body) = before.map_err(refusals::refused)? {
+            return Ok(Answer { body, replayed: true });
         }
         // Continues if the caller disconnects: a retry needs the response.
         let work = async move {
@@ -60,7 +61,7 @@ impl Api {
             // A reconstructed response is not stored: it would outlive the record that it came
             // from.
             if !answer.replayed {
-                self.keep(tenant, &asked, &answer).await;
+                kept_answers::keep(self.wallets.store(), tenant, &asked, &answer.body).await;
             }
             Ok(answer)
         };
@@ -70,33 +71,6 @@ impl Api {
             // The service is stopping.
             Err(_) => Err(WalletProblem::unavailable(RETRY_AFTER_S)),
         })
-    }
-
-    async fn answered_before(
-        &self,
-        tenant: TenantId,
-        asked: &Idempotency,
-    ) -> Result<Option<Answer>, WalletProblem> {
-        match self.wallets.store().kept_answer(tenant, &asked.key).await {
-            Ok(Some(kept)) => {
-                asked.require_same_body(&kept.body_hash).map_err(refusals::refused)?;
-                Ok(Some(Answer { body: kept.body, replayed: true }))
-            }
-            Ok(None) => Ok(None),
-            Err(error) => {
-                tracing::warn!(%error, "reading a stored response failed");
-                Ok(None)
-            }
-        }
-    }
-
-    /// Stores a response for repeated requests. If that fails, a repeat reconstructs it from the
-    /// current state.
-    async fn keep(&self, tenant: TenantId, asked: &Idempotency, answer: &Answer) {
-        let kept = KeptAnswer { body_hash: asked.body_hash, body: answer.body.clone() };
-        if let Err(error) = self.wallets.store().keep_answer(tenant, &asked.key, &kept).await {
-            tracing::warn!(%error, "storing a response for repeated requests failed");
-        }
     }
 
     /// URL prefix of links to a chain's transactions.

@@ -260,7 +260,7 @@ async fn pay(number: usize, caller: &Caller, payments: &Payments) -> anyhow::Res
         beneficiary_account_number: None,
         bank_branch_code: None,
     };
-    let quote = payments.quote(caller, asked, None).await?.made;
+    let quote = payments.quote(caller, asked, Vec::new(), None).await?.made;
     let mut order = example::order(country, quote.id, currency, quote.expected_amount());
     order.0.external_id = Some(format!("sample-{number:04}"));
     order.0.sender_name = renamed(&order.0.sender_name, number);

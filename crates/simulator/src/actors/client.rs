@@ -392,7 +392,7 @@ impl Clients {
             body_hash: hash(&minor.to_string()),
         });
         let ask = move |payments: Payments| {
-            async move { payments.quote(&caller, request, key).await }.boxed()
+            async move { payments.quote(&caller, request, Vec::new(), key).await }.boxed()
         };
         self.cluster.call(ask, |_| ()).await
     }

@@ -57,7 +57,7 @@ fn the_examples_decode_into_the_example_orders() {
         let order = UncheckedOrder(example_order(&document, country));
         assert_eq!(read, Ok((order, Vec::new())));
     }
-    let (request, _) =
+    let (request, ..) =
         decode::quote_request(&bytes(&example_of(&document, "quoteRequest"))).expect("valid");
     assert_eq!(
         (request.country, request.currency, request.amount),

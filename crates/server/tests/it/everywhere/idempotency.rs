@@ -31,6 +31,7 @@ on_both_stores! {
     a_key_on_a_get_means_nothing
     an_expired_quote_is_still_repeated
     a_payment_is_repeated_though_its_document_has_expired_by_now
+    a_payment_is_repeated_though_its_country_was_withdrawn
     answers_are_repeated_after_a_restart
     a_repetition_that_would_wait_too_long_gets_retry_after
 }
@@ -190,6 +191,28 @@ async fn a_payment_is_repeated_though_its_document_has_expired_by_now(on: On) {
     let mismatch = keyed(bank.pay_call(&other), "k").send();
     mismatch.await.fault("header.idempotency-key", "idempotency_mismatch");
     bank.finish().await;
+}
+
+async fn a_payment_is_repeated_though_its_country_was_withdrawn(on: On) {
+    let bank = Bank::agreed(on, |_| {}).await;
+    let order = bank.any_quote().await.order();
+    let (quoted, paid) = (quote(&bank, "q", "100").await, keyed(bank.pay_call(&order), "k"));
+    let paid = paid.send().await;
+    let mut policy = bank.tenant.policy.clone();
+    policy.countries.remove(&Country::Pak);
+    let store = bank.running.store();
+    store.set_tenant_policy(bank.tenant.id, &policy, "an operator").await.expect("set");
+    let is_withdrawn = || async { quote(&bank, "new", "100").await.status == 403 };
+    assert!(testkit::wait::until_async(testkit::wait::AT_MOST, is_withdrawn).await);
+    let again = quote(&bank, "q", "100").await;
+    assert_eq!((again.status, is_replay(&again), &again.body), (200, true, &quoted.body));
+    let again = keyed(bank.pay_call(&order), "k").send().await;
+    assert_eq!((again.status, is_replay(&again), &again.body), (200, true, &paid.body));
+    // A client without a key, or with another one, learns that it was accepted.
+    let refused = bank.pay(&order).await.refused(400, "quote_used");
+    assert_eq!(refused["payment_id"], paid.ok()["id"]);
+    let other = order.text("external_id", "of-another-order");
+    bank.pay(&other).await.refused(403, "corridor_not_enabled");
 }
 
 async fn answers_are_repeated_after_a_restart(on: On) {

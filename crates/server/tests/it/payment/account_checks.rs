@@ -13,7 +13,10 @@ on_both_stores! {
     a_bank_is_asked_about_an_account
     what_is_no_account_is_refused_by_the_orders_rules
     account_numbers_cannot_be_tried_out
+    an_accounts_faults_are_reported_all_at_once
+    a_repeated_check_gets_the_first_answer
     a_quote_says_what_the_bank_says_about_the_account
+    a_quote_that_is_refused_or_repeated_asks_no_bank
     a_payment_to_a_closed_account_is_refused_where_the_rail_requires_the_check
     a_check_that_is_off_or_impossible_refuses_nothing
     a_bank_that_is_silent_delays_a_payment_and_refuses_nothing
@@ -21,14 +24,18 @@ on_both_stores! {
 
 const PAK: Country = Country::Pak;
 
-async fn check(bank: &Bank, ending: &str) -> Answer {
-    let body = json!({
+fn check_body(ending: &str) -> String {
+    json!({
         "country": "PAK",
         "beneficiary_account_number": example::account_ending(PAK, ending),
         "bank_branch_code": "SCBLPKKX",
         "beneficiary_name": "Ali Raza",
-    });
-    bank.post("/v2/account-checks", body.to_string()).send().await
+    })
+    .to_string()
+}
+
+async fn check(bank: &Bank, ending: &str) -> Answer {
+    bank.post("/v2/account-checks", check_body(ending)).send().await
 }
 
 async fn a_bank_is_asked_about_an_account(on: On) {
@@ -84,6 +91,50 @@ async fn what_is_no_account_is_refused_by_the_orders_rules(on: On) {
     check(&only_india, "6702").await.refused(403, "corridor_not_enabled");
 }
 
+async fn an_accounts_faults_are_reported_all_at_once(on: On) {
+    let bank = Bank::new(on).await;
+    let account = r#""country":"PAK","beneficiary_account_number":"PK00SCBL0000001123456702""#;
+    let faults = bank.post("/v2/account-checks", format!("{{{account}}}")).send().await;
+    assert_eq!(
+        faults.fault_kinds(),
+        [
+            "body.beneficiary_account_number invalid_iban",
+            "body.bank_branch_code missing",
+            "body.beneficiary_name missing",
+        ]
+    );
+    let quote = format!(r#"{{{account},"currency":"AED","amount":0,"check_account":true}}"#);
+    assert_eq!(
+        bank.post("/v2/quote", quote).send().await.fault_kinds(),
+        [
+            "body.amount greater_than",
+            "body.beneficiary_account_number invalid_iban",
+            "body.bank_branch_code missing",
+            "body.beneficiary_name missing",
+        ]
+    );
+}
+
+async fn a_repeated_check_gets_the_first_answer(on: On) {
+    let bank = Bank::new(on).await;
+    let keyed = |ending, key| {
+        let call = bank.post("/v2/account-checks", check_body(ending));
+        call.header("idempotency-key", key).send()
+    };
+    let replayed = |answer: &Answer| answer.header("idempotent-replayed") == Some("true");
+    let first = keyed("0022", "k").await;
+    assert_eq!(first.ok()["result"].text(), "close_match");
+    let again = keyed("0022", "k").await;
+    assert_eq!((replayed(&again), &again.body), (true, &first.body));
+    keyed("6702", "k").await.fault("header.idempotency-key", "idempotency_mismatch");
+    assert!(!replayed(&first) && !replayed(&keyed("0022", "another").await));
+    // Without an answer, the bank is asked again.
+    for _ in 0..2 {
+        let silent = keyed("0023", "silent").await;
+        assert_eq!((silent.ok()["result"].text(), replayed(&silent)), ("unavailable", false));
+    }
+}
+
 /// A quote request that has its account checked.
 async fn quote_with_check(bank: &Bank, ending: &str, key: &str) -> Answer {
     let body = json!({
@@ -113,6 +164,35 @@ async fn a_quote_says_what_the_bank_says_about_the_account(on: On) {
         let shown = bank.get(&format!("/v2/quote/{}?country=PAK", quote["id"].text())).send().await;
         assert!(shown.ok().get("account_check").is_none(), "it is not stored");
     }
+}
+
+/// One check a second is allowed: a second one within that time would get 429.
+async fn a_quote_that_is_refused_or_repeated_asks_no_bank(on: On) {
+    let setup = Setup::new()
+        .set("environment", "test")
+        .set("limits.account_check_per_s", "1")
+        .set("limits.account_check_burst", "1");
+    let bank = Bank::alone(on, setup).await;
+    let body = |amount: &str| {
+        let account = example::account_ending(PAK, "6702");
+        format!(
+            r#"{{"country":"PAK","currency":"AED","amount":{amount},"check_account":true,
+            "beneficiary_account_number":"{account}","bank_branch_code":"SCBLPKKX",
+            "beneficiary_name":"Ali Raza"}}"#
+        )
+    };
+    let quote = |amount, key: &'static str| {
+        bank.post("/v2/quote", body(amount)).header("idempotency-key", key).send()
+    };
+    let first = quote("100", "k").await;
+    assert_eq!(first.ok()["account_check"]["result"].text(), "match");
+    for _ in 0..5 {
+        quote("0.01", "small").await.fault("body.amount", "amount_below_min");
+        quote("101", "k").await.fault("header.idempotency-key", "idempotency_mismatch");
+        let again = quote("100", "k").await;
+        assert_eq!((again.status, &again.body), (200, &first.body));
+    }
+    bank.finish().await;
 }
 
 async fn account_numbers_cannot_be_tried_out(on: On) {

@@ -166,6 +166,26 @@ async fn all_errors_are_reported_at_once_in_field_order(on: On) {
             "body.bank_branch_code invalid_ifsc"
         ]
     );
+    // Errors of different kinds: of the JSON value, of the country, of the currency, of the price.
+    for (amount, rule) in [
+        ("-1", "greater_than"),
+        ("1.234", "decimal_max_places"),
+        ("0.000001", "decimal_max_places"),
+        ("99999999", "amount_above_max"),
+    ] {
+        let body = format!(
+            r#"{{"country":"IND","currency":"AED","amount":{amount},"bank_branch_code":"12"}}"#
+        );
+        assert_eq!(
+            bank.post("/v2/quote", body).send().await.fault_kinds(),
+            [format!("body.amount {rule}"), "body.bank_branch_code invalid_ifsc".to_owned()]
+        );
+    }
+    let body = r#"{"country":"IND","currency":"USD","amount":1.2345,"bank_branch_code":"12"}"#;
+    assert_eq!(
+        bank.post("/v2/quote", body).send().await.fault_kinds(),
+        ["body.currency enum", "body.bank_branch_code invalid_ifsc"]
+    );
 }
 
 async fn the_context_of_an_error_names_the_accepted_values(on: On) {
