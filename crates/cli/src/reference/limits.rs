@@ -75,6 +75,10 @@ fn requests() -> Vec<(&'static str, String)> {
             "Time until an answer, or a 503 if the database delays it",
             format!("{} s", deadline::ANSWER_WITHIN.as_secs()),
         ),
+        (
+            "Time that a request waits for an earlier one with its Idempotency-Key, before a 409",
+            format!("{} s", payments_v2::PATIENCE.as_secs()),
+        ),
         ("Tolerated clock skew for tokens", format!("{} s", auth::LEEWAY_S)),
         ("Token lifetime, payment API in production", of("security.token_max_age_s", "s")),
         ("Token lifetime, wallet API in production", of("wallets.token_max_age_s", "s")),
@@ -99,7 +103,10 @@ fn payments() -> Vec<(&'static str, String)> {
     vec![
         ("POST /v2/quote, per access key", rate("quote")),
         ("POST /v2/payment, `cancel` and `recalls`, per access key", rate("payment")),
-        ("GET /v2/quote/{id}, GET /v2/payments/{id}, per access key", rate("get")),
+        (
+            "GET /v2/quote/{id}, GET /v2/payments/{id} and its `recalls`, per access key",
+            rate("get"),
+        ),
         ("GET /v2/payments, GET /v2/events, per access key", rate("list")),
         ("POST /v2/account-checks, per tenant", rate("account_check")),
         (
@@ -159,7 +166,10 @@ fn limits_md_matches_the_code() {
     let mut out = head("Limits") + WORDS;
     table(&mut out, "Every request", &requests());
     table(&mut out, "Payment Service v2", &payments());
-    out.push_str("\nRate limits are off in the environment `mock`, as in a sandbox.\n");
+    out.push_str(
+        "\nRate limits are off in the environment `mock`, as in a sandbox. Each node counts for itself: where a load balancer\n\
+         distributes requests to several nodes, an access key gets up to these rates, and as many event streams, from each.\n",
+    );
     table(&mut out, "Rails", &rails());
     out.push_str(
         "\nDays and months are those of the rail's time zone. A payment beyond a limit uses the next suitable rail; if there\n\

@@ -50,8 +50,8 @@ impl Asked {
             exact.and_then(|coins| coins.to_minor(6)).filter(|minor| *minor > 0).ok_or_else(|| {
                 AmountRefusal::Invalid(Fault::new(
                     "amount.value",
-                    "amount",
-                    "is too large to be paid in stablecoins",
+                    "invalid_amount",
+                    "Input is too large to be paid in stablecoins",
                 ))
             })
         };

@@ -281,7 +281,8 @@ A POST that returned 500, 503, 408 or no response may have been executed. Repeat
 `external_id` (payments) or `Idempotency-Key` (both services): it is executed once.
 
 Checks run in this order: 401, 403, 429, the structure of the request (422; 400 in the wallet service), then the
-named resources and their state.
+named resources and their state. A request whose Idempotency-Key has a stored response gets that one, whatever has
+changed since: a corridor that was closed or withdrawn refuses new requests only.
 ";
 
 const FAULTS: &str = "
@@ -350,6 +351,15 @@ fn example(document: &Value, pointer: &str) -> String {
 }
 
 #[test]
+fn each_rule_is_one_of_a_service() {
+    let (payment, wallet) = (derived::document(), wallet_document());
+    let schemas = [&payment, &wallet].map(|document| &document["components"]["schemas"]);
+    let mut named = listed(&schemas[0]["ValidationItem"]["properties"]["type"]);
+    named.extend(listed(&schemas[1]["FaultItem"]["properties"]["rule"]));
+    assert_eq!(named, RULES.iter().map(|(rule, _)| *rule).collect());
+}
+
+#[test]
 fn the_tables_name_every_code_and_no_other() {
     let (payment, wallet) = (document(), wallet_document());
     let told: BTreeSet<(u16, &str)> =
@@ -398,7 +408,7 @@ fn errors_md_matches_the_documents() {
     ));
     table(&mut out, &PAYMENT);
     out.push_str(
-        "\n### Field errors (422)\n\nAll errors of a request at once. `loc` is the location, `type` the rule:\n",
+        "\n### Field errors (422)\n\nAll errors of a body at once, in field order, or all of a query string. `loc` is the location, `type` the rule:\n",
     );
     out.push_str(FAULTS);
     rules(
