@@ -21,7 +21,6 @@ use engine::wallets::Wallets;
 use engine::workers::Workers;
 use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
-use http_api::wallet_groups::GroupLimits;
 use store::{CLOCK_OFFSET, Store, Tenant};
 use testkit::bank::{Behaviour, SimulatedBank};
 use tokio::net::TcpListener;
@@ -283,7 +282,6 @@ impl Service {
             public_url: &public_url,
             role,
             ops,
-            refusals: refusals.clone(),
             lists: lists.clone(),
             identity_provider,
             bank: bank.clone(),
@@ -467,8 +465,7 @@ impl OpsSide<'_> {
         config: &Config,
         tasks: &mut Vec<Task>,
     ) -> anyhow::Result<(axum::Router, Refusals)> {
-        let refusals = Refusals::new(self.payments.world().wall_clock.clone())
-            .with_limits(config.request_rates(), GroupLimits::default());
+        let refusals = routes::refusals(self.payments, config);
         let (store, clock) = (self.payments.store(), &self.payments.world().wall_clock);
         let (health, watching) = readiness::watch(store, clock, self.stopping.clone()).await;
         tasks.push(("readiness".to_owned(), tokio::spawn(watching)));

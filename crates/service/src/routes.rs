@@ -55,8 +55,6 @@ pub(super) struct Parts<'a> {
     pub role: Role,
     /// Health and metrics; empty if they have a listener of their own.
     pub ops: Router,
-    /// They state the rate limits of requests that no operation answers.
-    pub refusals: Refusals,
     pub lists: Arc<ListBook>,
     pub identity_provider: Option<Arc<oidc::Provider>>,
     pub bank: Option<Arc<SimulatedBank>>,
@@ -106,7 +104,7 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         router = router.route("/", landing.with_state(parts.docs.clone()));
     }
     let around = Around {
-        refusals: parts.refusals.clone(),
+        refusals: refusals(&parts.payments, parts.config),
         answer_within: http_api::server::deadline::ANSWER_WITHIN,
     };
     let has_pages = parts.role != Role::Worker && parts.config.wallets.enabled;
@@ -126,6 +124,12 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         }
         None => router,
     }
+}
+
+/// The errors of requests that no operation answers, with the rate limits.
+pub(super) fn refusals(payments: &Payments, config: &Config) -> Refusals {
+    Refusals::new(payments.world().wall_clock.clone())
+        .with_limits(config.request_rates(), GroupLimits::default())
 }
 
 /// The API's names of the chains.
