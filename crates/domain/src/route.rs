@@ -215,9 +215,15 @@ pub enum Choice<'a> {
     Never,
 }
 
+/// Whether the country has rails, and all of them are disabled.
+pub fn is_closed(corridors: &Corridors, country: Country) -> bool {
+    let mut rails = corridors.rails_of(country).peekable();
+    rails.peek().is_some() && rails.all(|rail| !rail.enabled)
+}
+
 /// Selects among the suitable rails that have not refused the payment. While all rails of the
-/// country are disabled, a payment that was never refused waits for one that would take it: it may
-/// have been made before.
+/// country are disabled, a payment waits for one that would take it and has not refused it: it may have
+/// been made before.
 pub fn choose<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -231,10 +237,8 @@ pub fn choose<'a>(
         .collect();
     if left.is_empty() {
         let mut rails = corridors.rails_of(wanted.country);
-        let is_closed = corridors.rails_of(wanted.country).all(|rail| !rail.enabled);
-        let waits = is_closed
-            && refused.is_empty()
-            && rails.any(|rail| rail.unfit_if_enabled(wanted).is_none());
+        let waits = is_closed(corridors, wanted.country)
+            && rails.any(|it| !refused.contains(&it.id) && it.unfit_if_enabled(wanted).is_none());
         return if waits { Choice::Later { is_open: false } } else { Choice::Never };
     }
     let is_open = left.iter().any(|rail| rail.is_open(now));

@@ -209,8 +209,13 @@ fn a_payment_waits_for_the_disabled_rail_that_would_take_it() {
     // A rail that the bank never used may be disabled for good: beside others it is not waited for.
     assert_eq!(chosen(vec![off("a"), small], 100, &none), Err(None));
     assert_eq!(chosen(vec![off("a")], 0, &none), Err(None), "it takes nothing when enabled either");
+    // A refusal makes room for the next rail only: it may have paid before it was disabled.
     let refused = BTreeSet::from([RailId::new("b")]);
-    assert_eq!(chosen(vec![off("a"), off("b")], 100, &refused), Err(None), "refused for good");
+    assert_eq!(chosen(vec![off("a"), off("b")], 100, &refused), Err(Some(false)));
+    let small = || RailConfig { max: pkr(50), ..off("small") };
+    assert_eq!(chosen(vec![small(), off("b")], 100, &refused), Err(None), "no other takes it");
+    assert_eq!(chosen(vec![off("b")], 100, &refused), Err(None), "refused for good");
+    assert_eq!(chosen(Vec::new(), 100, &none), Err(None), "no rail is configured");
 }
 
 #[test]

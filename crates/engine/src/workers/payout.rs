@@ -141,8 +141,10 @@ impl Workers {
         let (fence, now) = (job.fence, self.clock().now());
         let put_off =
             |open| Plan::Tell(ExchangeAction::PutOff { fence, until: now + ROUTE_DELAY, open });
+        let corridors = &self.world.corridors;
         if self.rate_now(order).is_none() {
-            return put_off(true);
+            // While all rails are disabled, the wait has no deadline.
+            return put_off(!route::is_closed(corridors, order.country));
         }
         // A rail that could not be reached has rejected nothing: its health decides when it is
         // tried again.
@@ -151,7 +153,6 @@ impl Workers {
             .filter(|attempt| attempt.reason.as_deref() != Some(NOT_SENT))
             .map(|attempt| attempt.rail.clone())
             .collect();
-        let corridors = &self.world.corridors;
         let spent = match self.usage_of_customer(order).await {
             Ok(spent) => spent,
             Err(error) => {
