@@ -28,7 +28,7 @@ const RETRY: Span = Span::secs(2);
 const STORED_AFTER: Span = Span::millis(500);
 /// Lease renewals per lease.
 const RENEWALS_PER_LEASE: i64 = 4;
-/// Maximum number of reports applied concurrently.
+/// Maximum number of reports looked up, and applied concurrently.
 const APPLIED_AT_ONCE: usize = 256;
 
 /// Why a page of reports is not fetched and stored.
@@ -77,6 +77,22 @@ pub(super) fn reported(report: &BankReport) -> String {
         About::Rest { of, .. } | About::Batch { of, .. } => format!("all of {}", of.told()),
     };
     format!("{source} reports {status}{reason}{over} of {about}")
+}
+
+/// The reports in chunks of whole messages: one that contradicts itself proves nothing, wherever it
+/// does.
+fn messages(mut reports: &[BankReport]) -> Vec<&[BankReport]> {
+    let mut chunks = Vec::new();
+    while !reports.is_empty() {
+        let size = reports.len().min(APPLIED_AT_ONCE);
+        let (chunk, rest) = reports.split_at(size);
+        let last = chunk.last().map(|it| &it.said.source);
+        let more = rest.iter().take_while(|it| Some(&it.said.source) == last).count();
+        let (chunk, rest) = reports.split_at(size + more);
+        chunks.push(chunk);
+        reports = rest;
+    }
+    chunks
 }
 
 /// A collector's position in a rail's reports.
@@ -233,47 +249,16 @@ impl Workers {
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string())
                 .increment(1);
         }
-        for some in page.reports.chunks(APPLIED_AT_ONCE) {
-            // All are looked up before the first is applied: a rail's reports of one payment are
-            // applied in order.
-            let ids = some.iter().flat_map(BankReport::ids);
-            let candidates = match self.store.rail_candidates(rail.id(), ids).await {
-                Ok(candidates) => candidates,
-                Err(error) => {
-                    tracing::warn!(%error, "attempt read failed, reports will be fetched again");
-                    return false;
-                }
-            };
-            let mut found = Vec::with_capacity(some.len());
-            let mut unknown = Vec::new();
-            for report in some {
-                match report.of_attempts(&candidates) {
-                    Ok(of) => found.extend(
-                        of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report)),
-                    ),
-                    Err(Unmatched::Nothing) => unknown.push(report),
-                    Err(why) => strays.push(unmatched(rail, report, &why).into()),
-                }
-            }
-            if !self.take_unmatched(rail, &unknown, &mut strays).await {
-                return false;
-            }
-            let contradictory = rail::contradictory(found.iter().map(|(_, report)| report));
-            found.retain(|(_, report)| {
-                let is_sure = contradictory.is_empty()
-                    || !contradictory.contains(&(report.attempt, report.source.clone()));
-                if !is_sure && report.status == RailStatus::Rejected {
-                    let what = told(report, "the message accepts it further on");
-                    strays.push(what.into());
-                }
-                is_sure
-            });
-            let applied = found.iter().map(|(owner, report)| self.take_report(*owner, report));
-            for taken in join_all(applied).await {
-                match taken {
-                    Taken::Applied => {}
-                    Taken::UnmatchedReport(what) => strays.push(what),
-                    Taken::Not => return false,
+        for some in messages(&page.reports) {
+            let Some(found) = self.matched(rail, some, &mut strays).await else { return false };
+            for some in found.chunks(APPLIED_AT_ONCE) {
+                let applied = some.iter().map(|(owner, report)| self.take_report(*owner, report));
+                for taken in join_all(applied).await {
+                    match taken {
+                        Taken::Applied => {}
+                        Taken::UnmatchedReport(what) => strays.push(what),
+                        Taken::Not => return false,
+                    }
                 }
             }
         }
@@ -287,6 +272,52 @@ impl Workers {
             tracing::warn!(%error, rail = %rail.id(), "rail notice write failed, reports will be fetched again");
         }
         kept.is_ok()
+    }
+
+    /// The reports of some messages to apply, each with the payment or exchange order that it is about;
+    /// `None` if they must be fetched again. All are looked up before the first is applied: a rail's
+    /// reports of one payment are applied in order.
+    async fn matched(
+        &self,
+        rail: &dyn Rail,
+        reports: &[BankReport],
+        strays: &mut Vec<UnmatchedContent>,
+    ) -> Option<Vec<((TenantId, PaymentId), RailReport)>> {
+        let mut found = Vec::with_capacity(reports.len());
+        let mut unknown = Vec::new();
+        for some in reports.chunks(APPLIED_AT_ONCE) {
+            let ids = some.iter().flat_map(BankReport::ids);
+            let candidates = match self.store.rail_candidates(rail.id(), ids).await {
+                Ok(candidates) => candidates,
+                Err(error) => {
+                    tracing::warn!(%error, "attempt read failed, reports will be fetched again");
+                    return None;
+                }
+            };
+            for report in some {
+                match report.of_attempts(&candidates) {
+                    Ok(of) => found.extend(
+                        of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report)),
+                    ),
+                    Err(Unmatched::Nothing) => unknown.push(report),
+                    Err(why) => strays.push(unmatched(rail, report, &why).into()),
+                }
+            }
+        }
+        if !self.take_unmatched(rail, &unknown, strays).await {
+            return None;
+        }
+        let contradictory = rail::contradictory(found.iter().map(|(_, report)| report));
+        found.retain(|(_, report)| {
+            let is_sure = contradictory.is_empty()
+                || !contradictory.contains(&(report.attempt, report.source.clone()));
+            if !is_sure && report.status == RailStatus::Rejected {
+                let what = told(report, "the message accepts it further on");
+                strays.push(what.into());
+            }
+            is_sure
+        });
+        Some(found)
     }
 
     /// Applies one report. The engine receives the command on the first poll.
@@ -359,5 +390,44 @@ impl Workers {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::AttemptId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn no_message_is_split() {
+        let of = |source: &str, count: usize| {
+            let report = BankReport::from(RailReport {
+                attempt: AttemptId(Uuid::from_u128(7)),
+                status: RailStatus::Received,
+                reason: None,
+                further_reasons: Vec::new(),
+                info: None,
+                bank_reference: None,
+                return_id: None,
+                amount: None,
+                charges: None,
+                source: source.to_owned(),
+            });
+            vec![report; count]
+        };
+        let sizes = |page: &[(&str, usize)]| -> Vec<usize> {
+            let reports: Vec<_> = page.iter().flat_map(|(it, count)| of(it, *count)).collect();
+            let chunks = messages(&reports);
+            assert_eq!(chunks.concat(), reports);
+            chunks.iter().map(|chunk| chunk.len()).collect()
+        };
+        assert_eq!(sizes(&[]), [0; 0]);
+        assert_eq!(sizes(&[("a", 1), ("b", 255)]), [256]);
+        assert_eq!(sizes(&[("a", 300)]), [300]);
+        assert_eq!(sizes(&[("a", 256), ("b", 3)]), [256, 3]);
+        assert_eq!(sizes(&[("a", 200), ("b", 100), ("c", 300)]), [300, 300]);
+        assert_eq!(sizes(&[("a", 1), ("b", 600), ("c", 9)]), [601, 9]);
     }
 }
