@@ -24,6 +24,9 @@ pub const NOT_RECORDED: &str = "NOT_RECORDED";
 pub const DEBITED_BEFORE: &str =
     "the chain has the debit of the order, which these books have not sent";
 
+/// Rail of such an attempt if the country has none: the one that paid is not configured any more.
+pub const NO_RAIL: &str = "unconfigured";
+
 names! {
     /// State of an attempt.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

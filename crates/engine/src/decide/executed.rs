@@ -1,12 +1,13 @@
 //! Intents that the controller executed in a transaction that these books do not have: an earlier life
 //! of the installation sent it, before its database was restored.
 
-use domain::attempt::DEBITED_BEFORE;
+use domain::attempt::{DEBITED_BEFORE, NO_RAIL};
 use domain::chain::IntentKind;
 use domain::chain_tx::{Intent, IntentState};
 use domain::decision::Cx;
 use domain::exchange::ExchangeState;
 use domain::ids::TenantId;
+use domain::rail::RailId;
 use domain::sender_limit::Sender;
 use domain::time::Timestamp;
 use domain::wallet_effects::WalletEffects;
@@ -50,8 +51,8 @@ pub(super) fn before(
 }
 
 /// An order's debit may no longer be called off. Its payout followed, as far as these books can know,
-/// over the rail that comes first: it is neither sent nor priced until users have established its
-/// outcome.
+/// over the rail that comes first, or one that is not configured any more: it is neither sent nor priced
+/// until users have established its outcome.
 fn hold(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -69,9 +70,10 @@ fn hold(
     let (country, payout) = (case.order.country, case.order.payout);
     let rails = || rules.corridors.rails_of(country);
     let rail = rails().find(|rail| rail.takes(payout)).or_else(|| rails().next());
-    if let Some(rail) = rail.filter(|_| case.order.attempt.is_none()) {
+    if case.order.attempt.is_none() {
+        let rail = rail.map_or_else(|| RailId::new(NO_RAIL), |rail| rail.id.clone());
         let sender = Sender::of_customer(tenant, &case.wallet.customer_id);
-        let over = (&rail.id, counted(rules, &rail.id, sender));
+        let over = (&rail, counted(rules, &rail, sender));
         let (attempt, held) = case.reported_unsent(None, over, (DEBITED_BEFORE, None), cx)?;
         effects.merge(held);
         ws.attempts.put((tenant, attempt.id), attempt);

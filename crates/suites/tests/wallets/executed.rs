@@ -28,7 +28,7 @@ use crate::world::{COIN, Setup, TENANT, World, with};
 
 const TX: TxHash = TxHash([0xe7; 32]);
 
-fn rail() -> RailConfig {
+pub fn rail() -> RailConfig {
     let currency = Country::Pak.currency();
     RailConfig {
         id: RailId::new("pak-raast"),
@@ -317,8 +317,49 @@ fn a_payout_that_a_bank_reports_after_its_debit_was_found_has_its_rail_and_amoun
     }
 }
 
+/// The rail of its payout is not configured any more, and the bank that follows is not yet.
+#[test]
+fn a_debit_that_the_chain_has_is_held_without_a_rail_until_a_bank_reports_its_payout() {
+    for is_reported in [true, false] {
+        with(Setup::default(), async |world| {
+            let (wallet, order) = an_order(&world).await;
+            let (_, movement) = debit_of(&world, &order).await;
+            executed(&world, (&movement, IntentOnChain::Debited), IntentOnChain::Debited, |_| {});
+            at_height(&world, 20).await;
+            world.later(Span::hours(25)).await;
+            let held = now(&world, &order).await;
+            assert_eq!((held.state, held.give_back), (ExchangeState::Paying, None));
+            assert_eq!(balances(&world, &wallet).await, (40, 40));
+            let id = PaymentId(order.id.0);
+            let attempt = async || {
+                let attempts = world.store.attempts(TENANT, id).await.expect("readable");
+                let [attempt] = &attempts[..] else { panic!("{attempts:?}") };
+                attempt.clone()
+            };
+            assert!(attempt().await.is_assumed());
+            if is_reported {
+                let rail = Reporting(RailId::new("pak-raast"));
+                let end_to_end = Some(id.end_to_end_id());
+                let ids = ReportIds { end_to_end, ..ReportIds::default() };
+                let said = said(RailStatus::Settled, Some(order.payout));
+                let report = BankReport { about: About::One(ids), said };
+                let page = Reports { reports: vec![report], ..Reports::default() };
+                assert!(world.workers.take_in(&rail, &page).await);
+                assert_eq!(attempt().await.rail, rail.0);
+            }
+            let seen = now(&world, &order).await.doubt().expect("its outcome is unknown");
+            let (finding, why) = (RailStatus::Settled, "statement 7".to_owned());
+            let caller = world.caller();
+            let resolved =
+                world.wallets.resolve_order(&caller, order.id, seen, finding, why, "test");
+            resolved.await.expect("in doubt");
+            assert_eq!(now(&world, &order).await.state, ExchangeState::Settled);
+        });
+    }
+}
+
 /// A statement that books a debit.
-fn booking(world: &World, ids: ReportIds, amount: Money) -> BankStatement {
+pub fn booking(world: &World, ids: ReportIds, amount: Money) -> BankStatement {
     let entry = StatementEntry {
         number: 1,
         is_credit: false,
