@@ -4,6 +4,7 @@
 //! `sending → indeterminate → …`. A payment has at most one attempt that is not `refused`: only a
 //! definite refusal permits an attempt over another rail.
 
+use crate::characters::one_line;
 use crate::decision::Cx;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::ledger::{AccountCode, Transfer, TransferKind};
@@ -85,11 +86,33 @@ pub struct Attempt {
     /// Message that caused the current state.
     pub source: Option<String>,
     /// The bank's first booking of the payout in each kind of message: lines of a kind and a booking
-    /// reference; and one of what it deducted from the return.
+    /// reference; one of what it deducted from the return; and one of a [`ReportedPayout`].
     pub booking: Option<String>,
     /// Whether its message was sent more than once and the bank has not named one of them a
     /// duplicate: a refusal proves nothing about the others.
     pub sent_again: bool,
+}
+
+/// Amount of a payout that a rail reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportedAmount {
+    /// The amount, as reported.
+    pub amount: Money,
+    /// Whether charges that the report names may be part of it.
+    pub may_have_charges: bool,
+}
+
+/// A payout that a bank reported although these books have not sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedPayout {
+    /// Rail that reported it.
+    pub rail: RailId,
+    /// Sender whose limits it counts against; `None` where the rail has none.
+    pub sender: Option<Sender>,
+    /// Its amount, if the report names one.
+    pub paid: Option<ReportedAmount>,
+    /// The report, for users.
+    pub why: String,
 }
 
 /// Precedes the evidence in the source of an outcome that users recorded.
@@ -112,6 +135,13 @@ const CONNECTOR: [&str; 2] = ["callback", "connector"];
 const OF_RETURN: &str = "-return";
 /// Kind of the line that holds what the bank deducted from a return, beside the bookings.
 const RETURN_CHARGES: &str = "return-charges";
+/// Kind of the line that holds a payout that was reported beside this attempt: rail, sender, minor
+/// units, whether charges may be among them, the report.
+const REPORTED: &str = "reported";
+/// What this line has in place of an unknown sender or amount.
+const NONE: &str = "-";
+const CHARGED: &str = "charged";
+const REPORT_MAX_CHARS: usize = 500;
 
 /// The known booking in messages of the kind that reports this one.
 fn of_its_kind<'a>(known: &'a str, booking: &str) -> Option<&'a str> {
@@ -383,6 +413,42 @@ impl Attempt {
         }
     }
 
+    /// A bank reports a payout that these books have not sent, while this attempt may still be paid or
+    /// refused: once it is refused, that one is not sent again. The latest report stays.
+    pub fn note_reported(&mut self, payout: &ReportedPayout) {
+        let ReportedPayout { rail, sender, paid, why } = payout;
+        let sender = sender.map_or_else(|| NONE.to_owned(), |sender| sender.0.to_string());
+        let paid = paid.filter(|paid| paid.amount.currency == self.amount.currency);
+        let minor = paid.map_or_else(|| NONE.to_owned(), |paid| paid.amount.minor.to_string());
+        let charged = if paid.is_some_and(|paid| paid.may_have_charges) { CHARGED } else { NONE };
+        let why = one_line(why, REPORT_MAX_CHARS);
+        let line = format!("{REPORTED} {rail} {sender} {minor} {charged} {why}");
+        let known = self.booking.take().unwrap_or_default();
+        let others = known.lines().filter(|line| of_its_kind(line, REPORTED).is_none());
+        self.booking = Some(others.chain([line.as_str()]).collect::<Vec<_>>().join("\n"));
+    }
+
+    /// The payout that was reported beside this attempt, if any.
+    pub fn reported(&self) -> Option<ReportedPayout> {
+        let line = of_its_kind(self.booking.as_ref()?, REPORTED)?;
+        let mut words = line.splitn(6, ' ').skip(1);
+        let (rail, sender, minor) = (words.next()?, words.next()?, words.next()?);
+        let may_have_charges = words.next()? == CHARGED;
+        let amount = minor.parse().ok().map(|minor| Money::new(minor, self.amount.currency));
+        Some(ReportedPayout {
+            rail: RailId::new(rail),
+            sender: sender.parse().ok().map(Sender),
+            paid: amount.map(|amount| ReportedAmount { amount, may_have_charges }),
+            why: words.next()?.to_owned(),
+        })
+    }
+
+    /// Whether its rail may still refuse it, which would permit another attempt.
+    pub fn may_be_refused(&self) -> bool {
+        matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
+            && !self.is_unrecorded()
+    }
+
     /// The bank's references of the return, as it was booked, that differ from the payout's own and
     /// from each other.
     pub fn return_references(&self) -> Vec<&str> {
@@ -507,12 +573,13 @@ impl Attempt {
 
     /// Whether the identical message is sent again once its rail answered an inquiry with "not
     /// found". That does not prove that nothing was sent: it is, to the same rail, only if that rail
-    /// declares duplicate detection, and not if the bank has reported anything and the message was
-    /// repeated, or that it already has the instruction.
+    /// is enabled and declares duplicate detection, and not if the bank has reported anything and the
+    /// message was repeated, or that it already has the instruction, or if another payout was reported.
     pub fn is_to_be_sent_again(&self, rail: Option<&RailConfig>) -> bool {
         matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
             && !self.is_unrecorded()
-            && rail.is_some_and(|rail| rail.duplicate_detection)
+            && self.reported().is_none()
+            && rail.is_some_and(|rail| rail.enabled && rail.duplicate_detection)
             && !(self.sent_again && self.source.is_some())
             && !self.is_at_the_bank(rail)
     }
@@ -622,12 +689,12 @@ impl Attempt {
         self.is_unrecorded() && self.info.as_deref().is_some_and(is_of_debit)
     }
 
-    /// The amount of its payout in a bank's report, if it is only assumed.
-    pub(crate) fn reported_amount(&self, report: &RailReport) -> Option<Money> {
+    /// Whether a bank's report gives the amount of its payout, which is only assumed.
+    pub(crate) fn gives_amount(&self, report: &RailReport) -> bool {
         // One that only has the instruction may refuse it.
         let pays = matches!(report.status, RailStatus::Accepted | RailStatus::Settled);
         let is_banks = pays && !report.source.starts_with(RECORDED);
-        report.amount.filter(|_| is_banks && self.is_assumed())
+        is_banks && self.is_assumed() && report.amount.is_some()
     }
 
     /// The message certainly never left, so the attempt is refused, unless another outcome is known.
@@ -673,11 +740,24 @@ impl Attempt {
         self.state == AttemptState::Refused && self.reason.as_deref() == Some(NOT_SENT)
     }
 
+    /// Whether a report shows that its rail has what was not sent, according to these books: a restored
+    /// database knows of the failed attempt, and not of the one that followed.
+    pub(crate) fn has_left(&self, report: &RailReport) -> bool {
+        use RailStatus::{Accepted, Received, Returned, Settled};
+        self.was_not_sent() && matches!(report.status, Received | Accepted | Settled | Returned)
+    }
+
     /// Whether the reason of the refusal permits another rail.
     pub fn is_retryable(&self, rail: Option<&RailConfig>) -> bool {
         let allows =
             |reason: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(reason));
         self.was_not_sent() || self.reason.as_deref().is_some_and(allows)
+    }
+
+    /// The payout that was reported beside it, once its rail has refused it: that payout may not be sent
+    /// again. What users record is about all of them.
+    pub(crate) fn reported_beside_refusal(&self) -> Option<ReportedPayout> {
+        self.reported().filter(|_| self.state.is_refused() && self.recorded().is_none())
     }
 
     /// The rail's reason code and explanation, if any.

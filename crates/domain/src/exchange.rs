@@ -25,8 +25,8 @@ pub mod price;
 mod review;
 pub mod states;
 
+pub use crate::attempt::ReportedAmount;
 pub use order::{NewOrder, OrderCase, OrderRefusal, create, sandbox_fate};
-pub use payout::ReportedAmount;
 pub use price::{Price, RateQuote};
 
 names! {

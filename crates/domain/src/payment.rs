@@ -136,6 +136,8 @@ pub struct Effects {
     pub job: Option<JobChange>,
     /// Discrepancy to file, if any.
     pub discrepancy: Option<Discrepancy>,
+    /// Attempt that begins beside the one that the decision is about.
+    pub begun: Option<Attempt>,
 }
 
 impl Effects {
@@ -145,6 +147,7 @@ impl Effects {
         self.events.extend(later.events);
         self.job = later.job.or(self.job);
         self.discrepancy = later.discrepancy.or(self.discrepancy.take());
+        self.begun = later.begun.or(self.begun.take());
     }
 }
 

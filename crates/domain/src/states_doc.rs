@@ -45,7 +45,7 @@ reason; the payment then stays `queued` and receives no trigger. A report with a
 review, whatever its status. Once its message was sent again and the bank has not named one of the copies a duplicate, a rejection
 counts as unknown to the rail: it proves nothing about the other copy. A rail's report of a payment that is `queued` and was
 not sent from here (a backup was restored) makes the payment `unknown`, with an `indeterminate` attempt (`NOT_RECORDED`) that only users
-resolve. A payment that became `unknown` by the window returns to `processing` when the rail confirms its acceptance again.
+resolve. While another attempt is `sending` or `indeterminate`, that follows once it is refused, whatever the reason. A payment that became `unknown` by the window returns to `processing` when the rail confirms its acceptance again.
 
 ";
 

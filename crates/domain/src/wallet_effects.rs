@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 
+use crate::attempt::Attempt;
 use crate::chain::vault;
 use crate::decision::JobChange;
 use crate::ledger::Transfer;
@@ -103,6 +104,8 @@ pub struct WalletEffects {
     pub ended: Vec<Alert>,
     /// Alerts to raise; one that is already known is not raised again.
     pub alerts: Vec<Alert>,
+    /// Attempts that begin beside the one that the decision is about.
+    pub attempts: Vec<Attempt>,
 }
 
 impl WalletEffects {
@@ -115,5 +118,6 @@ impl WalletEffects {
         self.closed.extend(other.closed);
         self.ended.extend(other.ended);
         self.alerts.extend(other.alerts);
+        self.attempts.extend(other.attempts);
     }
 }

@@ -268,6 +268,43 @@ fn a_return_has_references_of_its_own() {
     assert!(case.attempt.return_references().is_empty());
 }
 
+#[test]
+fn a_payout_that_was_reported_beside_an_attempt_is_read_as_it_was_noted() {
+    use crate::test_values::{Case, pkr, say};
+    let mut attempt = Case::sending().attempt;
+    assert_eq!(attempt.reported(), None);
+    attempt.note_booking(&RailReport {
+        source: "camt.054 N-1".to_owned(),
+        bank_reference: Some("FT-1".to_owned()),
+        ..say(RailStatus::Settled)
+    });
+    attempt.note_line(format!("{RETURN_CHARGES} 50"));
+    let others = attempt.booking.clone().expect("noted");
+    let sender = Some(Sender::of_customer(attempt.tenant, "C-1"));
+    let paid = |amount, may_have_charges| Some(ReportedAmount { amount, may_have_charges });
+    let unknown = Money::new(5, crate::currency::Currency::Usd);
+    for (sender, paid, known) in [
+        (None, None, None),
+        (sender, None, None),
+        (sender, paid(pkr(5), false), paid(pkr(5), false)),
+        (None, paid(pkr(5), true), paid(pkr(5), true)),
+        (None, paid(unknown, true), None),
+    ] {
+        let (rail, why) = (RailId::new("pak-ibft"), "camt.054 B-1 reports settled".to_owned());
+        let payout = ReportedPayout { rail, sender, paid, why };
+        attempt.note_reported(&payout);
+        attempt.note_reported(&payout);
+        assert_eq!(attempt.reported(), Some(ReportedPayout { paid: known, ..payout }));
+        let noted = attempt.booking.as_deref().expect("noted");
+        assert_eq!(noted.lines().count(), others.lines().count() + 1, "{noted}");
+        assert!(noted.starts_with(&others), "{noted}");
+    }
+    let why = "camt.054 B-1\nreturn-charges 9".to_owned();
+    let rail = RailId::new("pak-ibft");
+    attempt.note_reported(&ReportedPayout { rail, sender: None, paid: None, why });
+    assert_eq!(attempt.return_charges(), Some(50), "a bank's text stays on its line");
+}
+
 /// A connector names its bookings by one reference, whichever way its reports come.
 #[test]
 fn a_second_booking_of_a_connector_is_seen() {
@@ -389,6 +426,21 @@ fn a_return_is_compared_with_what_is_booked_of_it() {
     let full = RailReport { source: "camt.054 N-9".to_owned(), ..back(0, 0) };
     let Heard::Contradicts(what) = case.attempt.hear(&full, None) else { panic!("silent") };
     assert!(what.contains("; charges of 10.00 PKR are booked for its return"), "{what}");
+}
+
+/// A disabled rail may have been disabled because of what it has; another one may have paid.
+#[test]
+fn a_message_is_repeated_over_an_enabled_rail_and_beside_no_other_payout() {
+    use crate::test_values::Case;
+    let mut case = Case::sending();
+    case.rail.duplicate_detection = true;
+    assert!(case.attempt.is_to_be_sent_again(Some(&case.rail)));
+    assert!(!case.attempt.is_to_be_sent_again(None));
+    let disabled = RailConfig { enabled: false, ..case.rail.clone() };
+    assert!(!case.attempt.is_to_be_sent_again(Some(&disabled)));
+    let (rail, why) = (RailId::new("pak-ibft"), "as paid".to_owned());
+    case.attempt.note_reported(&ReportedPayout { rail, sender: None, paid: None, why });
+    assert!(!case.attempt.is_to_be_sent_again(Some(&case.rail)));
 }
 
 /// realworld, kind B: a refusal of one copy of a message proves nothing about another.

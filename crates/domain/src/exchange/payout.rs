@@ -4,13 +4,14 @@ use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
 use super::{ExchangeState, Fate, OrderFailure, Recredit, holder_match};
-use crate::attempt::{Attempt, AttemptState, DEBITED_BEFORE, Heard, NotSent};
+use crate::attempt::{
+    Attempt, AttemptState, DEBITED_BEFORE, Heard, NotSent, ReportedAmount, ReportedPayout,
+};
 use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
 use crate::decision::{Cx, JobChange};
 use crate::ids::PaymentId;
 use crate::job::JobKind;
-use crate::money::Money;
 use crate::payment::Trigger;
 use crate::payment::report::inquiry_delay;
 use crate::policy::RailConfig;
@@ -28,15 +29,6 @@ use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 /// Interval at which a job finds an order still held before its payout.
 pub(super) const HELD_WAIT: Span = Span::hours(1);
-
-/// Amount of a payout that a rail reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReportedAmount {
-    /// The amount, as reported.
-    pub amount: Money,
-    /// Whether charges that the report names may be part of it.
-    pub may_have_charges: bool,
-}
 
 impl OrderCase {
     /// Checks the rate and the wallet's state before the payout of a debited order; `None` means
@@ -122,7 +114,9 @@ impl OrderCase {
     /// A rail reported its payout, or the chain has its debit, which these books have not sent: an
     /// earlier life of the installation did, before its database was restored. It is not sent again,
     /// and counts towards the sender's limits, if any; its tokens stay reserved, or debited, until
-    /// users have established its outcome. `why` is the report, and `paid` its amount.
+    /// users have established its outcome. `why` is the report, and `paid` its amount. While the `last`
+    /// attempt may still be refused, that is noted with it, and it is returned: banks' reports come in
+    /// any order.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`] if it is not to be paid out, or an attempt may have paid; one that
@@ -144,16 +138,35 @@ impl OrderCase {
             let effects = self.reported_later(&mut attempt, over, (why, paid), cx);
             return effects.map(|effects| (attempt, effects)).ok_or(conflict);
         }
+        let (rail, sender) = (over.0.clone(), over.1);
+        let reported = ReportedPayout { rail, sender, paid, why: why.to_owned() };
+        let is_paying = self.order.state == ExchangeState::Paying;
+        if let Some(open) = last.filter(|it| is_paying && it.may_be_refused()) {
+            let mut open = open.clone();
+            open.note_reported(&reported);
+            return Ok((open, WalletEffects::default()));
+        }
         if !self.order.state.is_unpaid() {
             return Err(conflict);
         }
+        self.hold(last, &reported, cx)
+    }
+
+    /// A payout that was reported is not sent (again) by itself: users establish its outcome.
+    fn hold(
+        &mut self,
+        last: Option<&Attempt>,
+        reported: &ReportedPayout,
+        cx: &mut Cx<'_>,
+    ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
         let (tenant, payment, amount) =
             (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
-        let attempt = Attempt::begin(tenant, payment, amount, last, over, cx);
-        let mut attempt = attempt.map_err(|_| conflict)?;
-        attempt.not_recorded(why, cx.now);
+        let over = (&reported.rail, reported.sender);
+        let mut attempt = Attempt::begin(tenant, payment, amount, last, over, cx)
+            .map_err(|_| OrderRefusal::Conflict(self.order.state))?;
+        attempt.not_recorded(&reported.why, cx.now);
         let mut effects = WalletEffects::default();
-        if let Some(paid) = paid {
+        if let Some(paid) = reported.paid {
             self.paid_at_another_rate(paid, &mut effects);
             attempt.amount = self.order.payout;
         }
@@ -174,6 +187,28 @@ impl OrderCase {
         }
         self.await_outcome(&mut effects, cx);
         Ok((attempt, effects))
+    }
+
+    /// Applies a report that shows that a rail has a payout of the order although the message of
+    /// `attempt` never left, according to these books: it is held, or once `last` is refused. Returns the
+    /// attempt that stands for it, or `last`; `None` if the report does not show that, or nothing is
+    /// left to hold.
+    pub fn sent_after_all(
+        &mut self,
+        (attempt, last): (&Attempt, Option<&Attempt>),
+        report: &RailReport,
+        cx: &mut Cx<'_>,
+    ) -> Option<(Attempt, WalletEffects)> {
+        if !attempt.has_left(report) {
+            return None;
+        }
+        let Heard::Contradicts(what) = attempt.hear(report, None) else { return None };
+        let (why, paid) = amount_told(report);
+        let paid = paid.filter(|_| report.status != RailStatus::Returned);
+        let over = (&attempt.rail, attempt.sender);
+        let (held, mut effects) = self.reported_unsent(last, over, (&why, paid), cx).ok()?;
+        self.alert(AlertKind::Payout, what, &mut effects);
+        Some((held, effects))
     }
 
     /// A rail reported the payout that an attempt stood for. Its outcome is established from what is
@@ -270,6 +305,19 @@ impl OrderCase {
         Ok(effects)
     }
 
+    /// Whether it is to be paid out now, and no attempt may have paid it.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`]
+    pub fn require_unsent(&self, last: Option<&Attempt>) -> Result<(), OrderRefusal> {
+        let is_refused = last.is_none_or(|attempt| attempt.state.is_refused());
+        match self.order.state == ExchangeState::Debited && !self.order.is_withheld() && is_refused
+        {
+            true => Ok(()),
+            false => Err(OrderRefusal::Conflict(self.order.state)),
+        }
+    }
+
     /// No rail can take it, or none did in time.
     pub fn no_route(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         self.give_up(OrderTrigger::PayoutFailed, OrderFailure::PayoutFailed, cx)
@@ -319,14 +367,10 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         match attempt.hear(report, rail) {
             Heard::Contradicts(what) => {
-                if let Some(amount) = attempt.reported_amount(report) {
-                    let RailReport { source, status, charges, .. } = report;
-                    let may_have_charges = charges.is_some_and(|it| it.minor != 0);
-                    let paid = ReportedAmount { amount, may_have_charges };
-                    let why = format!("{source} reports {status} of {amount}");
+                if attempt.gives_amount(report) {
+                    let (why, paid) = amount_told(report);
                     let (rail, sender) = (attempt.rail.clone(), attempt.sender);
-                    let told = (why.as_str(), Some(paid));
-                    let news = self.reported_later(attempt, (&rail, sender), told, cx);
+                    let news = self.reported_later(attempt, (&rail, sender), (&why, paid), cx);
                     effects.merge(news.unwrap_or_default());
                 }
                 attempt.note_heard(report);
@@ -386,6 +430,13 @@ impl OrderCase {
         rail: Option<&RailConfig>,
         cx: &mut Cx<'_>,
     ) -> WalletEffects {
+        if let Some(reported) = attempt.reported_beside_refusal()
+            && let Ok((begun, mut effects)) = self.hold(Some(attempt), &reported, cx)
+        {
+            effects.attempts.push(begun);
+            self.ask_later(0, &mut effects, cx);
+            return effects;
+        }
         let mut effects = WalletEffects::default();
         match trigger {
             Trigger::Accepted => {
@@ -564,6 +615,15 @@ impl OrderCase {
             effects.jobs.push((self.order.id.0, job));
         }
     }
+}
+
+/// The report of a payout, for users, with its amount.
+fn amount_told(report: &RailReport) -> (String, Option<ReportedAmount>) {
+    let RailReport { source, status, amount, charges, .. } = report;
+    let may_have_charges = charges.is_some_and(|it| it.minor != 0);
+    let of = amount.map_or_else(String::new, |amount| format!(" of {amount}"));
+    let paid = amount.map(|amount| ReportedAmount { amount, may_have_charges });
+    (format!("{source} reports {status}{of}"), paid)
 }
 
 /// The order's trigger for an attempt's trigger; `None` if the order's state does not change.

@@ -86,6 +86,21 @@ fn screened(score: u8) -> Screened {
     Screened { score, evidence: None, list_version: "lists-1".to_owned(), stale: false }
 }
 
+fn says(attempt: &Attempt, status: RailStatus) -> RailReport {
+    RailReport {
+        attempt: attempt.id,
+        status,
+        reason: None,
+        info: None,
+        bank_reference: Some("BANK-7".to_owned()),
+        return_id: None,
+        amount: None,
+        source: "pain.002 B-1".to_owned(),
+        further_reasons: Vec::new(),
+        charges: None,
+    }
+}
+
 struct World {
     case: OrderCase,
     attempt: Option<Attempt>,
@@ -141,6 +156,7 @@ impl World {
         self.open.retain(|it| !effects.ended.iter().any(|ended| ends(ended, it)));
         self.open.extend(effects.alerts);
         self.alerts = self.open.len();
+        self.attempt = effects.attempts.into_iter().next_back().or(self.attempt.take());
         for (subject, change) in effects.jobs {
             if subject == ORDER.0 {
                 self.job = match change {
@@ -232,7 +248,8 @@ impl World {
         self.tries(|case, cx| {
             let (attempt, effects) =
                 case.reported_unsent(last.as_ref(), (&over, sender), ("as paid", paid), cx)?;
-            assert!(attempt.is_unrecorded() && attempt.sender == sender);
+            let is_noted = attempt.reported().is_some_and(|it| it.sender == sender);
+            assert!(is_noted || attempt.is_unrecorded() && attempt.sender == sender);
             held = Some(attempt);
             Ok(effects)
         })?;
@@ -271,21 +288,23 @@ impl World {
 
     fn hears(&mut self, status: RailStatus, reason: Option<&str>) {
         let Some(mut attempt) = self.attempt.clone() else { return };
-        let report = RailReport {
-            attempt: attempt.id,
-            status,
-            reason: reason.map(str::to_owned),
-            info: None,
-            bank_reference: Some("BANK-7".to_owned()),
-            return_id: None,
-            amount: None,
-            source: "pain.002 B-1".to_owned(),
-            further_reasons: Vec::new(),
-            charges: None,
-        };
+        let report = RailReport { reason: reason.map(str::to_owned), ..says(&attempt, status) };
         let rail = self.rail.clone();
         self.does(|case, cx| case.heard(&mut attempt, &report, Some(&rail), cx));
-        self.attempt = Some(attempt);
+        self.keep_attempt(attempt);
+    }
+
+    /// Unless the decision began another one.
+    fn keep_attempt(&mut self, attempt: Attempt) {
+        if self.case.order.attempt == Some(attempt.id) {
+            self.attempt = Some(attempt);
+        }
+    }
+
+    fn is_not_sent(&mut self) {
+        let Some(mut attempt) = self.attempt.clone() else { return };
+        self.does(|case, cx| case.not_sent(&mut attempt, "no line", cx));
+        self.keep_attempt(attempt);
     }
 
     fn coins_come_back(&mut self) {
@@ -584,7 +603,108 @@ fn a_payout_that_a_rail_reports_unsent_is_never_sent() {
     unpaid.resolves(RailStatus::Rejected, "statement 7").expect("it is unknown");
     assert_eq!(unpaid.state(), ExchangeState::Returning);
     assert!(unpaid.is_reported().is_err());
-    assert!(World::paying().is_reported().is_err());
+    let mut paid = World::paying();
+    paid.hears(RailStatus::Settled, None);
+    assert!(paid.is_reported().is_err());
+}
+
+/// The reports of two banks come in any order: the second rail's may precede the first one's refusal.
+#[test]
+fn a_payout_that_is_reported_beside_an_attempt_is_held_once_that_is_refused() {
+    let other = RailId::new("pak-ibft");
+    let paid = ReportedAmount { amount: pkr(2_780_000), may_have_charges: false };
+    let reported = || {
+        let mut world = World::paying();
+        let first = std::mem::replace(&mut world.rail.id, other.clone());
+        let before = world.case.order.clone();
+        for paid in [None, Some(paid)] {
+            world.is_reported_over(paid).expect("it may be refused");
+        }
+        world.rail.id = first;
+        assert_eq!(world.case.order, before, "nothing changes until then");
+        world
+    };
+    let refused = |code: &'static str| {
+        move |world: &mut World| {
+            world.hears(RailStatus::Rejected, Some(code));
+        }
+    };
+    type Change = Box<dyn Fn(&mut World)>;
+    let changes: [Change; 3] =
+        [Box::new(refused("AB08")), Box::new(refused("AC04")), Box::new(World::is_not_sent)];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut world = reported();
+        change(&mut world);
+        let (order, held) = (&world.case.order, world.attempt.clone().expect("held"));
+        assert!(held.is_unrecorded() && held.number == 2, "{at}: {held:?}");
+        assert_eq!((&held.rail, held.amount), (&other, paid.amount), "{at}");
+        assert_eq!((order.state, order.payout), (ExchangeState::Paying, paid.amount), "{at}");
+        assert_eq!(order.doubt().map(|doubt| doubt.attempt), Some(held.id), "{at}");
+        assert_eq!((world.job, world.alerts), (Some(JobKind::InquirePayout), 1), "{at}");
+        world.hears(RailStatus::Rejected, Some("AB08"));
+        assert_eq!(world.state(), ExchangeState::Paying, "users establish it: {at}");
+        world.resolves(RailStatus::Settled, "statement 7").expect("it is unknown");
+        assert_eq!(world.state(), ExchangeState::Settled, "{at}");
+        let nostro = world.books.account(&AccountCode::Nostro(other.clone(), Currency::Pkr));
+        assert_eq!(nostro.balance().minor.abs(), paid.amount.minor, "{at}");
+    }
+    let mut paid_before = reported();
+    paid_before.hears(RailStatus::Settled, None);
+    assert_eq!(paid_before.state(), ExchangeState::Settled);
+}
+
+/// A restored database knows of the failed attempt, and not of the one that followed over its rail.
+#[test]
+fn a_rail_that_has_what_was_not_sent_stops_the_order_from_being_paid_again() {
+    use RailStatus::{Accepted, Received, Returned, Settled};
+    let paid = pkr(2_780_000);
+    for status in crate::states_doc::rail_statuses() {
+        let has_it = matches!(status, Received | Accepted | Settled | Returned);
+        // Whether it is the newest attempt, or one over another rail was not sent either.
+        for is_newest in [true, false] {
+            let what = format!("{status} {is_newest}");
+            let mut world = World::paying();
+            world.is_not_sent();
+            let first = world.attempt.clone().expect("begun");
+            if !is_newest {
+                world.rail.id = RailId::new("pak-ibft");
+                assert!(world.pay_at("278.50"));
+                world.is_not_sent();
+            }
+            let last = world.attempt.clone().expect("begun");
+            let report = RailReport { amount: Some(paid), ..says(&first, status.clone()) };
+            let mut cx = Cx { now: world.now, ids: &mut world.ids };
+            let held = world.case.sent_after_all((&first, Some(&last)), &report, &mut cx);
+            assert_eq!(held.is_some(), has_it, "{what}");
+            let Some((held, effects)) = held else {
+                assert_eq!(world.state(), ExchangeState::Debited, "{what}");
+                continue;
+            };
+            world.keep(effects);
+            assert_eq!((world.state(), world.alerts), (ExchangeState::Paying, 2), "{what}");
+            assert_eq!((&held.rail, held.number), (&first.rail, last.number + 1), "{what}");
+            assert!(held.is_unrecorded() && world.case.order.attempt == Some(held.id), "{what}");
+            let amount = if status == Returned { last.amount } else { paid };
+            assert_eq!((held.amount, world.case.order.payout), (amount, amount), "{what}");
+            assert!(!world.pay_at("278.50"), "{what}");
+        }
+    }
+}
+
+/// A worker that saw it before a bank's report came may be late.
+#[test]
+fn only_a_debited_order_without_an_attempt_under_way_is_given_up() {
+    let mut world = World::pending();
+    world.debited();
+    assert_eq!(world.case.require_unsent(None), Ok(()));
+    assert!(world.pay_at("278.50"));
+    let sent = world.case.require_unsent(world.attempt.as_ref());
+    assert_eq!(sent, Err(OrderRefusal::Conflict(ExchangeState::Paying)));
+    world.is_not_sent();
+    assert_eq!(world.case.require_unsent(world.attempt.as_ref()), Ok(()));
+    world.is_reported().expect("it is not paid");
+    let reported = world.case.require_unsent(world.attempt.as_ref());
+    assert_eq!(reported, Err(OrderRefusal::Conflict(ExchangeState::Paying)));
 }
 
 /// The contract refuses a debit that an earlier life executed, and each of a frozen wallet.
@@ -1964,6 +2084,7 @@ enum Act {
     Pay(u32),
     Hear(RailStatus, bool),
     NotSent,
+    ReportUnsent,
     CoinsBack,
     Recredit,
     Blacklist,
@@ -1993,6 +2114,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         5 => (270_u32..285).prop_map(Act::Pay),
         6 => (proptest::sample::select(statuses.to_vec()), any::<bool>()).prop_map(|(said, again)| Act::Hear(said, again)),
         1 => Just(Act::NotSent),
+        1 => Just(Act::ReportUnsent),
         4 => Just(Act::CoinsBack),
         1 => Just(Act::Recredit),
         1 => Just(Act::Blacklist),
@@ -2036,11 +2158,9 @@ fn act(world: &mut World, act: Act) {
         }
         Act::Hear(said, again) => world.hears(said, again.then_some("AB08")),
         Act::NotSent => {
-            if let Some(mut attempt) = world.attempt.clone() {
-                world.does(|case, cx| case.not_sent(&mut attempt, "no line", cx));
-                world.attempt = Some(attempt);
-            }
+            world.is_not_sent();
         }
+        Act::ReportUnsent => _ = world.is_reported(),
         Act::CoinsBack if is(world, give_back, IntentState::Waiting) => world.coins_come_back(),
         Act::Recredit => _ = world.recredits(),
         Act::Blacklist => world.case.wallet.state = WalletState::Blacklisted,

@@ -3,7 +3,7 @@
 use super::{
     Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept,
 };
-use crate::attempt::{Attempt, AttemptState, Heard, NotSent};
+use crate::attempt::{Attempt, AttemptState, Heard, NotSent, ReportedPayout};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
 use crate::job::JobKind;
@@ -81,12 +81,7 @@ pub fn apply(
     match attempt.hear(report, rail) {
         Heard::Contradicts(what) => {
             attempt.note_heard(report);
-            let found = discrepancy(payment, attempt, what.clone());
-            if !shows_that_it_was_sent(payment, attempt, report) {
-                return found;
-            }
-            attempt.not_recorded(&what, cx.now);
-            Effects { discrepancy: found.discrepancy, ..held(payment, attempt, cx) }
+            discrepancy(payment, attempt, what)
         }
         // The window made it unknown while the attempt stayed accepted: the rail's confirmation is
         // news.
@@ -127,14 +122,24 @@ pub fn apply(
     }
 }
 
-/// Whether the rail has a payout whose message never left, according to these books: a restored
-/// database knows of the failed attempt, and not of the one that followed.
-fn shows_that_it_was_sent(payment: &Payment, attempt: &Attempt, report: &RailReport) -> bool {
-    use RailStatus::{Accepted, Received, Returned, Settled};
-    payment.standing.state == PaymentState::Queued
-        && payment.attempt == Some(attempt.id)
-        && attempt.was_not_sent()
-        && matches!(report.status, Received | Accepted | Settled | Returned)
+/// Applies a report that shows that a rail has a payout of the payment although the message of
+/// `attempt` never left, according to these books: it is held, or once `last` is refused. Returns the
+/// attempt that stands for it, or `last`; `None` if the report does not show that, or nothing is left
+/// to hold.
+pub fn sent_after_all(
+    payment: &mut Payment,
+    (attempt, last): (&Attempt, Option<&Attempt>),
+    report: &RailReport,
+    cx: &mut Cx<'_>,
+) -> Option<(Effects, Attempt)> {
+    if !attempt.has_left(report) {
+        return None;
+    }
+    let Heard::Contradicts(what) = attempt.hear(report, None) else { return None };
+    let over = (&attempt.rail, attempt.sender);
+    let (effects, held) = reported_unsent(payment, last, over, &what, cx).ok()?;
+    let discrepancy = discrepancy(payment, attempt, what).discrepancy;
+    Some((Effects { discrepancy, ..effects }, held))
 }
 
 fn revives(payment: &Payment, report: &RailReport) -> bool {
@@ -180,8 +185,8 @@ fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> E
     effects
 }
 
-/// The attempt changed state: the payment follows, or another rail is tried after a retryable
-/// refusal.
+/// The attempt changed state: the payment follows, or after a refusal a payout that was reported beside
+/// it is held, or after a retryable one another rail is tried.
 fn moved(
     payment: &mut Payment,
     attempt: &Attempt,
@@ -189,6 +194,11 @@ fn moved(
     rail: Option<&RailConfig>,
     cx: &mut Cx<'_>,
 ) -> Effects {
+    if let Some(reported) = attempt.reported_beside_refusal()
+        && let Ok((effects, begun)) = hold(payment, Some(attempt), &reported, cx)
+    {
+        return Effects { begun: Some(begun), ..effects };
+    }
     if trigger == Trigger::Refused
         && payment.standing.state == PaymentState::Queued
         && attempt.is_retryable(rail)
@@ -327,33 +337,52 @@ fn require_unsent(payment: &Payment, last: Option<&Attempt>) -> Result<(), Stale
 /// A rail reports a payout that these books have not sent: an earlier life of the installation did,
 /// before its database was restored. It must not be sent again, and the rail's word alone does not
 /// make it paid: the outcome is unknown until users establish it. It counts towards the sender's
-/// limits, if any, as it may have paid.
+/// limits, if any, as it may have paid. While the `last` attempt may still be refused, that is noted
+/// with it, and it is returned: banks' reports come in any order.
 ///
 /// # Errors
 /// It is not queued, or an attempt may have paid.
 pub fn reported_unsent(
     payment: &mut Payment,
     last: Option<&Attempt>,
-    over: (&RailId, Option<Sender>),
+    (rail, sender): (&RailId, Option<Sender>),
     why: &str,
     cx: &mut Cx<'_>,
 ) -> Result<(Effects, Attempt), Stale> {
-    if payment.standing.state != PaymentState::Queued {
-        return Err(Stale::State(payment.standing.state));
+    let state = payment.standing.state;
+    let reported = ReportedPayout { rail: rail.clone(), sender, paid: None, why: why.to_owned() };
+    if let Some(open) = last.filter(|it| it.may_be_refused() && !state.is_terminal()) {
+        let mut open = open.clone();
+        open.note_reported(&reported);
+        return Ok((Effects::default(), open));
     }
-    let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, over, cx);
-    let mut attempt = attempt.map_err(Stale::AttemptUnderWay)?;
-    attempt.not_recorded(why, cx.now);
-    payment.attempt = Some(attempt.id);
-    Ok((held(payment, &attempt, cx), attempt))
+    if state != PaymentState::Queued {
+        return Err(Stale::State(state));
+    }
+    hold(payment, last, &reported, cx)
 }
 
-/// It is not sent (again) by itself: users establish its outcome.
-fn held(payment: &mut Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Effects {
+/// It is not sent (again) by itself: users establish the outcome of a payout that was reported.
+fn hold(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    reported: &ReportedPayout,
+    cx: &mut Cx<'_>,
+) -> Result<(Effects, Attempt), Stale> {
+    let over = (&reported.rail, reported.sender);
+    let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, over, cx);
+    let mut attempt = attempt.map_err(Stale::AttemptUnderWay)?;
+    attempt.not_recorded(&reported.why, cx.now);
+    payment.attempt = Some(attempt.id);
+    payment.unclear_since = None;
     if payment.review == ReviewState::Waiting {
         payment.review = ReviewState::NotNeeded;
     }
-    step(payment, Trigger::RailUnknown, Some(UNCONFIRMED.to_owned()), Some(attempt), cx)
+    let msg = Some(UNCONFIRMED.to_owned());
+    let mut effects = step(payment, Trigger::RailUnknown, msg, Some(&attempt), cx);
+    // It may be unknown already.
+    effects.job = Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(0)));
+    Ok((effects, attempt))
 }
 
 /// It was screened again before it is sent, on lists that are not those of its acceptance: what no

@@ -92,14 +92,14 @@ Starts as `pending`. **409** is CONFLICT with the current status.
 - **Unresolved.** While the outcome of a payout is unknown the order stays `paying`; inquiries continue, and no other rail is
   used. Two users can record the outcome.
 - **Reported unsent.** A rail's report of a payout that has not begun and was not sent from here (a backup was restored) holds the
-  order: it has an `indeterminate` attempt (`NOT_RECORDED`), is never paid out, and cannot be called off. Once it is debited it is
-  `paying`. Its debit is retried without end, as it may have been executed before; if it fails, the tokens stay reserved. Two users
+  order: it has an `indeterminate` attempt (`NOT_RECORDED`), is never paid out, and cannot be called off. While another attempt is
+  `sending` or `indeterminate`, that follows once it is refused, whatever the reason. Once it is debited it is `paying`. Its debit is retried without end, as it may have been executed before; if it fails, the tokens stay reserved. Two users
   record the outcome, also before the debit: a paid order is `settled` and its debit done; one that was not paid is `failed` and its
   tokens are free, once a debit that is in a transaction was called off. An order that screening withholds leaves the review: it is
   neither released, rejected nor timed out, and is not debited again. Without a rate lock the payout is the amount that the bank
   reports, if it is within the permitted band of 1 %; an alert names an amount beyond it.
 - **Debited before.** If the controller refuses a debit because it has executed it already (a backup was restored), the order counts as
-  reported unsent, over the country's first rail that takes the amount. Once the controller's own log of the debit is found, deep enough,
+  reported unsent, over the country's first rail that takes the amount, or without a rail over `unconfigured`. Once the controller's own log of the debit is found, deep enough,
   confirmed by the required number of nodes, and agrees with the order, the debit is done and the order is `paying`. Until then, or if
   the log disagrees, the tokens stay reserved, and an alert names what is wrong. Its timeout does not cancel it.
   A later report or booking of its payout, from whichever rail, gives it that rail and, without a rate lock, the amount.

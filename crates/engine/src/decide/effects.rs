@@ -1,4 +1,5 @@
-//! Writes the side effects of a decision: transfers, events and their deliveries, jobs, alerts.
+//! Writes the side effects of a decision: transfers, events and their deliveries, jobs, alerts, attempts
+//! that begin beside the changed one.
 
 use domain::decision::JobChange;
 use domain::delivery::{self, Occasion, ReceiverState};
@@ -20,6 +21,9 @@ pub(in crate::decide) fn write(
     effects: WalletEffects,
 ) -> Result<(), Refused> {
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
+    for attempt in effects.attempts {
+        ws.attempts.put((tenant, attempt.id), attempt);
+    }
     let mut jobs = effects.jobs;
     for new in &effects.events {
         let known = ws.streams.get(&(tenant, new.aggregate.id()));

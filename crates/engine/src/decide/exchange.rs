@@ -148,8 +148,14 @@ impl Acting<'_> {
             ExchangeAction::BeginPayout { rail, usage_key, mid, .. } => {
                 self.begin(ws, (rail, usage_key.as_ref()), *mid, cx)
             }
-            ExchangeAction::PutOff { until, open, .. } => Ok(self.put_off(ws, *until, *open, cx)),
-            ExchangeAction::NoRoute { .. } => Ok(self.case.no_route(cx)),
+            ExchangeAction::PutOff { until, open, .. } => {
+                self.case.require_unsent(self.last(ws).as_ref())?;
+                Ok(self.put_off(ws, *until, *open, cx))
+            }
+            ExchangeAction::NoRoute { .. } => {
+                self.case.require_unsent(self.last(ws).as_ref())?;
+                Ok(self.case.no_route(cx))
+            }
             ExchangeAction::Submitted { attempt, answer } => {
                 let attempt = self.attempt(ws, *attempt)?;
                 Ok(self.submitted(attempt, answer, cx))
@@ -165,8 +171,13 @@ impl Acting<'_> {
                 Ok(WalletEffects::default())
             }
             ExchangeAction::Report(report) => {
-                let attempt = self.attempt(ws, report.attempt)?;
-                Ok(self.heard(attempt, report, cx))
+                let (attempt, last) = (self.attempt(ws, report.attempt)?, self.last(ws));
+                let of = (&attempt, last.as_ref());
+                let Some((held, effects)) = self.case.sent_after_all(of, report, cx) else {
+                    return Ok(self.heard(attempt, report, cx));
+                };
+                self.attempt = Some(held);
+                Ok(effects)
             }
             ExchangeAction::ReportedUnsent { rail, why, paid } => {
                 let sender = Sender::of_customer(tenant, &self.case.wallet.customer_id);

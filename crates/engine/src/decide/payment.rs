@@ -149,7 +149,7 @@ pub(super) fn act(
     let job = ws.jobs.get(&(key.0, key.1.0)).cloned().flatten();
     let mut case = Case { payment, job, rules };
     let (mut effects, attempt) = case.apply(ws, action, cx)?;
-    if let Some(attempt) = &attempt {
+    for attempt in attempt.iter().chain(&effects.begun) {
         ws.attempts.put((key.0, attempt.id), attempt.clone());
     }
     recall::follow(ws, &mut case.payment, &mut effects, rules, cx);
@@ -195,8 +195,12 @@ impl Case<'_> {
                 Ok((Effects::default(), Some(attempt)))
             }
             PaymentAction::Report(report) => {
-                let mut attempt = self.attempt(ws, report.attempt)?;
-                Ok((self.reported(&mut attempt, report, cx), Some(attempt)))
+                let (mut attempt, last) = (self.attempt(ws, report.attempt)?, self.last(ws));
+                let of = (&attempt, last.as_ref());
+                match report::sent_after_all(&mut self.payment, of, report, cx) {
+                    Some((effects, held)) => Ok((effects, Some(held))),
+                    None => Ok((self.reported(&mut attempt, report, cx), Some(attempt))),
+                }
             }
             PaymentAction::ReportedUnsent { rail, sender, why } => {
                 let over = (rail, counted(self.rules, rail, *sender));

@@ -25,6 +25,7 @@ use uuid::Uuid;
 mod asked;
 pub(crate) mod headroom;
 mod recalled;
+mod reported;
 mod restored;
 mod returned;
 mod shortfall;

@@ -114,19 +114,13 @@ impl Owed<'_> {
         }
     }
 
-    /// Whether an attempt may stand for a payout of it that no bank has reported yet.
-    fn may_be_assumed(self) -> bool {
+    /// Whether it may still be sent, now or after a refusal of the attempt that is under way.
+    fn may_be_sent(self) -> bool {
         match self {
-            Owed::Payment(_) => false,
-            Owed::Order(order) => order.doubt().is_some(),
-        }
-    }
-
-    /// Whether it may still be sent.
-    fn is_unsent(self) -> bool {
-        match self {
-            Owed::Payment(payment) => payment.standing.state == PaymentState::Queued,
-            Owed::Order(order) => order.state.is_unpaid(),
+            Owed::Payment(payment) => {
+                matches!(payment.standing.state, PaymentState::Queued | PaymentState::Unknown)
+            }
+            Owed::Order(order) => order.state.is_unpaid() || order.state == ExchangeState::Paying,
         }
     }
 
@@ -134,11 +128,10 @@ impl Owed<'_> {
     fn ended_alert(self) -> Option<Alert> {
         match self {
             Owed::Payment(payment) => {
+                use PaymentState::{Canceled, Failed, Rejected, Reversed};
                 let state = payment.standing.state;
-                let is_ended = matches!(
-                    state,
-                    PaymentState::Rejected | PaymentState::Failed | PaymentState::Canceled
-                );
+                // One that was cancelled before it was sent is reversed.
+                let is_ended = matches!(state, Rejected | Failed | Canceled | Reversed);
                 let what = format!(
                     "a bank pays a payment that is {} here, and whose amount the client has again: {ENDED}",
                     state.name()
@@ -248,12 +241,9 @@ impl Workers {
         let entries = || page.entries.iter().filter(|entry| !entry.is_own && !entry.is_credit);
         let ids = || entries().map(|entry| &entry.ids);
         let unpaid = self.store.unpaid_named(ids()).await?;
-        let mut orders = self.store.exchanges_named(ids()).await?;
-        orders.retain(|order| {
-            let is_ended = matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled);
-            order.state.is_unpaid() || is_ended || order.doubt().is_some()
-        });
+        let orders = self.store.exchanges_named(ids()).await?;
         let owed = unpaid.iter().map(Owed::Payment).chain(orders.iter().map(Owed::Order));
+        let owed = owed.filter(|it| it.may_be_sent() || it.ended_alert().is_some());
         let owed: BTreeMap<PaymentId, Owed<'_>> = owed.map(|it| (it.payment(), it)).collect();
         for entry in entries() {
             for it in named(&entry.ids).iter().filter_map(|id| owed.get(id)) {
@@ -295,32 +285,35 @@ impl Workers {
         true
     }
 
-    /// Whether it is held because of a report; `None` if that is not known.
+    /// Whether it is held because of a report; `None` if that is not known. While an attempt may be
+    /// refused, the report is noted with it: it is held then.
     async fn hold_unsent(
         &self,
         rail: &dyn Rail,
         owed: Owed<'_>,
         Told { ids, what: why, paid, pays }: Told<'_>,
     ) -> Option<bool> {
-        let is_unsent = owed.is_unsent();
-        if !is_unsent && !owed.may_be_assumed() {
+        if !owed.may_be_sent() {
             return Some(false);
         }
         let (tenant, id) = (owed.tenant(), owed.payment());
-        match self.store.attempts(tenant, id).await {
-            Ok(made) if pays && made.iter().any(Attempt::is_assumed) => {}
-            Ok(made)
-                if !is_unsent
-                    || made.iter().any(|it| it.is_assumed() || is_about(it, rail.id(), ids)) =>
-            {
-                return Some(false);
-            }
-            Ok(_) => {}
+        let made = match self.store.attempts(tenant, id).await {
+            Ok(made) => made,
             Err(error) => {
                 tracing::warn!(%error, "attempt read failed, reports will be fetched again");
                 return None;
             }
+        };
+        let open = made.iter().find(|it| !it.state.is_refused());
+        let is_news = match open {
+            Some(it) if it.is_assumed() => pays,
+            Some(it) if !it.may_be_refused() || !pays && it.reported().is_some() => false,
+            _ => !made.iter().any(|it| is_about(it, rail.id(), ids)),
+        };
+        if !is_news {
+            return Some(false);
         }
+        let is_held = open.is_none_or(Attempt::is_assumed);
         let (rail, why) = (rail.id().clone(), why.to_owned());
         let action = match owed {
             Owed::Payment(payment) => {
@@ -336,6 +329,7 @@ impl Workers {
             // Its related records differ from those read: try again.
             Outcome::Refused(Refused::Moved) => None,
             Outcome::Refused(_) | Outcome::Panicked => Some(false),
+            _ if !is_held => Some(false),
             _ => {
                 tracing::warn!(payment = %id, "rail reported a payment that was not sent, payment held");
                 Some(true)

@@ -53,7 +53,7 @@ static PAYMENTS: Stmt = Stmt::by_keys(
 static UNPAID_PAYMENTS: Stmt = Stmt::by_keys(
     "rail.unpaid_payments",
     &[("tenant", Uuid), ("id", Uuid)],
-    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id AND p.state IN ('queued', 'rejected', 'failed', 'canceled')",
+    "SELECT {{payment p}} FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id AND p.state IN ('queued', 'unknown', 'rejected', 'failed', 'canceled', 'reversed')",
 );
 
 static EXCHANGES: Stmt = Stmt::by_keys(
@@ -212,7 +212,7 @@ impl Store {
         self.named(&PAYMENTS, ids).await
     }
 
-    /// Those of them that are queued, or have ended without a payout.
+    /// Those of them that are queued or unknown, or have ended without a payout.
     pub async fn unpaid_named<'a>(
         &self,
         ids: impl Iterator<Item = &'a ReportIds>,

@@ -14,6 +14,7 @@ mod pay_page;
 mod provisioning;
 mod rails;
 mod requests;
+mod restored;
 mod reviews;
 mod screening;
 mod statements;

@@ -7,10 +7,10 @@ use crate::attempt::{Attempt, AttemptState, Recorded, UnresolvedAttempt, evidenc
 use crate::event::EventKind;
 use crate::job::JobKind;
 use crate::ledger::TransferKind;
-use crate::rail::{Finding, RailId, RailStatus};
+use crate::rail::{Finding, RailId, RailReport, RailStatus};
 use crate::screening::Screened;
 use crate::sender_limit::{Sender, SenderUsage, UsageKey, Window};
-use crate::test_values::{Case, Ids, accepted, monday, say};
+use crate::test_values::{Case, Ids, TENANT, accepted, monday, say};
 use crate::time::{Span, Timestamp};
 
 const IN_REVIEW_SCORE: u8 = 90;
@@ -456,7 +456,74 @@ fn only_a_queued_payment_without_an_attempt_under_way_is_held() {
         });
         match state {
             AttemptState::Refused => assert_eq!(held.expect("may").number, 2),
+            AttemptState::Sending | AttemptState::Indeterminate => {
+                let noted = held.expect("it may be refused");
+                assert_eq!((noted.id, noted.state), (case.attempt.id, state));
+            }
             _ => assert_eq!(held, Err(Stale::AttemptUnderWay(case.attempt.id)), "{state:?}"),
         }
+    }
+}
+
+/// The reports of two banks come in any order: the second rail's may precede the first one's refusal.
+#[test]
+fn a_payout_that_is_reported_beside_an_attempt_is_held_once_that_is_refused() {
+    let (first, other) = (RailId::new("pak-raast"), RailId::new("pak-ibft"));
+    let sender = Some(Sender::of_customer(TENANT, "C-1"));
+    let reported = |is_unknown: bool| {
+        let mut case = Case::sending();
+        case.run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out", cx));
+        if is_unknown {
+            case.pass(Span::days(3));
+            case.ask_in_vain(0);
+        }
+        let state = case.payment.standing.state;
+        assert_eq!(state == PaymentState::Unknown, is_unknown, "{state:?}");
+        for why in ["pacs.002 B-1 reports received", "camt.054 B-2 reports settled"] {
+            let noted = case.run(|payment, attempt, cx| {
+                report::reported_unsent(payment, Some(attempt), (&other, sender), why, cx)
+            });
+            let (effects, noted) = noted.expect("it may be refused");
+            assert_eq!((effects, case.payment.standing.state), (Effects::default(), state));
+            case.attempt = noted;
+        }
+        case
+    };
+    for is_unknown in [false, true] {
+        for code in ["AB08", "AC04"] {
+            let mut case = reported(is_unknown);
+            let refused = RailReport { reason: Some(code.to_owned()), ..say(RailStatus::Rejected) };
+            let effects = case.hear(&refused);
+            let held = effects.begun.expect("it is held");
+            assert_eq!((&held.rail, held.number, held.sender), (&other, 2, sender), "{code}");
+            assert!(held.is_unrecorded(), "{code}");
+            assert_eq!(held.info.as_deref(), Some("camt.054 B-2 reports settled"));
+            assert_eq!((&case.attempt.rail, case.attempt.state), (&first, AttemptState::Refused));
+            let payment = &case.payment;
+            assert_eq!(
+                (payment.standing.state, payment.attempt, effects.transfers),
+                (PaymentState::Unknown, Some(held.id), Vec::new()),
+                "{code}"
+            );
+            let inquiry = matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _)));
+            assert!(inquiry && payment.unclear_since.is_none(), "{:?}", effects.job);
+        }
+    }
+    let mut not_sent = reported(false);
+    not_sent.attempt.state = AttemptState::Sending;
+    let effects =
+        not_sent.run(|payment, attempt, cx| report::not_sent(payment, attempt, "no line", cx));
+    assert_eq!(effects.begun.map(|held| held.rail), Some(other.clone()));
+    // The first rail paid it, or users have established that none did.
+    let mut paid = reported(false);
+    let effects = paid.hear(&say(RailStatus::Settled));
+    assert_eq!((effects.begun, paid.payment.standing.state), (None, PaymentState::Succeeded));
+    for never_accepted in [false, true] {
+        let finding = Finding { never_accepted, ..RailStatus::Rejected.into() };
+        let mut found = reported(true);
+        let resolved = found
+            .run(|payment, attempt, cx| report::resolve(payment, attempt, &finding, "case", cx));
+        assert_eq!(resolved.expect("it is unknown").begun, None);
+        assert!(found.payment.standing.state.is_terminal());
     }
 }

@@ -172,19 +172,40 @@ fn an_unsent_message_may_use_another_rail() {
 
 #[test]
 fn a_rail_that_has_what_was_not_sent_stops_the_payment_from_being_sent_again() {
+    use RailStatus::{Accepted, Received, Returned, Settled};
+    let not_sent = |case: &mut Case| {
+        case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "refused", cx))
+    };
     for status in crate::states_doc::rail_statuses() {
-        use RailStatus::{Accepted, Received, Returned, Settled};
         let has_it = matches!(status, Received | Accepted | Settled | Returned);
-        let mut case = Case::sending();
-        case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "refused", cx));
-        let effects = case.hear(&say(status.clone()));
-        let held = (case.payment.standing.state, case.attempt.is_unrecorded());
-        if has_it {
-            assert_eq!(held, (PaymentState::Unknown, true), "{status:?}");
+        // Whether it is the newest attempt, or one over another rail was not sent either.
+        for is_newest in [true, false] {
+            let mut case = Case::sending();
+            not_sent(&mut case);
+            let reported = case.attempt.clone();
+            if !is_newest {
+                let other = RailId::new("pak-ibft");
+                let begun = case.run(|payment, last, cx| {
+                    report::begin_attempt(payment, Some(last), (&other, None), cx)
+                });
+                case.attempt = begun.expect("it was not sent");
+                not_sent(&mut case);
+            }
+            let held = case.run(|payment, last, cx| {
+                let of = (&reported, Some(&*last));
+                report::sent_after_all(payment, of, &say(status.clone()), cx)
+            });
+            assert_eq!(held.is_some(), has_it, "{status:?} {is_newest}");
+            let state = case.payment.standing.state;
+            let Some((effects, held)) = held else {
+                assert_eq!(state, PaymentState::Queued, "{status:?} {is_newest}");
+                continue;
+            };
+            assert_eq!(state, PaymentState::Unknown, "{status:?} {is_newest}");
+            assert_eq!((&held.rail, held.number), (&reported.rail, case.attempt.number + 1));
+            assert!(held.is_unrecorded() && case.payment.attempt == Some(held.id));
             assert!(effects.discrepancy.is_some() && effects.transfers.is_empty(), "{status:?}");
             assert!(matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _))), "{status:?}");
-        } else {
-            assert_eq!(held, (PaymentState::Queued, false), "{status:?}");
         }
     }
 }

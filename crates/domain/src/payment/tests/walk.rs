@@ -65,6 +65,8 @@ enum Act {
     Pass(Span),
     /// The rail reports anything, possibly with another amount.
     Lie(usize, RailStatus, bool),
+    /// Another rail reports a payout that was not sent.
+    ReportUnsent,
 }
 
 fn wires() -> impl Strategy<Value = Wire> {
@@ -101,7 +103,7 @@ fn wild() -> impl Strategy<Value = Act> {
     let statuses = proptest::sample::select(rail_statuses().to_vec());
     let lie = (0_usize..4, statuses, proptest::bool::weighted(0.2))
         .prop_map(|(attempt, status, wrong)| Act::Lie(attempt, status, wrong));
-    prop_oneof![2 => honest(), 1 => lie]
+    prop_oneof![12 => honest(), 6 => lie, 1 => Just(Act::ReportUnsent)]
 }
 
 /// Mostly clean; occasionally in review, or a hit.
@@ -155,6 +157,16 @@ impl World {
         }
         self.history.transfers.extend(effects.transfers);
         self.history.events.extend(effects.events);
+        self.attempts.extend(effects.begun);
+    }
+
+    /// An attempt that a report began or changed.
+    fn keep(&mut self, (effects, attempt): (Effects, Attempt)) {
+        match self.attempts.iter_mut().find(|it| it.id == attempt.id) {
+            Some(known) => *known = attempt,
+            None => self.attempts.push(attempt),
+        }
+        self.write(effects);
     }
 
     fn run(&mut self, action: impl FnOnce(&mut Payment, &mut [Attempt], &mut Cx<'_>) -> Effects) {
@@ -168,6 +180,11 @@ impl World {
         let Some(at) = self.attempts.iter().position(|attempt| attempt.id == said.attempt) else {
             return;
         };
+        let mut cx = Cx { now: self.now, ids: &mut self.ids };
+        let of = (&self.attempts[at], self.attempts.last());
+        if let Some(held) = report::sent_after_all(&mut self.payment, of, said, &mut cx) {
+            return self.keep(held);
+        }
         self.run(|payment, attempts, cx| {
             report::apply(payment, &mut attempts[at], said, Some(&config), RETURN_WINDOW, cx)
         });
@@ -195,6 +212,15 @@ impl World {
             }
             Act::Resolve => self.resolve(),
             Act::Pass(span) => self.now = self.now + *span,
+            Act::ReportUnsent => {
+                let mut cx = Cx { now: self.now, ids: &mut self.ids };
+                let (last, beside) = (self.attempts.last(), rail("beside").id);
+                let over = (&beside, None);
+                let held = report::reported_unsent(&mut self.payment, last, over, "paid", &mut cx);
+                if let Ok(held) = held {
+                    self.keep(held);
+                }
+            }
             Act::Lie(at, status, wrong) => {
                 let Some(attempt) = self.attempts.get(*at) else { return };
                 let amount = wrong.then(|| pkr(1));
@@ -309,8 +335,15 @@ impl World {
         assert_eq!(in_review, self.job == Some(JobKind::Review), "{:?}", self.payment.review);
         let open = self.attempts.iter().filter(|attempt| !attempt.state.is_refused()).count();
         assert!(open <= 1, "{open} attempts may pay");
+        for (at, attempt) in self.attempts.iter().enumerate() {
+            let is_refused = attempt.state.is_refused() && attempt.recorded().is_none();
+            if let Some(reported) = attempt.reported().filter(|_| is_refused) {
+                let next = self.attempts.get(at + 1).expect("what was reported is held");
+                assert_eq!(next.rail, reported.rail, "sent again");
+            }
+        }
         if !matches!(self.payment.review, ReviewState::NotNeeded | ReviewState::Approved) {
-            assert!(self.attempts.is_empty(), "sent without approval");
+            assert!(self.attempts.iter().all(Attempt::is_unrecorded), "sent without approval");
         }
         for (at, attempt) in self.attempts.iter().enumerate() {
             assert_eq!(
