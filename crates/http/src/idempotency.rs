@@ -107,17 +107,25 @@ impl UnderWay {
         asked: Option<&Idempotency>,
     ) -> Result<Option<Turn>, StillUnderWay> {
         let Some(asked) = asked else { return Ok(None) };
-        let _paused = parts.extensions.get().map(Deadline::pause);
-        self.turn(tenant, &asked.key).await.map(Some)
+        self.turn(tenant, &asked.key, parts.extensions.get()).await.map(Some)
     }
 
-    async fn turn(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Turn, StillUnderWay> {
+    async fn turn(
+        &self,
+        tenant: TenantId,
+        key: &IdempotencyKey,
+        deadline: Option<&Deadline>,
+    ) -> Result<Turn, StillUnderWay> {
         let known = (tenant, key.clone());
         let queue = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(turns.entry(known.clone()).or_default())
         };
         let place = Place { turns: self.turns.clone(), known, queue };
+        if let Ok(held) = Arc::clone(&place.queue).try_lock_owned() {
+            return Ok(Turn { _held: held, _place: place });
+        }
+        let _paused = deadline.map(Deadline::pause);
         let held = tokio::time::timeout(self.patience, Arc::clone(&place.queue).lock_owned()).await;
         held.map(|held| Turn { _held: held, _place: place }).map_err(|_| StillUnderWay)
     }
@@ -161,13 +169,13 @@ mod tests {
         };
         let (bank, other) = (TenantId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
         let same = key("k");
-        let first = under_way.turn(bank, &same).await.expect("no earlier request");
-        assert_eq!(under_way.turn(bank, &same).await.map(drop), Err(StillUnderWay));
+        let first = under_way.turn(bank, &same, None).await.expect("no earlier request");
+        assert_eq!(under_way.turn(bank, &same, None).await.map(drop), Err(StillUnderWay));
         assert!(
-            under_way.turn(bank, &key("l")).await.is_ok()
-                && under_way.turn(other, &same).await.is_ok()
+            under_way.turn(bank, &key("l"), None).await.is_ok()
+                && under_way.turn(other, &same, None).await.is_ok()
         );
-        let (waits, ends) = tokio::join!(under_way.turn(bank, &same), async { drop(first) });
+        let (waits, ends) = tokio::join!(under_way.turn(bank, &same, None), async { drop(first) });
         let ((), second) = (ends, waits.expect("the first has ended"));
         assert_eq!(under_way.turns.lock().expect("a lock").len(), 1);
         drop(second);
@@ -195,7 +203,7 @@ mod tests {
         };
         assert_eq!(turn().await, Ok(()), "no other request has the key");
         let asked = of(&request().expect("a request").into_parts().0, b"{}").expect("a key");
-        let _first = under_way.turn(bank, &asked.expect("a key").key).await.expect("a turn");
+        let _first = under_way.turn(bank, &asked.expect("a key").key, None).await.expect("a turn");
         assert_eq!(turn().await, Err(StillUnderWay));
     }
 

@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of an optional field: absent, null or blank is `None`. Blank text violates a shape
-    /// with a minimum length of one.
+    /// with a minimum length.
     pub fn optional<S: Shape>(&mut self, field: &'static str, shape: S) -> Option<S::Out> {
         let value = present(&self.object, field)
             .filter(|value| shape.judges_blank() || !is_blank(value))?;

@@ -275,8 +275,8 @@ fn rfc_3339(text: &[u8]) -> Option<Timestamp> {
     far_away(text).or_else(|| of_four_digits(text))
 }
 
-/// The bound of an instant in a year with a sign or with more than four digits, as the greatest and
-/// least dates of Java and JavaScript have. A `+` that was not encoded is missing here.
+/// The bound of an instant before the year 0 or after 9999, as the greatest and least dates of Java
+/// and JavaScript are. A `+` that was not encoded is missing here.
 fn far_away(text: &[u8]) -> Option<Timestamp> {
     let (bound, text) = match text {
         [b'-', rest @ ..] => (FIRST_INSTANT, rest),
@@ -284,7 +284,8 @@ fn far_away(text: &[u8]) -> Option<Timestamp> {
         text => (LAST_INSTANT, text),
     };
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if digits < 4 || (digits == 4 && bound == LAST_INSTANT) {
+    let significant = digits - text.iter().take_while(|byte| **byte == b'0').count().min(digits);
+    if digits < 4 || significant == 0 || (significant <= 4 && bound == LAST_INSTANT) {
         return None;
     }
     // Any leap year has every day.

@@ -19,7 +19,7 @@ pub trait Shape {
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Self::Out, Fault>;
 
     /// Whether blank text in an optional field is parsed (and refused) rather than treated as
-    /// absent: only where the specification demands one character or more (`external_id`).
+    /// absent: true for fields whose minimum length is part of the specification.
     fn judges_blank(&self) -> bool {
         false
     }
@@ -107,7 +107,7 @@ impl Shape for Text {
     }
 
     fn judges_blank(&self) -> bool {
-        self.min_chars == 1
+        self.min_chars > 0
     }
 }
 

@@ -195,10 +195,10 @@ async fn check_account(State(api): State<Arc<Api>>, request: Request<Body>) -> R
             return Ok(answer);
         }
         let checked = api.payments.check_account(&admitted.caller, asked, faults, CHECK_AT_MOST);
-        let answer = checked.await.map_err(refusals::problem)?.answer;
-        let body = write::object(|out| render::account_check(out, &answer));
-        // A bank that did not answer may be asked again with the same key.
-        if !matches!(answer, AccountAnswer::Unavailable(_)) {
+        let checked = checked.await.map_err(refusals::problem)?;
+        let body = write::object(|out| render::account_check(out, &checked.answer));
+        // With the same key a bank may be asked again that did not answer, or that rested.
+        if checked.rail.is_some() && !matches!(checked.answer, AccountAnswer::Unavailable(_)) {
             api.keep_answer(&admitted, &body).await;
         }
         Ok(Answer::json(body))
