@@ -32,13 +32,23 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
     (
         "Operations",
         Shown::Explained,
-        &["review", "ledger", "rails", "rates", "chain", "audit", "export"],
+        &["review", "approvals", "ledger", "rails", "rates", "chain", "audit", "export"],
     ),
     ("Access", Shown::Listed, &["tenants", "customers", "users", "keys", "token", "webhooks"]),
     (
         "Server",
         Shown::Listed,
-        &["serve", "relay", "migrate", "config", "healthcheck", "bench", "completions", "man"],
+        &[
+            "serve",
+            "relay",
+            "migrate",
+            "config",
+            "openapi",
+            "healthcheck",
+            "bench",
+            "completions",
+            "man",
+        ],
     ),
 ];
 

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod api;
+mod approvals;
 mod audit;
 mod bench;
 mod brand;
@@ -28,6 +29,7 @@ mod listen;
 mod local_time;
 mod new_file;
 mod open;
+mod openapi;
 mod order;
 mod orders;
 mod output;
@@ -211,6 +213,9 @@ enum Command {
     /// Work the review queue and alerts
     #[command(subcommand)]
     Review(review::ReviewCommand),
+    /// List and decide on proposals that need a second user
+    #[command(subcommand)]
+    Approvals(approvals::ApprovalsCommand),
     // ---- server
     /// Run the service: APIs, console and workers
     Serve(serve::ServeArgs),
@@ -224,6 +229,8 @@ enum Command {
     /// Check, print and document the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Print the OpenAPI document of an API
+    Openapi(openapi::OpenapiArgs),
     /// Benchmark the service on this machine
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -324,6 +331,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         #[cfg(feature = "parquet")]
         Command::Export(command) => warehouse::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
+        Command::Approvals(command) => approvals::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
         Command::Relay(command) => relay::run(&command, &context),
         Command::Migrate(args) => serve::migrate(&args, &context),
@@ -349,6 +357,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Audit(command) => audit::run(&command, &context),
         Command::Healthcheck(args) => health::run(&args, &context),
         Command::Config(command) => config::run(&command, &context),
+        Command::Openapi(args) => openapi::run(&args),
         Command::Bench(command) => bench::run(&command, &context),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
@@ -646,6 +655,12 @@ mod tests {
             "corridor review alerts close --tenant t --by a --why x i j --output json",
             "corridor review discrepancies --tenant t --output json",
             "corridor review coin show",
+            "corridor approvals list --tenant t --output json",
+            "corridor approvals list --all --limit 5",
+            "corridor approvals show 4b484e --columns what,after",
+            "corridor approvals approve --by omar --why x 4b484e",
+            "corridor approvals reject --by omar --why x 4b484e --output json",
+            "corridor approvals withdraw --by ayesha --why x 4b484e",
             "corridor review coin accept --coin usdc --maker a --checker b --why x",
             "corridor audit search --tenant t --who a --action key --subject s --from 2026-11-21T00:00:00Z --limit 5",
             "corridor audit search --installation --to 2026-11-21T00:00:00Z --output json",
@@ -666,6 +681,8 @@ mod tests {
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
+            "corridor openapi payment",
+            "corridor openapi wallet --file wallet.json --config c.toml",
             "corridor bench payments --clients 8 --seconds 5 --tenants 2 --country pak --open-loop 100 --output json",
             "corridor bench sustained --seconds 30 --trial 5 --tenants 2 --country pak --output json",
             "corridor completions zsh",
@@ -742,6 +759,12 @@ mod tests {
             "corridor review alerts close --tenant t --why x i",
             "corridor review coin accept --coin USDC --maker a --why x",
             "corridor review coin accept --coin USDX --maker a --checker b --why x",
+            "corridor approvals approve --by omar 4b484e",
+            "corridor approvals approve --why x 4b484e",
+            "corridor approvals reject --by omar --why x",
+            "corridor approvals list --limit 0",
+            "corridor openapi",
+            "corridor openapi bank",
             "corridor audit search --installation --tenant t",
             "corridor audit search --from yesterday",
             "corridor audit search --limit 0",

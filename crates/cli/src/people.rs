@@ -8,7 +8,7 @@ use domain::audit::WHY_MAX_CHARS;
 use domain::characters::entered;
 use domain::coin_amount;
 use domain::ids::TenantId;
-use domain::user::{Role, Scope, is_same_user, login_name};
+use domain::user::{Role, Scope, User, is_same_user, login_name};
 use domain::wallet_policy::WalletPolicy;
 
 use super::failure::Failure;
@@ -61,6 +61,16 @@ pub struct MakerAndChecker {
 }
 
 impl ActingUser {
+    /// The enabled user of the console, with one of `roles` and this scope.
+    pub async fn user(
+        &self,
+        opened: &Opened,
+        scope: Scope,
+        roles: &[Role],
+    ) -> Result<User, Failure> {
+        one_of(opened, ("--by", &self.by), scope, roles).await
+    }
+
     /// The actor of the audit entry: this user, through the machine's user. As in the console, it
     /// is an enabled user with one of `roles` and this scope.
     pub async fn deed(
@@ -69,8 +79,13 @@ impl ActingUser {
         scope: Scope,
         roles: &[Role],
     ) -> Result<AuditContext, Failure> {
-        let login = one_of(opened, ("--by", &self.by), scope, roles).await?;
-        Ok(opened.by.clone().on_behalf_of(login).because(&self.why))
+        let user = self.user(opened, scope, roles).await?;
+        Ok(self.context(opened, &user))
+    }
+
+    /// The actor of the audit entry: `user`, through the machine's user.
+    pub fn context(&self, opened: &Opened, user: &User) -> AuditContext {
+        opened.by.clone().on_behalf_of(&user.login).because(&self.why)
     }
 }
 
@@ -166,20 +181,20 @@ impl Two<'_> {
         }
         let maker = one_of(opened, self.maker, scope, control.makers).await?;
         let checker = one_of(opened, self.checker, scope, control.checkers).await?;
-        Ok(opened.by.clone().on_behalf_of(maker).together_with(checker))
+        Ok(opened.by.clone().on_behalf_of(maker.login).together_with(checker.login))
     }
 }
 
-/// The login name of an enabled user of the console with one of these roles and this scope.
+/// An enabled user of the console with one of these roles and this scope.
 async fn one_of(
     opened: &Opened,
     (option, name): (&str, &str),
     scope: Scope,
     roles: &[Role],
-) -> Result<String, Failure> {
+) -> Result<User, Failure> {
     let login = login_name(name).unwrap_or_default();
     let found = opened.store.user_by_login(&login).await.map_err(Failure::of_store)?;
-    let why = match &found {
+    let why = match found {
         None => "is not a user of the console; see `corridor users list`".to_owned(),
         Some(found) if found.disabled_at.is_some() => "is disabled".to_owned(),
         Some(found) if !found.user.scope.covers_all_of(scope) => {
@@ -189,7 +204,7 @@ async fn one_of(
             let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
             format!("needs the role {}", names.join(" or "))
         }
-        Some(_) => return Ok(login),
+        Some(found) => return Ok(found.user),
     };
     Err(Failure::Refused(format!("{option}: {name} {why}")))
 }

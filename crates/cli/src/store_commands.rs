@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::audit::{AuditContext, Via};
 use domain::ids::TenantId;
 use engine::batcher::Engine;
+use engine::console::Console;
 use engine::context::EngineContext;
 use engine::payments::{Caller, Payments};
 use engine::wallets::Wallets;
@@ -175,6 +176,16 @@ impl Opened {
         let environment = self.config.environment;
         Ok(self.service(world, |store, engine, world| {
             Payments::new(store, engine, world, environment)
+        }))
+    }
+
+    /// The console's proposals, to be decided on; the running service executes them.
+    pub fn approvals(&self) -> Result<ForCommand<Console>, Failure> {
+        let world = world::for_commands(&self.config).map_err(Failure::refused)?;
+        let environment = self.config.environment;
+        Ok(self.service(world, |store, engine, world| {
+            let payments = Payments::new(store.clone(), engine.clone(), world.clone(), environment);
+            Console::new(payments, Wallets::new(store, engine, world))
         }))
     }
 

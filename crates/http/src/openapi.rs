@@ -35,7 +35,7 @@ const NAME_OF_BLOCKCHAIN: &str = "Name of the blockchain; an unknown one is refu
 
 /// The document of Wallet Service v1 of an installation whose exchanges pay out to these
 /// destinations, and whose wallets are on these chains.
-fn wallet(exchange_to: &[Country], chains: &[String]) -> String {
+pub fn wallet(exchange_to: &[Country], chains: &[String]) -> String {
     let codes = exchange_to.iter().map(|country| format!("{:?}", country.currency().code()));
     let codes = codes.collect::<Vec<_>>().join(", ");
     let document = WALLET.replace(PAYOUT_CURRENCIES, &PAYOUT_CURRENCIES.replace("\"PKR\"", &codes));

@@ -386,14 +386,39 @@ impl Console {
         }
     }
 
-    /// Approves or rejects a proposal, once, and executes it if approved. `by` is the checker's
-    /// audit context; its reason is the note to the decision.
+    /// Approves or rejects a proposal as [`Console::record_decision`], and executes it if approved.
+    ///
+    /// # Errors
+    /// As [`Console::record_decision`]. A proposal that is approved but cannot be executed now stays
+    /// approved and is retried.
+    pub async fn decide(
+        &self,
+        id: ApprovalId,
+        approve: bool,
+        checker: &User,
+        by: audit::AuditContext,
+    ) -> Result<Approval, Denied> {
+        let decided = self.record_decision(id, approve, checker, by).await?;
+        if !approve {
+            return Ok(decided);
+        }
+        match self.execute(&decided).await {
+            // The approval is stored; execution is retried.
+            Err(denied) if denied.is_passing() => {
+                tracing::warn!(approval = %id, %denied, "approval execution failed, will retry")
+            }
+            done => done?,
+        }
+        self.payments.store().approval(id).await?.ok_or(Denied::NotFound)
+    }
+
+    /// Approves or rejects a proposal, once, and leaves its execution to the running service. `by` is
+    /// the checker's audit context; its reason is the note to the decision.
     ///
     /// # Errors
     /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], or [`Denied::Refused`]
-    /// if its maker can no longer sign in, or may no longer propose it. A proposal that is approved
-    /// but cannot be executed now stays approved and is retried.
-    pub async fn decide(
+    /// if its maker can no longer sign in, or may no longer propose it.
+    pub async fn record_decision(
         &self,
         id: ApprovalId,
         approve: bool,
@@ -431,16 +456,6 @@ impl Console {
         match store.decide(&approval, approve, &person(checker), &note, by).await {
             Err(StoreError::Conflict(_)) => return Err(Denied::Decided),
             decided => decided?,
-        }
-        let decided = store.approval(id).await?.ok_or(Denied::NotFound)?;
-        if approve {
-            match self.execute(&decided).await {
-                // The approval is stored; execution is retried.
-                Err(denied) if denied.is_passing() => {
-                    tracing::warn!(approval = %id, %denied, "approval execution failed, will retry")
-                }
-                done => done?,
-            }
         }
         store.approval(id).await?.ok_or(Denied::NotFound)
     }

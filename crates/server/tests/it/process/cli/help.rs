@@ -71,6 +71,8 @@ fn every_command_explains_itself() {
         "review order recredit",
         "review alerts close",
         "review coin accept",
+        "approvals approve",
+        "openapi",
         "serve",
         "config reference",
     ] {

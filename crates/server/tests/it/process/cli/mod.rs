@@ -1,6 +1,7 @@
 //! The command line, through the real program against a running sandbox.
 
 mod access;
+mod approvals;
 mod audit;
 mod bank_statements;
 mod connectors;
