@@ -12,7 +12,8 @@ use super::routes::Routes;
 use super::visit::Visit;
 
 /// Lists with saved views: the last part of their addresses.
-const LISTS: [&str; 5] = ["payments", "deposits", "orders", "wallets", "requests"];
+const LISTS: [&str; 7] =
+    ["payments", "quotes", "deposits", "orders", "wallets", "requests", "alerts"];
 /// Fields of a list's query that are about a page and not about the view.
 const PAGE_FIELDS: [&str; 3] = ["page", "after", "before"];
 const NAME_MAX_CHARS: usize = 40;

@@ -7,7 +7,7 @@ use domain::currency::StableCoin;
 use domain::money::Money;
 pub use domain::names::words;
 use domain::time::Timestamp;
-use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted, Mark, Page};
+use engine::wallets::{KeysetFrom, KeysetPage, KeysetWanted, Mark};
 use http::StatusCode;
 use http_api::wallet_v1::render::money;
 
@@ -570,11 +570,6 @@ pub fn sheet_number(visit: &Visit) -> u32 {
     visit.query().text("page").parse().unwrap_or(1).clamp(1, PAGE_MAX)
 }
 
-/// The page number in the form that reads take.
-pub fn sheet(visit: &Visit) -> Page {
-    Page { page: sheet_number(visit) - 1, limit: ROWS }
-}
-
 /// The page of a list that the query names: at the newest row, or after or before one.
 ///
 /// # Errors
@@ -616,21 +611,6 @@ fn with_query(path: &str, parts: &[String]) -> String {
     let given: Vec<&str> =
         parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     if given.is_empty() { path.to_owned() } else { format!("{path}?{}", given.join("&")) }
-}
-
-/// The pager of a list without a total; keeps the rest of the query.
-pub fn pager(visit: &Visit, path: &str, names: &[&str], rows: usize, more: bool) -> Pager {
-    let number = sheet_number(visit);
-    let asked = query(visit, names);
-    let link =
-        |page: u32| format!("{path}?{asked}{}page={page}", if asked.is_empty() { "" } else { "&" });
-    let first = u64::from(number - 1) * u64::from(ROWS);
-    let rows = u64::try_from(rows).unwrap_or(0);
-    Pager {
-        previous: (number > 1).then(|| link(number - 1)),
-        next: (more && number < PAGE_MAX).then(|| link(number + 1)),
-        shown: if rows == 0 { String::new() } else { format!("{}–{}", first + 1, first + rows) },
-    }
 }
 
 /// The given fields of the query, as entered.

@@ -27,6 +27,7 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     post("/console/t/{tenant}/payments/{id}/recall", WORK),
     post("/console/t/{tenant}/payments/{id}/recall/close", WORK),
     get("/console/t/{tenant}/quotes", LOOK),
+    get("/console/t/{tenant}/quotes/export.csv", TAKE),
     get("/console/t/{tenant}/quotes/{id}", LOOK),
     get("/console/t/{tenant}/ledger", BOOKS),
     get("/console/t/{tenant}/ledger/account", BOOKS),

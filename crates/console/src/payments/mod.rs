@@ -44,6 +44,7 @@ pub(super) fn routes() -> Routes {
         .post("/console/t/{tenant}/payments/{id}/recall", recall::recall)
         .post("/console/t/{tenant}/payments/{id}/recall/close", recall::close)
         .get("/console/t/{tenant}/quotes", quotes::list)
+        .get("/console/t/{tenant}/quotes/export.csv", quotes::export)
         .get("/console/t/{tenant}/quotes/{id}", quotes::show)
         .get("/console/t/{tenant}/ledger", ledger::balance)
         .get("/console/t/{tenant}/ledger/account", ledger::account)

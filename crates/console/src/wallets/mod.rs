@@ -145,7 +145,7 @@ fn installation() -> Routes {
 ///
 /// # Errors
 /// [`Stop::Refused`]: more rows than a file may have.
-async fn every_page<'a, T>(
+pub(crate) async fn every_page<'a, T>(
     read: impl Fn(KeysetWanted) -> BoxFuture<'a, Result<KeysetPage<T>, StoreError>>,
     mut each: impl FnMut(T),
 ) -> Result<(), Stop> {

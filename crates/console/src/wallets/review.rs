@@ -1,6 +1,8 @@
 //! The review queue, oldest first: deposits, refunds, payments and exchange orders held by screening
 //! or with an unknown outcome.
 
+use std::fmt::Display;
+
 use domain::deposit::Deposit;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, PaymentId};
@@ -10,6 +12,7 @@ use domain::rail::RailStatus;
 use engine::backoffice::{self, IdFrom};
 use engine::console::ProposedAction;
 use engine::payments::Record;
+use engine::wallets::{KeysetFrom, KeysetWanted, Mark};
 use uuid::Uuid;
 
 use super::evidence::{Party, comparisons};
@@ -18,19 +21,19 @@ use crate::cases::{Assigned, Case};
 use crate::inbox::MOST;
 use crate::payments::{people_state, timeline};
 use crate::view::{
-    Field, FormView, Section, Story, age, amount_text, asked, coins, page, pager, query, sheet,
-    story_page, words,
+    Field, FormView, Section, Story, age, amount_text, asked, coins, page, query, story_page, words,
 };
 use crate::{Answer, Cell, Pager, Stop, Table, Visit, case_files, cases};
 
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
-/// Payments or orders on a page.
+/// Deposits, payments or orders on a page.
 const SHOWN: usize = 50;
 /// The fields of the query with the neighbour of a page: the row after which it starts, and the one
 /// before which it ends.
 const ORDERS: [&str; 2] = ["orders_after", "orders_before"];
 const PAYMENTS: [&str; 2] = ["payments_after", "payments_before"];
+const DEPOSITS: [&str; 2] = ["deposits_after", "deposits_before"];
 /// Why a payment or an order waits.
 const HELD: &str = "Held by screening";
 const UNKNOWN: &str = "Outcome unknown";
@@ -55,7 +58,9 @@ pub(super) async fn queue(visit: Visit) -> Answer {
 
 async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
-    let found = visit.console().wallets.reviews(&visit.caller()?, sheet(visit)).await?;
+    let from = from(visit, DEPOSITS, Mark::parse)?;
+    let wanted = KeysetWanted { from: from.map(keyset), limit: SHOWN };
+    let found = visit.console().store().deposits_to_review(visit.tenant_id()?, wanted).await?;
     let ids: Vec<Uuid> = found.rows.iter().map(|deposit| deposit.id.0).collect();
     let assigned = Assigned::of(visit, &ids).await?;
     let row = |deposit: &Deposit| {
@@ -72,18 +77,17 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
-    let more = found.total > behind;
-    let kept = [ORDERS, PAYMENTS].concat();
-    let pager = pager(visit, &visit.href("/review"), &kept, rows.len(), more);
     let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Assignment", "Wallet"];
-    let table =
-        Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
-    Ok(Section {
-        title: format!("Deposits: {}", found.total),
-        table: Some(table),
-        ..Section::default()
-    })
+    let table = Table::new("Deposits to review", &head, rows).or("No deposits need a review.");
+    let ends = Ends { previous: found.previous, next: found.next };
+    Ok(sheet_of(visit, "Deposits", DEPOSITS, table, ends))
+}
+
+fn keyset(from: IdFrom<Mark>) -> KeysetFrom {
+    match from {
+        IdFrom::After(mark) => KeysetFrom::After(mark),
+        IdFrom::Before(mark) => KeysetFrom::Before(mark),
+    }
 }
 
 fn question(record: &Record) -> &'static str {
@@ -130,13 +134,13 @@ fn from<I>(
 }
 
 /// The rows beside which the neighbours of a page lie, if it has any.
-struct Ends {
-    previous: Option<Uuid>,
-    next: Option<Uuid>,
+struct Ends<M> {
+    previous: Option<M>,
+    next: Option<M>,
 }
 
-impl Ends {
-    fn of(from: Option<IdFrom<Uuid>>, shown: &[Uuid], more: bool) -> Ends {
+impl Ends<Uuid> {
+    fn of(from: Option<IdFrom<Uuid>>, shown: &[Uuid], more: bool) -> Ends<Uuid> {
         let mark = from.map(|from| match from {
             IdFrom::After(mark) | IdFrom::Before(mark) => mark,
         });
@@ -157,9 +161,9 @@ fn sheet_of(
     what: &str,
     names: [&'static str; 2],
     table: Table,
-    ends: Ends,
+    ends: Ends<impl Display>,
 ) -> Section {
-    let mut others = [&["page"][..], &PAYMENTS, &ORDERS].concat();
+    let mut others = [DEPOSITS, PAYMENTS, ORDERS].concat();
     others.retain(|name| !names.contains(name));
     let link = |more: &str| format!("{}?{}{more}", visit.href("/review"), query(visit, &others));
     let [after, before] = names;

@@ -14,7 +14,10 @@ use jiff::civil::Date;
 use super::wallet_list::tone;
 use super::{SEEN, as_shown, deposit_row, money_of, order_row, request_row};
 use crate::audit;
-use crate::view::{Field, FormView, Section, coins, instant, page_about, pager, sheet, words};
+use crate::lists::{HIDDEN, none, with_columns};
+use crate::view::{
+    Field, FormView, Section, coins, instant, latest, page_about, turned, turns, words,
+};
 use crate::{Answer, Cell, Headline, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 
@@ -27,14 +30,20 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(WalletId::parse)?);
     let console = visit.console();
     let (wallet, held) = console.wallets.find(&caller, id).await?;
-    let history = console.wallets.transactions(&caller, id, None, sheet(&visit)).await?;
+    let history = console.store().wallet_history(caller.tenant, id, turned(&visit)?).await?;
     let requests = console.wallets.list_requests(&caller, id, None, REQUESTS).await?;
     let path = visit.href(&format!("/wallets/{id}"));
-    let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
     let rows: Vec<_> = history.rows.iter().map(|it| history_row(&visit, it)).collect();
-    let pager = pager(&visit, &path, &[], rows.len(), history.total > behind);
     let head = ["Kind", "Id", "Status", "Amount", "Last change", "Created"];
-    let history = Table::new("History", &head, rows).or("No transactions yet.").paged(pager);
+    let history = Table::new("History", &head, rows)
+        .or(none(&visit, "No transactions yet.", "No transactions here.", &[HIDDEN]))
+        .paged(turns(&visit, &path, &[HIDDEN], &history));
+    let history = Section {
+        title: "History".to_owned(),
+        links: latest(&visit, &path, &[HIDDEN]).into_iter().collect(),
+        table: Some(with_columns(&visit, &path, &[], history)),
+        ..Section::default()
+    };
     let head = ["Request", "Status", "Requested", "Received", "Created", "Expires"];
     let money = money_of(&visit, &requests.rows).await?;
     let rows = requests.rows.iter().map(|it| request_row(&visit, it, &money(it))).collect();
@@ -55,7 +64,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             links,
             ..Section::default()
         },
-        Section { title: "History".to_owned(), table: Some(history), ..Section::default() },
+        history,
         Section {
             title: "Payment requests".to_owned(),
             table: Some(requests),

@@ -11,6 +11,7 @@ use domain::payment_request::{PaymentRequest, RequestMoney};
 use domain::risk::{Assessment, Velocity};
 use domain::time::{Span, Timestamp};
 
+use super::keyset::{KeysetPage, KeysetWanted, Mark, Marked};
 use super::page::{Listed, Page, most};
 use crate::error::StoreError;
 use crate::sql::Kind::Uuid;
@@ -61,6 +62,18 @@ static IN_REVIEW_TOTAL: Stmt = Stmt::written(
     "deposit.in_review_total",
     "SELECT COUNT(*) FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1",
 );
+static TO_REVIEW: [Stmt; 2] = [
+    Stmt::written(
+        "deposit.to_review",
+        "SELECT {{deposit d}} FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1 \
+         AND (d.seen_at, d.id) > ($2, $3) ORDER BY d.seen_at, d.id LIMIT $4",
+    ),
+    Stmt::written(
+        "deposit.to_review_older",
+        "SELECT {{deposit d}} FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1 \
+         AND (d.seen_at, d.id) < ($2, $3) ORDER BY d.seen_at DESC, d.id DESC LIMIT $4",
+    ),
+];
 // A deposit counts no earlier than it is seen: the list's index finds those that may have counted
 // since then, with a week's margin for blocks that became final late.
 static COUNTED: Stmt = Stmt::written(
@@ -98,6 +111,8 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &FROM_HEIGHT,
     &IN_REVIEW,
     &IN_REVIEW_TOTAL,
+    &TO_REVIEW[0],
+    &TO_REVIEW[1],
     &COUNTED,
     &REFUSED,
 ];
@@ -214,6 +229,17 @@ impl Store {
         page: Page,
     ) -> Result<Listed<Deposit>, StoreError> {
         self.listed((&IN_REVIEW_TOTAL, &IN_REVIEW), tenant, page).await
+    }
+
+    /// The same list turned from a row: a decision in the meantime shifts none.
+    pub async fn deposits_to_review(
+        &self,
+        tenant: TenantId,
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<Deposit>, StoreError> {
+        let mark = |it: &Deposit| Mark::of_id(it.seen_at, it.id.0);
+        let place = (Marked::OldestTimeAndId, mark);
+        self.keyset_page(&TO_REVIEW, vec![tenant.0.into()], page, place).await
     }
 
     /// A wallet's recent receipts and rejections, without `except`. Rejections of one payment

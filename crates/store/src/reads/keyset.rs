@@ -1,6 +1,7 @@
-//! Pages of lists that are turned both ways from a row: what is added in the meantime shifts
-//! none, and no page costs more than the first.
+//! Pages of lists that are turned both ways from a row: what is added or removed in the meantime
+//! shifts none, and no page costs more than the first.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use domain::time::Timestamp;
@@ -51,7 +52,7 @@ macro_rules! both_ways {
 pub(super) use both_ways;
 
 /// The place of a row in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     /// The time by which the list is ordered, if it is.
     pub at: Timestamp,
@@ -121,7 +122,7 @@ pub struct KeysetWanted {
     pub limit: usize,
 }
 
-/// A page of a list, newest first.
+/// A page of a list, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeysetPage<T> {
     pub rows: Vec<T>,
@@ -131,11 +132,51 @@ pub struct KeysetPage<T> {
     pub next: Option<Mark>,
 }
 
+impl<T> KeysetPage<T> {
+    /// A page of a short list that was read whole, newest first; `mark_of` tells a row's place.
+    pub fn of_all(
+        mut rows: Vec<T>,
+        wanted: KeysetWanted,
+        mark_of: impl Fn(&T) -> Mark,
+    ) -> KeysetPage<T> {
+        rows.sort_by_key(|row| Reverse(mark_of(row)));
+        let (from, is_upward) = match wanted.from {
+            None => (0, false),
+            Some(KeysetFrom::After(mark)) => {
+                (rows.partition_point(|row| mark_of(row) >= mark), false)
+            }
+            Some(KeysetFrom::Before(mark)) => {
+                (rows.partition_point(|row| mark_of(row) > mark), true)
+            }
+        };
+        let (from, until) = match is_upward {
+            true => (from.saturating_sub(wanted.limit), from),
+            false => (from, from.saturating_add(wanted.limit).min(rows.len())),
+        };
+        let mark = wanted.from.map(|(KeysetFrom::After(mark) | KeysetFrom::Before(mark))| mark);
+        let is_last = until >= rows.len();
+        let rows: Vec<T> = rows.drain(from..until).collect();
+        let (first, last) = (rows.first().map(&mark_of), rows.last().map(&mark_of));
+        KeysetPage {
+            previous: first.or(mark).filter(|_| from > 0),
+            next: last.or(mark).filter(|_| !is_last),
+            rows,
+        }
+    }
+
+    /// The same page of other rows.
+    pub(super) fn with_rows<U>(self, rows: Vec<U>) -> KeysetPage<U> {
+        KeysetPage { rows, previous: self.previous, next: self.next }
+    }
+}
+
 /// How a list's marks are parameters.
 #[derive(Clone, Copy)]
 pub(super) enum Marked {
     Id,
     TimeAndId,
+    /// The same in a list whose oldest row comes first.
+    OldestTimeAndId,
     Number,
     TimeAndNumber,
 }
@@ -154,6 +195,8 @@ impl Marked {
         match self {
             Marked::Id => vec![id()],
             Marked::TimeAndId => vec![at, id()],
+            Marked::OldestTimeAndId if mark.is_none() => vec![i64::MIN.into(), Uuid::nil().into()],
+            Marked::OldestTimeAndId => vec![at, id()],
             Marked::Number => vec![number()],
             Marked::TimeAndNumber => vec![at, number()],
         }
@@ -198,6 +241,32 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_was_read_whole_is_turned_both_ways() {
+        let mark = |row: &i64| Mark { at: Timestamp(*row), number: 0 };
+        let page = |rows: &[i64], from| {
+            KeysetPage::of_all(rows.to_vec(), KeysetWanted { from, limit: 2 }, mark)
+        };
+        let turn = |rows: &[i64], from| {
+            let page = page(rows, from);
+            let at = |mark: Option<Mark>| mark.map(|mark| mark.at.0);
+            (page.rows, at(page.previous), at(page.next))
+        };
+        let after = |row| Some(KeysetFrom::After(mark(&row)));
+        let before = |row| Some(KeysetFrom::Before(mark(&row)));
+        let all = [3, 1, 5, 2, 4];
+        assert_eq!(turn(&all, None), (vec![5, 4], None, Some(4)));
+        assert_eq!(turn(&all, after(4)), (vec![3, 2], Some(3), Some(2)));
+        assert_eq!(turn(&all, after(2)), (vec![1], Some(1), None));
+        assert_eq!(turn(&all, before(3)), (vec![5, 4], None, Some(4)));
+        assert_eq!(turn(&all, before(1)), (vec![3, 2], Some(3), Some(2)));
+        // The row beside which the page lies has left, and others with it.
+        assert_eq!(turn(&[1, 2, 3, 5], after(4)), (vec![3, 2], Some(3), Some(2)));
+        assert_eq!(turn(&[5, 4], after(2)), (vec![], Some(2), None));
+        assert_eq!(turn(&[2, 1], before(3)), (vec![], None, Some(3)));
+        assert_eq!(turn(&[], None), (vec![], None, None));
+    }
 
     #[test]
     fn a_mark_is_read_as_it_is_shown() {

@@ -171,7 +171,8 @@ impl Store {
     }
 }
 
-fn params<S: Copy>(
+/// The parameters of a tenant's records in these states and this period.
+pub(super) fn params<S: Copy>(
     tenant: TenantId,
     wanted: &Wanted<S>,
     all: &[S],

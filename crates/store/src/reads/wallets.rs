@@ -7,8 +7,10 @@ use domain::exchange::ExchangeOrder;
 use domain::ids::{TenantId, WalletId};
 use domain::ledger::{Account, AccountCode};
 use domain::ports::Controller;
+use domain::time::Timestamp;
 use domain::wallet::Wallet;
 
+use super::keyset::{KeysetPage, KeysetWanted, Mark, Marked};
 use super::page::{Listed, Page};
 use crate::error::StoreError;
 use crate::sql::Kind::Uuid;
@@ -54,6 +56,30 @@ static TRANSACTIONS_TOTAL: Stmt = Stmt::written(
      WHERE d.wallet = $2 AND d.tenant = $1 AND d.state <> 'orphaned' AND $3 LIKE '%,' || d.kind || ',%') \
      + (SELECT COUNT(*) FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1 AND $3 LIKE '%,EXCHANGED,%')",
 );
+/// The same from a row on, in one of both directions.
+macro_rules! history {
+    ($name:literal, $beyond:literal, $order:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT x.exchange, x.id, x.at FROM (\
+                 SELECT CAST(0 AS BIGINT) AS exchange, d.id AS id, d.seen_at AS at FROM deposit d \
+                 WHERE d.wallet = $2 AND d.tenant = $1 AND d.state <> 'orphaned' AND (d.seen_at, d.id) ",
+                $beyond,
+                " ($3, $4) UNION ALL SELECT CAST(1 AS BIGINT), e.id, e.created_at FROM exchange_order e \
+                 WHERE e.wallet = $2 AND e.tenant = $1 AND (e.created_at, e.id) ",
+                $beyond,
+                " ($3, $4)) x ORDER BY ",
+                $order,
+                " LIMIT $5"
+            ),
+        )
+    };
+}
+static HISTORY: [Stmt; 2] = [
+    history!("wallet.history", "<", "x.at DESC, x.id DESC"),
+    history!("wallet.history_newer", ">", "x.at, x.id"),
+];
 static DEPOSITS: Stmt = Stmt::by_keys(
     "wallet.deposits",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -73,6 +99,8 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &ACCOUNTS,
     &TRANSACTIONS,
     &TRANSACTIONS_TOTAL,
+    &HISTORY[0],
+    &HISTORY[1],
     &DEPOSITS,
     &EXCHANGES,
 ];
@@ -194,7 +222,32 @@ impl Store {
         let wanted = (tenant, wallet, kinds(kind));
         let Listed { rows, total } =
             self.listed((&TRANSACTIONS_TOTAL, &TRANSACTIONS), wanted, page).await?;
-        let order: Vec<(bool, uuid::Uuid)> = rows;
+        Ok(Listed { rows: self.entries(tenant, rows).await?, total })
+    }
+
+    /// A wallet's history, newest first, turned from an entry.
+    pub async fn wallet_history(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        page: KeysetWanted,
+    ) -> Result<KeysetPage<Transaction>, StoreError> {
+        let mark = |(_, id, at): &(bool, uuid::Uuid, Timestamp)| Mark::of_id(*at, *id);
+        let place = (Marked::TimeAndId, mark);
+        let keys = self.id_keys().await?;
+        let params = vec![tenant.0.into(), keys.stored(wallet.0).into()];
+        let mut found = self.keyset_page(&HISTORY, params, page, place).await?;
+        let order = found.rows.drain(..).map(|(exchange, id, _)| (exchange, id)).collect();
+        let rows = self.entries(tenant, order).await?;
+        Ok(found.with_rows(rows))
+    }
+
+    /// Deposits and orders in this order.
+    async fn entries(
+        &self,
+        tenant: TenantId,
+        order: Vec<(bool, uuid::Uuid)>,
+    ) -> Result<Vec<Transaction>, StoreError> {
         let ids = |exchanges: bool| {
             let ids = order.iter().filter(move |(exchange, _)| *exchange == exchanges);
             ids.map(|(_, id)| (tenant, *id))
@@ -205,7 +258,7 @@ impl Store {
         let orders = orders.into_iter().map(|it| Transaction::Exchange(Box::new(it)));
         let mut rows: Vec<Transaction> = deposits.chain(orders).collect();
         rows.sort_by_key(|it| order.iter().position(|(_, id)| *id == it.id()));
-        Ok(Listed { rows, total })
+        Ok(rows)
     }
 }
 

@@ -12,13 +12,14 @@ use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::payment_search::Reading;
+use domain::quote::QuoteState;
 use domain::rail::{RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
 use domain::user::Scope;
 use domain::wallet_effects::{Alert, AlertKind};
 use store::{
     Backlog, Found, IdFrom, KeysetFrom, KeysetWanted, PageFrom, PaymentMark, PaymentsWanted,
-    TrialLine, Waiting,
+    TrialLine, Waiting, Wanted,
 };
 use uuid::Uuid;
 
@@ -277,7 +278,7 @@ pub async fn quotes_come_newest_first(world: World) {
     made.reverse();
     let read = async |from| {
         let page = KeysetWanted { from, limit: 2 };
-        world.store.office_quotes(tenant, page).await.expect("read")
+        world.store.office_quotes(tenant, &Wanted::default(), None, page).await.expect("read")
     };
     let first = read(None).await;
     assert_eq!((&first.rows[..], first.previous), (&made[..2], None));
@@ -293,7 +294,34 @@ pub async fn quotes_come_newest_first(world: World) {
     assert_eq!(back.rows, made[..2]);
     assert!(back.previous.is_some() && back.next == first.next);
     let page = KeysetWanted { from: None, limit: 2 };
-    assert!(world.store.office_quotes(foreign(), page).await.expect("read").rows.is_empty());
+    let elsewhere = world.store.office_quotes(foreign(), &Wanted::default(), None, page).await;
+    assert!(elsewhere.expect("read").rows.is_empty());
+}
+
+pub async fn quotes_are_filtered_by_state_country_and_time(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let used = world.payment(tenant, None).await.quote;
+    world.pass(Span::secs(1)).await;
+    let open = world.quote(tenant).await;
+    let list = async |wanted: Wanted<QuoteState>, country| {
+        let page = KeysetWanted { from: None, limit: 10 };
+        let found = world.store.office_quotes(tenant, &wanted, country, page).await.expect("read");
+        found.rows.iter().map(|quote| quote.id).collect::<Vec<_>>()
+    };
+    let in_state = |state| Wanted { states: vec![state], ..Wanted::default() };
+    let (start, end) = (Some(open.created_at), Some(open.created_at));
+    for (wanted, country, is) in [
+        (Wanted::default(), None, &[open.id, used][..]),
+        (in_state(QuoteState::Used), None, &[used]),
+        (in_state(QuoteState::Active), None, &[open.id]),
+        (in_state(QuoteState::Expired), None, &[]),
+        (Wanted::default(), Some(open.offer.country), &[open.id, used]),
+        (Wanted::default(), Some(Country::Ind), &[]),
+        (Wanted { start, ..Wanted::default() }, None, &[open.id]),
+        (Wanted { end, ..Wanted::default() }, None, &[used]),
+    ] {
+        assert_eq!(list(wanted.clone(), country).await, is, "{wanted:?} {country:?}");
+    }
 }
 
 pub async fn accepted_payments_are_counted_over_a_period(world: World) {

@@ -177,6 +177,7 @@ conformance! {
         payments_are_listed_by_amount_account_reference_rail_and_review
         payments_in_review_are_counted_and_listed
         quotes_come_newest_first
+        quotes_are_filtered_by_state_country_and_time
         accepted_payments_are_counted_over_a_period
         a_trial_balance_is_that_of_its_time
         accounts_show_what_moved_over_them
@@ -297,7 +298,8 @@ conformance! {
         wallets_are_listed_newest_first
         requests_and_orders_are_listed_by_state_and_time
         orders_in_review_are_paged_oldest_first
-        deposits_are_listed_by_when_they_were_seen;
+        deposits_are_listed_by_when_they_were_seen
+        a_decision_shifts_no_deposit_that_waits_for_review;
     chain:
         blocks_are_ingested_once_and_rewound
         old_headers_go_and_logs_stay

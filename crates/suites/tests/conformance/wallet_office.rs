@@ -1,7 +1,7 @@
 //! The staff's lists of wallets, requests, orders and deposits: newest first, filtered, per tenant.
 
 use domain::decision::JobChange;
-use domain::deposit::DepositState;
+use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState, Fate};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
@@ -226,4 +226,38 @@ pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {
             .rows
             .is_empty()
     );
+}
+
+pub async fn a_decision_shifts_no_deposit_that_waits_for_review(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    let mut made = Vec::new();
+    for number in 1..=5 {
+        let waits = |it: &mut Deposit| it.state = DepositState::InReview;
+        made.push(world.deposit(&wallet, Some(&request), number, waits).await);
+        world.pass(Span::secs(1)).await;
+    }
+    world.deposit(&wallet, Some(&request), 6, |it| it.state = DepositState::Held).await;
+    let store = &world.store;
+    let read = async |page| store.deposits_to_review(tenant, page).await.expect("read");
+    assert_eq!(turned(read).await, made, "the longest waiting first");
+    let page = async |from| read(KeysetWanted { from, limit: 2 }).await;
+    let first = page(None).await;
+    // A colleague decides on what the first page shows.
+    let mut need = tenant_need(tenant);
+    need.deposits.extend(made[..2].iter().map(|it| (tenant, it.id)));
+    let decided = world.execute(&need, |ws, _| {
+        for deposit in &made[..2] {
+            let decided = Deposit { state: DepositState::Rejected, ..deposit.clone() };
+            ws.deposits.put((tenant, deposit.id), decided);
+        }
+        ws.keep();
+    });
+    decided.await.expect("saved");
+    let second = page(first.next.map(KeysetFrom::After)).await;
+    assert_eq!(second.rows, made[2..4], "none is skipped");
+    assert_eq!(page(None).await.rows, made[2..4]);
+    let page = KeysetWanted { from: None, limit: 2 };
+    assert_eq!(store.deposits_to_review(foreign(), page).await.expect("read").rows, []);
 }

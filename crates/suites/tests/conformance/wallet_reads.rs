@@ -13,9 +13,10 @@ use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletState};
 use store::working_set::WorkingSet;
-use store::{Listed, MovingKind, Page, TransactionKind};
+use store::{KeysetWanted, Listed, MovingKind, Page, TransactionKind};
 use uuid::Uuid;
 
+use crate::wallet_office::turned;
 use crate::wallet_world::{self, COIN, credit, wallet_need};
 use crate::world::{World, tenant_need};
 
@@ -72,6 +73,10 @@ pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
     world.deposit(&other, None, 6, |_| {}).await;
     world.exchange(&other, |_| {}).await;
     made.reverse();
+    let turned = turned(async |page| {
+        world.store.wallet_history(tenant, wallet.id, page).await.expect("read")
+    });
+    assert_eq!(turned.await.iter().map(store::Transaction::id).collect::<Vec<_>>(), made);
     let list = |kind, page| world.store.transactions(tenant, wallet.id, kind, page);
     let all = list(None, FIRST).await.expect("read");
     assert_eq!((ids(&all), all.total), (made.clone(), 7), "newest first, orphaned ones are hidden");
@@ -94,6 +99,9 @@ pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
         .await
         .expect("read");
     assert_eq!((foreign.rows.len(), foreign.total), (0, 0));
+    let first = KeysetWanted { from: None, limit: 10 };
+    let foreign = world.store.wallet_history(TenantId(Uuid::new_v4()), wallet.id, first).await;
+    assert_eq!(foreign.expect("read").rows, []);
     let orders = world
         .store
         .list_exchanges(tenant, wallet.id, Page { page: 0, limit: 2 })

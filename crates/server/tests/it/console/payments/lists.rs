@@ -20,6 +20,7 @@ on_both_stores! {
     payments_in_review_are_paged_both_ways
     a_file_of_payments_runs_nothing_and_masks
     quotes_are_listed_and_shown
+    quotes_are_filtered_and_taken_as_a_file
     lists_are_their_banks_alone
     roles_decide_who_sees_what
 }
@@ -352,6 +353,33 @@ async fn quotes_are_listed_and_shown(on: On) {
     let page = viewer.get(&format!("/quotes/{}", record["quote"]["id"].text())).await.page();
     has(&page, &["quote.used", &payment]);
     viewer.get("/quotes/x").await.refused(404);
+}
+
+async fn quotes_are_filtered_and_taken_as_a_file(on: On) {
+    let bank = Bank::new(on).await;
+    let open = bank.any_quote().await.id().to_owned();
+    let payment = bank.paid(Country::Pak, |order| order).await;
+    let used = bank.record(Country::Pak, &payment).await["quote"]["id"].text().to_owned();
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    let today = bank.running.now().date();
+    for (asked, shown, hidden) in
+        [("state=active", &open, &used), ("state=used&country=PAK", &used, &open)]
+    {
+        let page = treasury.get(&format!("/quotes?{asked}&from={today}&to={today}")).await.page();
+        has(&page, &[shown, "Created from: ", "Download as CSV"]);
+        lacks(&page, &[hidden]);
+        let file = treasury.get(&format!("/quotes/export.csv?{asked}")).await.page();
+        assert!(file.lines().count() == 2 && file.contains(shown.as_str()), "{file}");
+    }
+    for asked in ["state=expired", "country=IND", "from=2020-01-01&to=2020-01-02"] {
+        has(&treasury.get(&format!("/quotes?{asked}")).await.page(), &["No quotes match."]);
+    }
+    treasury.get("/quotes?country=XXX").await.refused(422);
+    let file = treasury.get("/quotes/export.csv?hide=3-5").await.page();
+    let head = "quote_id,state,country,amount_destination,currency_destination,created_at,expires_at,payment_id";
+    assert_eq!(file.lines().next(), Some(head));
+    assert!(file.contains(&payment), "{file}");
+    officer(&bank, &[Role::Viewer]).await.get("/quotes/export.csv").await.refused(403);
 }
 
 async fn lists_are_their_banks_alone(on: On) {

@@ -22,6 +22,8 @@ on_both_stores! {
     a_refund_goes_where_the_sender_asks
     a_refund_is_withdrawn_before_it_is_approved
     alerts_are_closed_with_a_reason
+    alerts_are_filtered_and_paged
+    the_queue_goes_on_behind_a_deposit
     a_payment_in_review_is_decided_once
     a_failed_release_waits_for_its_refund
 }
@@ -395,6 +397,60 @@ async fn alerts_are_closed_with_a_reason(on: On) {
     officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.done();
     assert!(officer.get("/alerts").await.page().contains("No open alerts."));
     officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.refused(404);
+}
+
+async fn alerts_are_filtered_and_paged(on: On) {
+    let bank = WalletBank::new(on).await;
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    let raise = async |kind, what: String| {
+        store.raise_alert(tenant, &Alert { kind, subject: tenant.0, what }).await.expect("raised");
+    };
+    for number in 0..51 {
+        raise(AlertKind::LowGas, format!("gas {number:02} is low")).await;
+    }
+    raise(AlertKind::Payout, "a payout came back".to_owned()).await;
+    let officer = Officer::of(&bank, &[Role::Operator]).await;
+    let of_gas = |page: &str| page.matches("is low").count();
+    let first = officer.get("/alerts?kind=low_gas").await.page();
+    assert!(of_gas(&first) == 50 && !first.contains("came back"), "{first}");
+    assert!(first.contains("Kind: low gas") && first.contains("rel=\"next\""), "{first}");
+    let next = first.split_once("/alerts?kind=low_gas&#38;after=").expect("a link").1;
+    let next = next.split_once('"').expect("its end").0;
+    // A colleague closes what is on the first page.
+    let newest = store.alerts(tenant, 2).await.expect("read");
+    let gas = newest.iter().find(|(_, alert)| alert.kind == AlertKind::LowGas).expect("one");
+    store.close_alert(tenant, &gas.1, "a test").await.expect("closed");
+    let second = officer.get(&format!("/alerts?kind=low_gas&after={next}")).await.page();
+    assert!(of_gas(&second) == 1 && second.contains("rel=\"prev\""), "{second}");
+    let file = officer.get("/alerts/export.csv?kind=payout&hide=1").await.page();
+    assert_eq!(file.lines().next(), Some("alert_id,kind,subject,description"));
+    assert_eq!(file.lines().count(), 2, "{file}");
+    let none = officer.get("/alerts?to=2020-01-01").await.page();
+    assert!(none.contains("No open alerts match."), "{none}");
+    officer.get("/alerts?kind=nonsense").await.refused(422);
+}
+
+async fn the_queue_goes_on_behind_a_deposit(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("C-behind").await;
+    let (one, two) = (waiting(&bank, &wallet).await, waiting(&bank, &wallet).await);
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    let id = domain::ids::DepositId::parse(&one).expect("an id");
+    let first = store.deposit(tenant, id).await.expect("read").expect("there");
+    let mark = store::Mark::of_id(first.seen_at, first.id.0);
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let queue = officer.get("/review").await.page();
+    assert!(queue.contains("Deposits: 2") && queue.contains(&one) && queue.contains(&two));
+    let page = officer.get(&format!("/review?deposits_after={mark}")).await.page();
+    assert!(page.contains(&two) && !page.contains(&one), "{page}");
+    assert!(page.contains("Back to the oldest deposits"), "{page}");
+    let page = officer.get(&format!("/review?deposits_before={mark}")).await.page();
+    assert!(!page.contains(&two) && !page.contains(&one), "{page}");
+    officer.get("/review?deposits_after=x").await.refused(422);
+    let history = officer.get(&format!("/wallets/{wallet}?after={mark}")).await.page();
+    let history = history.split_once(">History<").expect("a section").1;
+    let history = history.split_once("<section").map_or(history, |(part, _)| part);
+    assert!(!history.contains(&one) && !history.contains(&two), "{history}");
 }
 
 async fn a_payment_in_review_is_decided_once(on: On) {
