@@ -1,8 +1,10 @@
-//! What operators know about a payment when they search for it: the end of an account number, a
-//! name, a telephone number, an amount.
+//! What operators know about a payment, or about money that came in or was exchanged, when they
+//! search for it: the end of an account number, a name, a telephone number, an e-mail address, an
+//! amount.
 //!
-//! Personal data is stored sealed, so the store cannot compare it. It keeps a keyed digest of each
-//! [`Term`] instead, finds candidates by these, and [`Reading::fits`] decides on the opened order.
+//! Personal data is stored sealed, so the store cannot compare it. Of payments it keeps a keyed digest
+//! of each [`Term`] instead, finds candidates by these, and [`Reading::fits`] decides on the opened
+//! order. Of other records it opens the latest ones.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +12,13 @@ use uuid::Uuid;
 
 use crate::currency::Currency;
 use crate::decimal::{Decimal, Rounding};
-use crate::money::Money;
+use crate::deposit::Deposit;
+use crate::exchange::ExchangeOrder;
 use crate::name_words::plain_words;
 use crate::order::Order;
 use crate::payment::Payment;
+use crate::payment_request::{Asked, SenderDetails};
+use crate::wallet::Wallet;
 
 /// Characters of an id that a search needs at least.
 pub const ID_START_CHARS: usize = 6;
@@ -21,6 +26,8 @@ pub const ID_START_CHARS: usize = 6;
 pub const ACCOUNT_END_CHARS: usize = 4;
 /// Digits at the end of a telephone number that a search needs at least.
 pub const PHONE_END_DIGITS: usize = 7;
+/// Decimals of amounts of tokens, and of what payment requests ask for.
+const MILLIONTHS: u32 = 6;
 /// Greatest number of terms of one payment.
 const TERMS_MAX: usize = 24;
 
@@ -35,6 +42,8 @@ pub enum Term {
     Word(String),
     /// The last [`PHONE_END_DIGITS`] digits of the beneficiary's or the sender's telephone number.
     Phone(String),
+    /// The beneficiary's e-mail address, in lower case. Payments accepted by earlier versions lack it.
+    Email(String),
 }
 
 impl Term {
@@ -45,21 +54,100 @@ impl Term {
             Term::Account(text) => ("account", text),
             Term::Word(text) => ("word", text),
             Term::Phone(text) => ("phone", text),
+            Term::Email(text) => ("email", text),
         }
     }
 }
 
 /// The terms of a payment.
 pub fn terms(payment: &Payment, order: &Order) -> BTreeSet<Term> {
-    let ids = [payment.id.0, payment.quote.0].map(|id| Reading::Id(hex(id)));
-    let account = Reading::Account(account(&order.beneficiary_account_number));
-    let phones = phones(order).map(Reading::Phone);
-    let words = words(order).map(Reading::Word);
-    let all = ids.into_iter().chain([account]).chain(phones).chain(words);
+    let it = Searched::of_payment(payment, order);
+    let ids = it.ids.into_iter().map(Reading::Id);
+    let accounts = it.accounts.into_iter().map(Reading::Account);
+    let phones = it.phones.into_iter().map(Reading::Phone);
+    let emails = it.emails.into_iter().map(Reading::Email);
+    let words = it.words.into_iter().map(Reading::Word);
+    let all = ids.chain(accounts).chain(phones).chain(emails).chain(words);
     all.filter_map(|reading| reading.term()).take(TERMS_MAX).collect()
 }
 
-/// One way to read what an operator knows about a payment.
+/// What a record has that a search compares, in the form of [`Reading`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    ids: Vec<String>,
+    accounts: Vec<String>,
+    words: Vec<String>,
+    phones: Vec<String>,
+    emails: Vec<String>,
+    amounts: Vec<(Decimal, Currency)>,
+}
+
+impl Searched {
+    /// Of a payment: both parties, and both amounts.
+    pub fn of_payment(payment: &Payment, order: &Order) -> Searched {
+        let phones = [&order.beneficiary_mobile, &order.sender_mobile];
+        let amounts = [payment.amount, payment.base];
+        Searched {
+            ids: [payment.id.0, payment.quote.0].map(hex).into(),
+            accounts: vec![account(&order.beneficiary_account_number)],
+            words: words(&[&order.beneficiary_name, &order.sender_name]),
+            phones: phones.into_iter().flatten().map(|number| digits(number)).collect(),
+            emails: order.beneficiary_email.iter().map(|address| email(address)).collect(),
+            amounts: amounts.map(|money| (money.decimal(), money.currency)).into(),
+        }
+    }
+
+    /// Of a deposit: its sender, if known, and its amount.
+    pub fn of_deposit(deposit: &Deposit) -> Searched {
+        let amount = (Decimal::new(deposit.minor.into(), MILLIONTHS), deposit.coin.currency());
+        Searched { amounts: vec![amount], ..Searched::of_details(&deposit.sender) }
+    }
+
+    /// Of a submission of sender details: the sender, and what the request asks for.
+    pub fn of_sender(details: &SenderDetails, asked: &Asked) -> Searched {
+        let of = |minor: i64, currency| (Decimal::new(minor.into(), MILLIONTHS), currency);
+        let amounts = match *asked {
+            Asked::Crypto { coin, minor } => vec![of(minor, coin.currency())],
+            Asked::Fiat { currency, micros, .. } => vec![of(micros, currency)],
+            Asked::Flexible => Vec::new(),
+        };
+        Searched { amounts, ..Searched::of_details(details) }
+    }
+
+    /// Of an exchange order: the account and its holder, what is exchanged and what is paid out.
+    pub fn of_exchange(order: &ExchangeOrder) -> Searched {
+        let exchanged = (Decimal::new(order.minor.into(), MILLIONTHS), order.coin.currency());
+        let accounts = [&order.bank.iban, &order.bank.account_number];
+        Searched {
+            accounts: accounts.into_iter().flatten().map(|number| account(number)).collect(),
+            words: words(&[&order.bank.holder]),
+            amounts: vec![exchanged, (order.payout.decimal(), order.payout.currency)],
+            ..Searched::default()
+        }
+    }
+
+    /// Of a wallet: the customer's telephone number and e-mail address.
+    pub fn of_wallet(wallet: &Wallet) -> Searched {
+        Searched {
+            phones: vec![digits(&wallet.phone)],
+            emails: vec![email(&wallet.email)],
+            ..Searched::default()
+        }
+    }
+
+    fn of_details(details: &SenderDetails) -> Searched {
+        let names = [&details.first_name, &details.last_name];
+        let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+        Searched {
+            words: words(&names),
+            phones: details.phone_number.iter().map(|number| digits(number)).collect(),
+            emails: details.email.iter().map(|address| email(address)).collect(),
+            ..Searched::default()
+        }
+    }
+}
+
+/// One way to read what an operator knows about a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// The payment's id or its quote's begins with these lower-case hexadecimal digits.
@@ -70,6 +158,8 @@ pub enum Reading {
     Word(String),
     /// The beneficiary's or the sender's telephone number ends with these digits.
     Phone(String),
+    /// The beneficiary's or the sender's e-mail address is this one, in lower case.
+    Email(String),
     /// The beneficiary receives, or the payer pays, an amount within these bounds.
     Amount {
         /// Smallest amount, inclusive, in major units.
@@ -100,6 +190,11 @@ impl Reading {
         Reading::Account(account(text))
     }
 
+    /// The e-mail address in `text`, whatever its case.
+    pub fn email(text: &str) -> Reading {
+        Reading::Email(email(text))
+    }
+
     /// The term by which its payments are found; `None` for an amount, and for a text that is too
     /// short.
     pub fn term(&self) -> Option<Term> {
@@ -108,6 +203,7 @@ impl Reading {
             Reading::Account(text) => end(text, ACCOUNT_END_CHARS).map(Term::Account),
             Reading::Word(text) => Some(Term::Word(text.clone())),
             Reading::Phone(text) => end(text, PHONE_END_DIGITS).map(Term::Phone),
+            Reading::Email(text) => Some(Term::Email(text.clone())),
             Reading::Amount { .. } => None,
         }
     }
@@ -125,21 +221,19 @@ impl Reading {
         Some((low, high))
     }
 
-    /// Whether it holds for a payment.
-    pub fn fits(&self, payment: &Payment, order: &Order) -> bool {
+    /// Whether it holds for a record.
+    pub fn fits(&self, it: &Searched) -> bool {
+        let ends = |texts: &[String], end: &str| texts.iter().any(|text| text.ends_with(end));
         match self {
-            Reading::Id(start) => {
-                [payment.id.0, payment.quote.0].into_iter().any(|id| hex(id).starts_with(start))
-            }
-            Reading::Account(end) => {
-                account(&order.beneficiary_account_number).ends_with(end.as_str())
-            }
-            Reading::Word(wanted) => words(order).any(|word| word == *wanted),
-            Reading::Phone(end) => phones(order).any(|phone| phone.ends_with(end.as_str())),
+            Reading::Id(start) => it.ids.iter().any(|id| id.starts_with(start)),
+            Reading::Account(end) => ends(&it.accounts, end),
+            Reading::Word(wanted) => it.words.contains(wanted),
+            Reading::Phone(end) => ends(&it.phones, end),
+            Reading::Email(wanted) => it.emails.contains(wanted),
             Reading::Amount { low, high, currencies } => {
-                [payment.amount, payment.base].into_iter().any(|money: Money| {
-                    (*low..=*high).contains(&money.decimal())
-                        && (currencies.is_empty() || currencies.contains(&money.currency))
+                it.amounts.iter().any(|(amount, currency)| {
+                    (*low..=*high).contains(amount)
+                        && (currencies.is_empty() || currencies.contains(currency))
                 })
             }
         }
@@ -147,7 +241,7 @@ impl Reading {
 
     /// Whether it says who the sender or the beneficiary is.
     pub const fn is_about_a_person(&self) -> bool {
-        matches!(self, Reading::Word(_) | Reading::Phone(_))
+        matches!(self, Reading::Word(_) | Reading::Phone(_) | Reading::Email(_))
     }
 }
 
@@ -166,20 +260,22 @@ fn account(text: &str) -> String {
     characters.map(|character| character.to_ascii_uppercase()).collect()
 }
 
-fn words(order: &Order) -> impl Iterator<Item = String> {
-    let names = [&order.beneficiary_name, &order.sender_name];
-    names.into_iter().flat_map(|name| plain_words(name))
+fn words(names: &[&str]) -> Vec<String> {
+    names.iter().flat_map(|name| plain_words(name)).collect()
 }
 
-fn phones(order: &Order) -> impl Iterator<Item = String> {
-    let numbers = [&order.beneficiary_mobile, &order.sender_mobile];
-    let digits = |number: &String| number.chars().filter(char::is_ascii_digit).collect();
-    numbers.into_iter().flatten().map(digits)
+fn digits(number: &str) -> String {
+    number.chars().filter(char::is_ascii_digit).collect()
+}
+
+fn email(address: &str) -> String {
+    address.trim().to_lowercase()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::currency::StableCoin;
 
     fn decimal(text: &str) -> Decimal {
         text.parse().expect("a number")
@@ -199,6 +295,42 @@ mod tests {
     fn about_is_within_a_hundredth() {
         let about = Reading::about(decimal("37910"), vec![Currency::Pkr]);
         assert_eq!(about.minor_units(2), Some((3_753_090, 3_828_910)));
+    }
+
+    #[test]
+    fn an_address_has_one_spelling() {
+        let address = Reading::email(" Asha.Khan@Example.com ");
+        assert_eq!(address, Reading::Email("asha.khan@example.com".to_owned()));
+        assert_eq!(address.term(), Some(Term::Email("asha.khan@example.com".to_owned())));
+        assert!(address.is_about_a_person());
+    }
+
+    #[test]
+    fn a_sender_is_compared_by_details_and_by_what_the_request_asks_for() {
+        let details = SenderDetails {
+            first_name: Some("Asha".to_owned()),
+            last_name: Some("Khan".to_owned()),
+            email: Some("Asha@Example.com".to_owned()),
+            phone_number: Some("+971501112233".to_owned()),
+            custodial_provider: None,
+        };
+        let asked = Asked::Crypto { coin: StableCoin::Usdc, minor: 25_500_000 };
+        let it = Searched::of_sender(&details, &asked);
+        let usdc = vec![Currency::Usdc];
+        for (reading, fits) in [
+            (Reading::Word("khan".to_owned()), true),
+            (Reading::Word("kha".to_owned()), false),
+            (Reading::Phone("1112233".to_owned()), true),
+            (Reading::email("ASHA@example.com"), true),
+            (Reading::email("sha@example.com"), false),
+            (Reading::amount(decimal("25.5"), usdc.clone()), true),
+            (Reading::amount(decimal("25"), usdc), true),
+            (Reading::amount(decimal("25.5"), vec![Currency::Usdt]), false),
+            (Reading::account("6702"), false),
+            (Reading::Id("0011aa".to_owned()), false),
+        ] {
+            assert_eq!(reading.fits(&it), fits, "{reading:?}");
+        }
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub use reads::console::books::{
 pub use reads::console::find::{Found, IDS_COMPARED_MAX, RECORDS_FOUND_MAX};
 pub use reads::console::overview::{COUNTED_MAX, OverviewCount, Tallies, Unreleased};
 pub use reads::console::payments::{Backlog, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
+pub use reads::console::people::RECORDS_COMPARED_MAX;
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::console::waiting::Waiting;
 pub use reads::deliveries::{

@@ -1,10 +1,11 @@
 //! Reads the text of the search box as what a user knows about a payment, in any order: the end of
-//! an account number, an amount, a day, a name, a telephone number.
+//! an account number, an amount, a day, a name, a telephone number, an e-mail address.
 
 use domain::characters::with_ascii_digits;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
+use domain::email::is_email;
 use domain::iban::Iban;
 use domain::name_words::{is_of_word, plain_words};
 use domain::payment_search::{ACCOUNT_END_CHARS, PHONE_END_DIGITS, Reading};
@@ -106,6 +107,9 @@ impl Asked {
             self.day(start);
         } else if let Some(currencies) = currencies(&lower) {
             self.currencies(amount, currencies);
+        } else if is_email(word) {
+            self.people.push(("email", masked::email(word)));
+            self.search.known.push(vec![Reading::email(word)]);
         } else if is_one_of(&ABOUT) {
             self.next.about = true;
         } else if is_one_of(&OF_ACCOUNTS) {
@@ -357,6 +361,15 @@ mod tests {
         assert!(bare.forget_people() && bare.people.is_empty());
         assert_eq!(bare.search.known[0].len(), 2);
         assert!(!asked("+923001234567").forget_people());
+    }
+
+    #[test]
+    fn an_address_is_a_person_and_masked() {
+        let asked = asked("Asha.Khan@example.com, 25 USDC");
+        let usdc = Reading::amount(decimal("25"), vec![Currency::Usdc]);
+        let known = [vec![Reading::email("asha.khan@example.com")], vec![usdc]];
+        assert_eq!(asked.search.known, known);
+        assert_eq!(asked.people, [("email", "A•••@e•••".to_owned())]);
     }
 
     #[test]

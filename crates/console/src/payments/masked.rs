@@ -33,6 +33,12 @@ pub fn phone(digits: &str) -> String {
     format!("{HIDDEN}{}", digits.get(digits.len().saturating_sub(2)..).unwrap_or_default())
 }
 
+/// The first letters of an e-mail address and of its domain.
+pub fn email(address: &str) -> String {
+    let (local, domain) = address.split_once('@').unwrap_or((address, ""));
+    format!("{}@{}", name(local), name(domain))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +52,10 @@ mod tests {
             ("Bilal S.".to_owned(), "Asha".to_owned())
         );
         assert_eq!(account("PK36SCBL0000001123456702"), "•••6702");
+        assert_eq!(
+            (email("asha.k@example.com"), email("@")),
+            ("a•••@e•••".into(), "•••@•••".into())
+        );
         assert_eq!((account("1234567"), account("")), ("•••".to_owned(), "•••".to_owned()));
     }
 }

@@ -1,13 +1,14 @@
-//! Search: by any id, reference, address or transaction in full or by its beginning; payments also
-//! by the end of the account, amount, day, name and telephone number. A single result opens
-//! directly, several are listed by kind. A search for a person is an entry of the audit log.
+//! Search: by any id, reference, address or transaction in full or by its beginning; payments and
+//! wallet records also by the end of the account, amount, day, name, telephone number and e-mail
+//! address. A single result opens directly, several are listed by kind. A search for a person is an
+//! entry of the audit log.
 
 use domain::audit::{Facts, Note};
 use domain::chain::{Address, TxHash};
 use domain::ledger::AccountCode;
 use domain::payment_search::ID_START_CHARS;
 use domain::user::Role;
-use engine::backoffice::{Found, RECORDS_FOUND_MAX};
+use engine::backoffice::{Found, RECORDS_COMPARED_MAX, RECORDS_FOUND_MAX};
 use engine::payments::AUDIT_SEARCHED_MAX;
 use uuid::Uuid;
 
@@ -20,14 +21,15 @@ use crate::{Answer, Cell, Stop, Table, Visit, encoded, see_other};
 
 /// Maximum length of a search text.
 const TEXT_MAX_CHARS: usize = 128;
-/// Maximum number of payments found by what is known about them.
+/// Maximum number of records of a kind found by what is known about them.
 const RESULTS_MAX: usize = 50;
 /// Roles that may search for a person.
 pub(crate) const FIND_PEOPLE: [Role; 5] =
     [Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Auditor];
 const HELP: &str = "Search for an id, reference, address on the chain, or transaction (6 or more characters of its beginning are enough), \
-    or for a payment by what you know: the last 4 digits of the account, the amount (37,910 or 500 AED or about 37,910), \
-    the day (2026-11-25), a name, a telephone number. Searches by name and telephone number are recorded.";
+    for a part of an external id, or for a payment or a deposit by what you know: the last 4 digits of the account, the amount \
+    (37,910 or 500 AED or about 37,910), the day (2026-11-25), a name, a telephone number, an e-mail address. Searches for people \
+    are recorded.";
 
 /// A UUID, with dashes or without (EndToEndId, InstrId).
 fn uuid(text: &str) -> Option<Uuid> {
@@ -55,7 +57,8 @@ async fn find(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     Ok(found)
 }
 
-/// Records with an id, reference, address or transaction that begins with this text.
+/// Records with an id, reference, address or transaction that begins with this text; if there are
+/// none, those with it somewhere in a reference.
 async fn find_start(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     if text.chars().count() < ID_START_CHARS {
@@ -71,6 +74,9 @@ async fn find_start(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     if is_start(bytes) {
         found.extend(store.find_bytes_start(tenant, bytes).await?);
     }
+    if found.is_empty() {
+        found = store.find_reference_part(tenant, text).await?;
+    }
     Ok(found)
 }
 
@@ -79,25 +85,29 @@ fn is_start(text: &str) -> bool {
     text.len() >= ID_START_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Payments about which all of this holds, and notes for the user. A search for a person is
-/// recorded before its results are shown.
-async fn find_payments(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, Vec<String>), Stop> {
+/// Payments, deposits, requests, orders and wallets about which all of this holds, and notes for the
+/// user. A search for a person is recorded before its results are shown.
+async fn find_known(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, Vec<String>), Stop> {
     let mut notes = Vec::new();
     if !asked.is_usable() {
         if asked.unknown.len() < asked.words {
             let unknown = asked.unknown.join("”, “");
-            notes.push(format!("“{unknown}” is not part of a payment that can be searched for."));
+            notes.push(format!("“{unknown}” is not part of anything that can be searched for."));
         }
         return Ok((Vec::new(), notes));
     }
     if !asked.people.is_empty() && !visit.may(&FIND_PEOPLE) && !asked.forget_people() {
-        notes.push("Your roles do not allow searching by name or telephone number.".to_owned());
+        notes.push(
+            "Your roles do not allow searching by name, telephone number or e-mail address."
+                .to_owned(),
+        );
         return Ok((Vec::new(), notes));
     }
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let found = store.find_payments(tenant, &asked.search, RESULTS_MAX).await?;
+    let others = store.find_people(tenant, &asked.search, RESULTS_MAX).await?;
     if !asked.people.is_empty() || !asked.accounts.is_empty() {
-        record(visit, &asked, found.records.len()).await?;
+        record(visit, &asked, found.records.len() + others.len()).await?;
         notes.push("This search by personal data is recorded in the audit log.".to_owned());
     }
     if found.records.len() == RESULTS_MAX {
@@ -112,7 +122,7 @@ async fn find_payments(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, V
         ));
     }
     let payments = found.records.iter().map(|record| Found::Payment(record.payment.id));
-    Ok((payments.collect(), notes))
+    Ok((payments.chain(others).collect(), notes))
 }
 
 /// Records a search for a person, with the terms masked.
@@ -169,7 +179,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         // Digits may be the beginning of an id by chance.
         if found.is_empty() || text.bytes().all(|byte| byte.is_ascii_digit()) {
             let asked = Asked::of(text, visit.console().now());
-            let (payments, more) = find_payments(&visit, asked).await?;
+            let (payments, more) = find_known(&visit, asked).await?;
             found.extend(payments);
             notes = more;
         }
@@ -193,7 +203,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
             format!("No results for “{text}” in this tenant."),
             HELP.to_owned(),
             format!(
-                "Payment events are kept for 30 days. Of request ids, the latest {AUDIT_SEARCHED_MAX} actions of users were searched."
+                "Payment events are kept for 30 days. Of request ids, the latest {AUDIT_SEARCHED_MAX} actions of users were searched; \
+                 of deposits, payment requests, orders and wallets by what is known, the latest {RECORDS_COMPARED_MAX} of each."
             ),
         ],
         count => vec![format!("{count} results for “{text}”.")],

@@ -9,7 +9,7 @@ pub use case::{Case, case};
 pub use store::{
     AccountPage, Backlog, COUNTED_MAX, Found, IDS_COMPARED_MAX, IdFrom, OverviewCount,
     PAYMENTS_SEARCHED_MAX, PageFrom, PaymentMark, PaymentSearch, PaymentsFound, PaymentsPage,
-    PaymentsWanted, RECORDS_FOUND_MAX, StoredTransfer, TRANSFERS_LOOKED_AT_MAX,
-    TRANSFERS_TAKEN_BACK_MAX, TrialLine, Unreleased, Waiting,
+    PaymentsWanted, RECORDS_COMPARED_MAX, RECORDS_FOUND_MAX, StoredTransfer,
+    TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine, Unreleased, Waiting,
 };
 pub use story::why;

@@ -218,6 +218,9 @@ conformance! {
         a_search_is_bounded_by_its_days_and_its_tenant
         records_are_found_by_the_beginning_of_their_id
         references_are_found_by_their_beginning
+        references_are_found_by_a_part_of_them
+        wallet_records_are_found_by_what_is_known_about_them
+        a_search_for_wallet_records_is_bounded
         a_search_goes_on_beyond_candidates_that_do_not_match
         earlier_payments_are_indexed_once;
     upkeep:

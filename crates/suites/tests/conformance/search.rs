@@ -5,6 +5,7 @@ use domain::decimal::Decimal;
 use domain::ids::{PaymentId, TenantId};
 use domain::order::Order;
 use domain::payment::Payment;
+use domain::payment_request::{SenderDetails, SenderInfo};
 use domain::payment_search::Reading;
 use domain::ports::Clock as _;
 use domain::rail::RailId;
@@ -12,6 +13,7 @@ use domain::time::Span;
 use store::{Found, PaymentSearch, StoreError};
 use uuid::Uuid;
 
+use crate::wallet_world::sender;
 use crate::world::{World, order, put_order, tenant_need};
 
 async fn ordered(world: &World, tenant: TenantId, edit: impl Fn(&mut Order)) -> Payment {
@@ -51,6 +53,7 @@ pub async fn payments_are_found_by_what_is_known_about_them(world: World) {
         order.beneficiary_name = "Bilal  O\u{2019}Sampl\u{e9}".to_owned();
         order.beneficiary_account_number = "PK36SCBL0000001123456702".to_owned();
         order.beneficiary_mobile = Some("+923001234567".to_owned());
+        order.beneficiary_email = Some("Bilal@example.com".to_owned());
     });
     let one = one.await;
     world.pass(Span::secs(1)).await;
@@ -77,6 +80,8 @@ pub async fn payments_are_found_by_what_is_known_about_them(world: World) {
     is(&[phone("1234567")], &first).await;
     is(&[phone("971501112233")], &second).await;
     is(&[phone("91234567")], &[]).await;
+    is(&[Reading::email("bilal@Example.com")], &first).await;
+    is(&[Reading::email("bilal@example.co")], &[]).await;
     let amount = |value: Decimal, currency| Reading::amount(value, vec![currency]);
     let receives = one.amount.decimal();
     is(&[amount(receives, one.amount.currency)], &both).await;
@@ -157,6 +162,32 @@ pub async fn references_are_found_by_their_beginning(world: World) {
     assert_eq!(start(TenantId(Uuid::new_v4()), "INV-2026").await, []);
 }
 
+pub async fn references_are_found_by_a_part_of_them(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let payment = world.payment(tenant, Some("INV-2026-000123")).await;
+    world.pass(Span::secs(1)).await;
+    let other = world.payment(tenant, Some("INV-2026-000124%_")).await;
+    world.payment(tenant, None).await;
+    let wallet = world.wallet(tenant, "CUST-77-000125").await;
+    let part =
+        async |tenant, text| world.store.find_reference_part(tenant, text).await.expect("read");
+    for (text, is) in [
+        ("000123", Found::Payment(payment.id)),
+        ("inv-2026-000123", Found::Payment(payment.id)),
+        ("26-000123", Found::Payment(payment.id)),
+        ("124%_", Found::Payment(other.id)),
+        ("77-000125", Found::Wallet(wallet.id)),
+    ] {
+        assert_eq!(part(tenant, text).await, [is], "{text}");
+    }
+    let newest_first = [Found::Payment(other.id), Found::Payment(payment.id)];
+    assert_eq!(part(tenant, "2026-0001").await, newest_first);
+    for text in ["000126", "INV%000123", "INV_2026"] {
+        assert_eq!(part(tenant, text).await, [], "{text}");
+    }
+    assert_eq!(part(TenantId(Uuid::new_v4()), "000123").await, []);
+}
+
 /// More payments than a search opens at once match in the database, and are not what is sought.
 pub async fn a_search_goes_on_beyond_candidates_that_do_not_match(world: World) {
     let tenant = world.tenant("demobank", 100_000_000_000).await;
@@ -212,4 +243,80 @@ pub async fn earlier_payments_are_indexed_once(world: World) {
     let late = ordered(&world, tenant, |_| {}).await;
     assert_eq!(found(&world, tenant, &tail).await[0], late.id);
     assert_eq!(index(&world).await, Ok(0));
+}
+
+fn details() -> SenderDetails {
+    SenderDetails {
+        first_name: Some("Asha".to_owned()),
+        last_name: Some("Khan".to_owned()),
+        email: Some("asha@example.com".to_owned()),
+        phone_number: Some("+971501112233".to_owned()),
+        custodial_provider: None,
+    }
+}
+
+pub async fn wallet_records_are_found_by_what_is_known_about_them(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let request = world.request(&wallet).await;
+    world.pass(Span::days(1)).await;
+    let before = world.clock.now();
+    let deposit = world
+        .deposit(&wallet, Some(&request), 1, |it| {
+            it.sender = details();
+            it.minor = 25_500_000;
+        })
+        .await;
+    let unknown = world.deposit(&wallet, Some(&request), 2, |_| {}).await;
+    let order = world.exchange(&wallet, |_| {}).await;
+    world
+        .put(tenant, |ws, ids| {
+            let sender = sender(&request, (1, "Asha"), ws.now, ids);
+            ws.add_sender(SenderInfo { details: details(), ..sender }, &request);
+        })
+        .await;
+    let found = async |known: &[Reading], start, end| {
+        let known = known.iter().map(|reading| vec![reading.clone()]).collect();
+        let search = PaymentSearch { known, start, end, ..PaymentSearch::default() };
+        world.store.find_people(tenant, &search, 10).await.expect("read")
+    };
+    let both = [Found::Deposit(deposit.id), Found::Request(request.id)];
+    let amount =
+        |text: &str, currency| Reading::amount(text.parse().expect("a number"), vec![currency]);
+    for (known, is) in [
+        (vec![word("asha"), word("khan")], &both[..]),
+        (vec![phone("971501112233")], &both),
+        (vec![Reading::email("Asha@example.com")], &both),
+        (vec![word("asha"), amount("25.5", deposit.coin.currency())], &both[..1]),
+        (vec![word("samplekhan")], &[Found::Order(order.id)]),
+        (
+            vec![Reading::account("6702"), amount("2773.56", Currency::Pkr)],
+            &[Found::Order(order.id)],
+        ),
+        (vec![amount("10", order.coin.currency()), word("sana")], &[Found::Order(order.id)]),
+        (vec![Reading::email(&wallet.email)], &[Found::Wallet(wallet.id)]),
+        (vec![word("zorblax")], &[]),
+    ] {
+        assert_eq!(found(&known, None, None).await, is, "{known:?}");
+        assert_eq!(found(&known, None, Some(wallet.created_at)).await, [], "{known:?}");
+    }
+    let amounts = [Reading::amount(Decimal::new(unknown.minor.into(), 6), Vec::new())];
+    assert!(found(&amounts, Some(before), None).await.contains(&Found::Deposit(unknown.id)));
+    assert_eq!(found(&[word("khan")], Some(before), None).await, both);
+    let search = PaymentSearch { known: vec![vec![word("khan")]], ..PaymentSearch::default() };
+    let foreign = world.store.find_people(TenantId(Uuid::new_v4()), &search, 10).await;
+    assert_eq!(foreign, Ok(Vec::new()));
+}
+
+pub async fn a_search_for_wallet_records_is_bounded(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let mut made = Vec::new();
+    for number in 1..=3 {
+        made.push(world.deposit(&wallet, None, number, |it| it.sender = details()).await.id);
+        world.pass(Span::secs(1)).await;
+    }
+    let search = PaymentSearch { known: vec![vec![word("khan")]], ..PaymentSearch::default() };
+    let found = world.store.find_people(tenant, &search, 2).await.expect("read");
+    assert_eq!(found, [Found::Deposit(made[2]), Found::Deposit(made[1])], "the newest");
 }

@@ -1,6 +1,6 @@
 //! Operators' search: each kind of id is looked up through an index and resolved to its record; also
-//! by the beginning of an id. A public id says nothing of the place of its row, so that beginnings
-//! are compared with the latest ids of each table; payments and used quotes have a search row.
+//! by the beginning of an id and by a part of a reference. A public id says nothing of the place of its
+//! row, so that beginnings are compared with the latest ids of each table; payments and used quotes have a search row.
 
 use domain::chain::{Address, TxHash};
 use domain::chain_tx::ChainTx;
@@ -87,6 +87,16 @@ static REFERENCE_START: Stmt = Stmt::written(
      UNION ALL SELECT 'wallet', w.id FROM wallet w \
      WHERE w.customer_id >= $2 AND w.customer_id < $3 AND w.tenant = $1) x LIMIT $4",
 );
+static LATEST_REFERENCES: [Stmt; 2] = [
+    Stmt::written(
+        "console.latest_payment_references",
+        "SELECT p.id, p.external_id, p.bank_reference FROM payment p WHERE p.tenant = $1 ORDER BY p.id DESC LIMIT $2",
+    ),
+    Stmt::written(
+        "console.latest_wallet_references",
+        "SELECT w.id, w.customer_id, CAST(NULL AS TEXT) FROM wallet w WHERE w.tenant = $1 ORDER BY w.id DESC LIMIT $2",
+    ),
+];
 static BYTES_START: Stmt = Stmt::written(
     "console.find_bytes_start",
     "SELECT x.kind, x.id FROM (\
@@ -156,6 +166,8 @@ pub(super) static STATEMENTS: &[&Stmt] = &[
     &BY_ADDRESS,
     &BY_HASH,
     &REFERENCE_START,
+    &LATEST_REFERENCES[0],
+    &LATEST_REFERENCES[1],
     &BYTES_START,
     &LATEST_QUOTES,
     &LATEST_WALLETS,
@@ -270,6 +282,29 @@ impl Store {
         let params = (tenant, start, Made(end), RECORDS_FOUND_MAX);
         let rows = self.many(&REFERENCE_START, params).await?;
         self.resolved(tenant, rows).await
+    }
+
+    /// The latest [`IDS_COMPARED_MAX`] of a tenant's payments and of its wallets whose bank
+    /// reference, external_id or customer id has this text somewhere, in upper or lower case: at most
+    /// [`RECORDS_FOUND_MAX`] of each, newest first.
+    pub async fn find_reference_part(
+        &self,
+        tenant: TenantId,
+        part: &str,
+    ) -> Result<Vec<Found>, StoreError> {
+        let part = part.to_lowercase();
+        let has = |text: &Option<String>| {
+            text.as_ref().is_some_and(|text| text.to_lowercase().contains(&part))
+        };
+        let most = usize::try_from(RECORDS_FOUND_MAX).unwrap_or(usize::MAX);
+        let mut found = Vec::new();
+        for (stmt, kind) in LATEST_REFERENCES.iter().zip(["payment", "wallet"]) {
+            let rows: Vec<(Uuid, Option<String>, Option<String>)> =
+                self.many(stmt, (tenant, IDS_COMPARED_MAX)).await?;
+            let rows = rows.into_iter().filter(|(_, one, other)| has(one) || has(other));
+            found.extend(rows.take(most).filter_map(|(id, ..)| Found::of(kind, id)));
+        }
+        Ok(found)
     }
 
     /// A tenant's records with a transaction hash or address that begins with these hexadecimal

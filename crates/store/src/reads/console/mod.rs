@@ -8,16 +8,18 @@ pub(crate) mod find;
 pub(crate) mod history;
 pub(crate) mod overview;
 pub(crate) mod payments;
+pub(crate) mod people;
 pub(crate) mod quotes;
 pub(crate) mod search;
 pub(crate) mod waiting;
 
-pub(crate) static STATEMENTS: [&[&Stmt]; 8] = [
+pub(crate) static STATEMENTS: [&[&Stmt]; 9] = [
     books::STATEMENTS,
     find::STATEMENTS,
     history::STATEMENTS,
     overview::STATEMENTS,
     payments::STATEMENTS,
+    people::STATEMENTS,
     quotes::STATEMENTS,
     search::STATEMENTS,
     waiting::STATEMENTS,

@@ -6,7 +6,7 @@ use domain::currency::Currency;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::JobKind;
 use domain::payment::{PaymentState, ReviewState};
-use domain::payment_search::Reading;
+use domain::payment_search::{Reading, Searched};
 use domain::rail::RailId;
 use domain::time::Timestamp;
 use futures_util::future::try_join_all;
@@ -252,7 +252,8 @@ impl PaymentsWanted {
 
     fn fits(&self, record: &Record) -> bool {
         let readings = [&self.amount, &self.account];
-        readings.into_iter().flatten().all(|it| it.fits(&record.payment, &record.order))
+        let searched = Searched::of_payment(&record.payment, &record.order);
+        readings.into_iter().flatten().all(|it| it.fits(&searched))
     }
 
     /// The filters of a country's payments as parameters. An empty text filters nothing.

@@ -5,7 +5,7 @@ use domain::ids::{PaymentId, TenantId};
 use domain::name_words::plain_words;
 use domain::order::Order;
 use domain::payment::Payment;
-use domain::payment_search::Reading;
+use domain::payment_search::{Reading, Searched};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
@@ -148,11 +148,15 @@ pub struct PaymentsFound {
 impl PaymentSearch {
     fn fits(&self, record: &Record) -> bool {
         let (payment, order) = (&record.payment, &record.order);
-        let at = payment.accepted_at;
+        self.sender.as_ref().is_none_or(|name| plain_words(&order.sender_name) == *name)
+            && self.holds(payment.accepted_at, &Searched::of_payment(payment, order))
+    }
+
+    /// Whether a record began in the period and all that is known holds for it.
+    pub(super) fn holds(&self, at: Timestamp, it: &Searched) -> bool {
         self.start.is_none_or(|start| at >= start)
             && self.end.is_none_or(|end| at < end)
-            && self.sender.as_ref().is_none_or(|name| plain_words(&order.sender_name) == *name)
-            && self.known.iter().all(|readings| readings.iter().any(|it| it.fits(payment, order)))
+            && self.known.iter().all(|readings| readings.iter().any(|reading| reading.fits(it)))
     }
 
     /// The parameters that compare one known thing after the other.

@@ -10,6 +10,7 @@ use store::AuditFilter;
 use super::super::wallets::officer::Officer;
 use super::{has, lacks, officer, page_at};
 use crate::harness::{Bank, On, WalletBank, on_both_stores};
+use crate::wallet::acts::sender;
 
 on_both_stores! {
     a_payment_is_found_by_each_of_its_ids
@@ -21,6 +22,7 @@ on_both_stores! {
     a_newcomer_finds_a_payment_in_one_step
     results_are_grouped_and_masked
     a_search_for_a_person_needs_a_role_and_is_recorded
+    a_sender_is_found_by_name_telephone_and_address
 }
 
 fn encoded(text: &str) -> String {
@@ -193,11 +195,15 @@ async fn the_beginning_of_an_id_is_enough(on: On) {
         let to = leads_to(&viewer, start).await;
         assert!(to.ends_with(&page), "{start}: {to}");
     }
+    for part in ["026/117", "order-2026", "DER-20"] {
+        let to = leads_to(&viewer, part).await;
+        assert!(to.ends_with(&page), "{part}: {to}");
+    }
     let quote = bank.any_quote().await.id().to_owned();
     assert!(leads_to(&viewer, &quote[..8]).await.ends_with(&format!("/quotes/{quote}")));
     finds_nothing(&viewer, &id[..5]).await;
     let stranger = officer(&Bank::new(on).await, &[Role::Viewer]).await;
-    for start in [&id[..8], "ORDER-2026", &reference[..6]] {
+    for start in [&id[..8], "ORDER-2026", "026/117", &reference[..6]] {
         finds_nothing(&stranger, start).await;
     }
 }
@@ -258,7 +264,7 @@ async fn results_are_grouped_and_masked(on: On) {
     has(&page, &[&format!("/payments/{first}\">{amount}"), &format!("/payments/{second}\">")]);
     lacks(&page, &["Bilal", "Samplekar", "<h2>Quotes</h2>", "4417"]);
     let page = viewer.get("/search?q=Samplekar").await.page();
-    has(&page, &["Your roles do not allow searching by name or telephone number"]);
+    has(&page, &["Your roles do not allow searching by name, telephone number or e-mail"]);
 }
 
 async fn a_search_for_a_person_needs_a_role_and_is_recorded(on: On) {
@@ -285,4 +291,41 @@ async fn a_search_for_a_person_needs_a_role_and_is_recorded(on: On) {
     );
     assert_eq!(entry.note.after.as_deref(), Some(r#"{"by":"name phone","found":2}"#));
     lacks(&format!("{entry:?}"), &["bilal", "1234567"]);
+}
+
+async fn a_sender_is_found_by_name_telephone_and_address(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.wallet("C-sender").await;
+    let request = bank.request(&wallet, "25", "USDC").await;
+    bank.introduced(&request, sender("Asha", "Qibble")).await;
+    bank.paid(&request, "").await;
+    let deposit = bank.newest(&wallet, "COMPLETED").await["transaction_id"].text().to_owned();
+    let request = request["payment_request_id"].text();
+    let compliance = Officer::of(&bank, &[Role::Compliance]).await;
+    let today = bank.bank.running.now().date();
+    for text in [
+        "Asha Qibble".to_owned(),
+        "%2B971500000001".to_owned(),
+        "Sender@example.com".to_owned(),
+        format!("sender@example.com 25 USDC {today}"),
+    ] {
+        let page = compliance.get(&format!("/search?q={}", text.replace(' ', "%20"))).await.page();
+        has(&page, &["2 results for", "<h2>Deposits</h2>", "<h2>Payment requests</h2>"]);
+        has(&page, &[&deposit, request, "recorded in the audit log"]);
+    }
+    let page = compliance.get(&format!("/search?q=25%20USDC%20{today}")).await.page();
+    has(&page, &[&deposit, request]);
+    lacks(&page, &["recorded in the audit log"]);
+    finds_nothing(&compliance, "sender@example.com 26 USDC").await;
+    let (tenant, action) = (Some(bank.bank.tenant.id), Some("search".to_owned()));
+    let filter = AuditFilter { tenant, action, ..AuditFilter::default() };
+    let entries = bank.bank.running.store().audit_entries(&filter, 10).await.expect("read");
+    let by_address = entries.iter().find(|it| it.note.subject == "S•••@e•••").expect("masked");
+    assert_eq!(by_address.note.after.as_deref(), Some(r#"{"by":"email","found":2}"#));
+    let viewer = Officer::of(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/search?q=sender@example.com").await.page();
+    has(&page, &["Your roles do not allow searching by name, telephone number or e-mail"]);
+    lacks(&page, &[&deposit]);
+    let stranger = Officer::of(&WalletBank::new(on).await, &[Role::Compliance]).await;
+    finds_nothing(&stranger, "sender@example.com").await;
 }
