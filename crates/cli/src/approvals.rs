@@ -79,7 +79,7 @@ pub struct ApproveArgs {
 /// Options of `approvals reject`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor approvals reject --by omar --why 'the order names another person' 4b484e73")]
+  corridor approvals reject --by omar --why 'another person' 4b484e73")]
 pub struct RejectArgs {
     #[command(flatten)]
     decide: DecideArgs,

@@ -16,7 +16,7 @@ use super::output;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor openapi payment > payment.json
-  corridor openapi wallet --config /etc/corridor/corridor.toml --file wallet.json
+  corridor openapi wallet --config corridor.toml --file wallet.json
 
 A running service serves the same documents at /openapi/NAME.json. The wallet's names the currencies and chains of the configuration.")]
 pub struct OpenapiArgs {
