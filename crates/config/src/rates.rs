@@ -73,6 +73,7 @@ impl RateEntry {
             shape: JsonShape {
                 base: self.base.clone(),
                 fixed_base: self.fixed_base.clone(),
+                fixed_quote: self.fixed_quote.clone(),
                 as_of: self.as_of.clone(),
                 rates: self.rates.clone(),
             },
@@ -121,12 +122,16 @@ pub(super) fn faults(rates: &Rates, faults: &mut Faults) {
             name => name.to_owned(),
         };
         location(KEY, &source.location, faults);
-        let members = [&source.base, &source.fixed_base, &source.as_of, &source.rates];
+        let (base, quote) =
+            (source.base.as_ref().or(source.fixed_base.as_ref()), &source.fixed_quote);
+        let members = [base, quote.as_ref(), source.as_of.as_ref(), source.rates.as_ref()];
         let plain = is_address(&source.location) || members.iter().all(|member| member.is_none());
         let mut check = |holds: bool, rule: &str| {
             faults.check(KEY, holds, &format!("{name}: {rule}"));
         };
-        check(plain, "base, fixed_base, as_of and rates require an https address");
+        check(plain, "base, fixed_base, fixed_quote, as_of and rates require an https address");
+        let rule = "fixed_quote excludes base and fixed_base: each rate has a base of its own";
+        check(base.is_none() || quote.is_none(), rule);
         let is_name = |name: &str| {
             name.len() <= 64
                 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
@@ -216,6 +221,8 @@ mod tests {
             ("week = [\"mon 00:00\", \"fri 24:00\"]", "week requires max_age_s"),
             ("holidays = [\"2026-12-25\"]", "holidays require a week"),
             ("base = \"/b\"", "require an https address"),
+            ("fixed_quote = \"NPR\"", "require an https address"),
+            ("fixed_quote = \"NPR\", fixed_base = \"USD\"", "fixed_quote excludes base"),
             (
                 "name = \"a\" }, { location = \"http://localhost.evil/r?key=1\"",
                 "\"http://localhost.evil/r?key=***\" must be https",

@@ -349,6 +349,8 @@ pub struct RateEntry {
     #[serde(default)]
     pub fixed_base: Option<String>,
     #[serde(default)]
+    pub fixed_quote: Option<String>,
+    #[serde(default)]
     pub as_of: Option<String>,
     #[serde(default)]
     pub rates: Option<String>,

@@ -12,11 +12,14 @@ const NOW: Timestamp = Timestamp(1_795_244_268_000_000);
 pub(crate) fn document(bytes: &[u8]) {
     let elsewhere = JsonShape {
         base: Some("/data/base".to_owned()),
-        fixed_base: None,
         as_of: Some("/data/as_of".to_owned()),
         rates: Some("/data/rates".to_owned()),
+        ..JsonShape::default()
     };
-    for shape in [JsonShape::default(), elsewhere] {
+    let fixed = |code: &str| Some(code.to_owned());
+    let local = JsonShape { fixed_quote: fixed("NPR"), ..JsonShape::default() };
+    let foreign = JsonShape { fixed_base: fixed("USD"), ..JsonShape::default() };
+    for shape in [JsonShape::default(), elsewhere, local, foreign] {
         let Ok(read) = sheet::read(bytes, None, &shape, &Published::default(), NOW) else {
             continue;
         };

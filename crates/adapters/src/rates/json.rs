@@ -7,11 +7,13 @@ use std::collections::HashSet;
 use std::fmt;
 
 use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
 use domain::time::{Span, Timestamp};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::names::{self, ORIGIN, SIDES, is_code, is_pair, is_quote, joined};
 use super::sheet::{
     Form, JsonShape, Price, Reading, Sheet, SheetError, currency, is_one, pair, shown,
 };
@@ -20,17 +22,6 @@ use super::sheet::{
 const MAX_DEPTH: usize = 12;
 /// The first HTTP status of an error, which some publishers repeat in the document.
 const HTTP_ERROR: u64 = 400;
-/// Names of the base currency's code if no name contains `base`; an earlier list goes before a later
-/// one.
-const BASES: [&[&str]; 2] = [&["from", "from_currency", ORIGIN], &["currency", "symbol"]];
-/// The base currency of some publishers, the publisher's own name (`ECB`, `IMF`) of others.
-const ORIGIN: &str = "source";
-/// Names of the second currency's code in a list of pairs.
-const QUOTES: [&str; 5] = ["quote", "quote_currency", "to", "target", "counter"];
-/// Names of a pair's code in a list of pairs.
-const PAIRS: [&str; 4] = ["pair", "symbol", "instrument", "ticker"];
-/// Names of a mid rate.
-const MIDS: [&str; 6] = ["rate", "value", "mid", "midpoint", "price", "last"];
 /// Names of the number of units that a rate is of.
 const UNITS: [&str; 5] = ["amount", "base_amount", "per", "per_units", "lot_size"];
 /// Other names of it contain one of these words, unless one of [`NO_UNIT`], too.
@@ -44,6 +35,22 @@ const UNIT_WORDS: [&str; 9] = [
     "factor",
     "faktor",
     "denomination",
+];
+/// Names, without separators, of a number of units of the base currency, by which its rate is divided;
+/// other names leave open what the number is of.
+const BASE_UNITS: [&str; 12] = [
+    "unit",
+    "units",
+    "nominal",
+    "nominalvalue",
+    "denomination",
+    "per",
+    "perunit",
+    "perunits",
+    "currencyunit",
+    "currencyunits",
+    "unitofcurrency",
+    "baseunits",
 ];
 /// Words of names of prices, limits, forms of numbers, and sizes of orders and trades.
 const NO_UNIT: [&str; 23] = [
@@ -81,7 +88,7 @@ const MAX_EXPONENT: u64 = 18;
 /// number are decimals.
 const DECIMALS: [&str; 5] = ["decimals", "decimal", "precision", "digits", "fraction"];
 /// Names of a time contain one of these.
-const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
+const TIMES: [&str; 5] = ["time", "date", "as_of", "updated", "refreshed"];
 /// Names of a time that is not that of the rates contain one of these.
 const OTHER_TIMES: [&str; 10] = [
     "next", "server", "request", "query", "response", "expir", "until", "elapsed", "cache",
@@ -126,6 +133,8 @@ struct Walk<'a, 'n> {
     form: Form,
     /// Whether the time and the base are those of the configuration's pointers.
     fixed: Scope,
+    /// The second currency of all rates, by the configuration.
+    fixed_quote: Option<Currency>,
     /// Whether rates without a base were passed over.
     lacks_base: bool,
     /// A member that may say how many digits of whole numbers are decimals.
@@ -145,6 +154,8 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
         (None, Some(pointer)) => Some(currency("base", &text_at(&root, pointer)?)?),
         (None, None) => None,
     };
+    let fixed_quote =
+        shape.fixed_quote.as_ref().map(|code| currency("fixed_quote", code)).transpose()?;
     let as_of = match &shape.as_of {
         Some(pointer) => Some(read.time(&text_at(&root, pointer)?)?),
         None => None,
@@ -159,12 +170,14 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
         root: &root,
         form: Form::Rates,
         fixed,
+        fixed_quote,
         lacks_base: false,
         decimals: None,
         has_fraction: false,
     };
     let beside = walk.time_beside(&root);
-    let named = if base.is_none() { walk.base_of(&root)? } else { None };
+    let is_fixed = base.is_some() || fixed_quote.is_some();
+    let named = if is_fixed { None } else { walk.base_of(&root)? };
     let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
     walk.visit(place, scope)?;
     if walk.read.rates.is_empty() && walk.lacks_base {
@@ -177,6 +190,7 @@ pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<S
     }
     let rates = walk.read.rates;
     let several = rates.iter().any(|rate| rate.base != rates[0].base);
+    let several = several && fixed_quote.is_none();
     let form = if walk.form == Form::Rates && several { Form::Coins } else { walk.form };
     Ok(Sheet { form, rates })
 }
@@ -197,59 +211,109 @@ impl Walk<'_, '_> {
         scope: Scope,
     ) -> Result<(), SheetError> {
         self.check_scale(members)?;
+        let named = pair_named(members);
+        let row = self.row_code(node).filter(|_| named.is_none());
         let base = match self.base_of(node) {
             Ok(base) => base,
-            // A pair in one text needs no base; the rest may be a country's or a currency's name.
-            Err(_) if pair_within(members, None).is_some() => None,
+            // A pair in one text needs no base, nor does a row beside a fixed currency; the rest may
+            // be a country's or a currency's name.
+            Err(_) if named.is_some() || row.is_some() => None,
             // A part about another base, such as one of many coins, is passed over.
             Err(_) => return Ok(()),
         };
         let scope =
             Scope { base: self.fixed.base.or(base).or(scope.base), ..self.with_time(node, scope) };
-        if let Some((base, quote)) = pair_within(members, scope.base) {
-            return match price(node) {
-                Some(price) => self.add(Form::Pairs, (base, quote), &price, scope),
-                None => Err(SheetError::Missing(format!("the rate of {}", pair(base, quote)))),
-            };
+        let named = match row {
+            Some(Some(code)) => self.pair_with(code, scope),
+            Some(None) => return Ok(()),
+            None => named.or_else(|| scope.base.zip(quote_named(members))),
+        };
+        let Some((base, quote)) = named else {
+            of_one_unit(members)?;
+            return members.iter().try_for_each(|(name, value)| self.member(name, value, scope));
+        };
+        match price(node) {
+            Some(price) => {
+                let price = Price { units: units(&about_row(members))?, ..price };
+                self.add(Form::Pairs, (base, quote), &price, scope)
+            }
+            None => Err(SheetError::Missing(format!("the rate of {}", pair(base, quote)))),
         }
-        members.iter().try_for_each(|(name, value)| self.member(name, value, scope))
+    }
+
+    /// The pair of a currency that a document states rates of.
+    fn pair_with(&self, code: Currency, scope: Scope) -> Option<(Currency, Currency)> {
+        match self.fixed_quote {
+            Some(quote) if quote != code => Some((code, quote)),
+            // It is 1 in itself.
+            Some(quote) => Some((scope.base.unwrap_or(quote), code)),
+            None => scope.base.map(|base| (base, code)),
+        }
+    }
+
+    /// The currency that a row of a table is about besides the fixed one; `Some(None)` is one that
+    /// this service does not have.
+    fn row_code(&self, node: &Node) -> Option<Option<Currency>> {
+        let fixed = self.fixed_quote.or(self.fixed.base)?;
+        let Node::Object(members) = node else { return None };
+        let is_part = |(name, value): &(String, Node)| {
+            matches!(value, Node::List(_) | Node::Object(_)) && joined(name) != "currency"
+        };
+        if price(node).is_none() && members.iter().any(is_part) {
+            return None;
+        }
+        let about = about_row(members);
+        let mut codes = codes_besides(fixed, &about, is_code);
+        if codes.is_empty() {
+            codes = codes_besides(fixed, &about, |name| names::base_rank(name) == Some(0));
+        }
+        let first = *codes.first()?;
+        codes.iter().all(|code| code.eq_ignore_ascii_case(first)).then(|| code_of(first))
     }
 
     fn member(&mut self, name: &str, value: &Node, scope: Scope) -> Result<(), SheetError> {
+        let (code, pair) = (code_of(name), pair_of(name));
+        let mut price = price(value);
+        if code.is_none() && pair.is_none() {
+            // A row about a currency that this service does not have may be of any number of units.
+            let is_other = self.fixed_quote.is_some() && is_currency_code(name) && price.is_some();
+            return if is_other { Ok(()) } else { self.visit(value, scope) };
+        }
         if let Node::Object(members) = value {
             self.check_scale(members)?;
+            // Whose units these are is open if the document's base is another currency.
+            match &mut price {
+                Some(price) if pair.is_some() || self.fixed_quote.is_some() => {
+                    price.units = units(&about_row(members))?;
+                }
+                _ => of_one_unit(members)?,
+            }
         }
-        if let Some(pair) = pair_of(name) {
-            return match price(value) {
+        if let Some(pair) = pair {
+            return match price {
                 Some(price) => self.add(Form::Pairs, pair, &price, scope),
                 None => Err(unusable(pair, value)),
             };
         }
-        let Some(code) = code_of(name) else { return self.visit(value, scope) };
+        let Some(code) = code else { return Ok(()) };
         let scope = self.with_time(value, scope);
-        let Some(price) = price(value) else {
-            let inner = Scope { base: Some(code), ..scope };
-            return match (value, scope.base) {
-                (Node::Object(_), _) => {
-                    self.form = Form::Coins;
-                    self.visit(value, inner)
-                }
-                (_, Some(base)) => Err(unusable((base, code), value)),
-                _ => Ok(()),
-            };
-        };
-        match scope.base {
-            Some(base) => self.add(self.form, (base, code), &price, scope),
-            None => {
+        match (price, self.pair_with(code, scope), value) {
+            (Some(price), Some(pair), _) => self.add(self.form, pair, &price, scope),
+            (Some(_), None, _) => {
                 self.lacks_base = true;
                 Ok(())
             }
+            (None, _, Node::Object(_)) => {
+                self.form = Form::Coins;
+                self.visit(value, Scope { base: Some(code), ..scope })
+            }
+            (None, Some(pair), _) => Err(unusable(pair, value)),
+            (None, None, _) => Ok(()),
         }
     }
 
-    /// Refuses an object whose rates are of several units or scaled.
+    /// Refuses an object whose rates are scaled.
     fn check_scale(&mut self, members: &[(String, Node)]) -> Result<(), SheetError> {
-        of_one_unit(members)?;
         for (name, value) in members {
             let Some(value) = number(value) else { continue };
             let says = || format!("{} {}", shown(name), shown(value));
@@ -307,9 +371,9 @@ impl Walk<'_, '_> {
         let mut named: Option<(usize, &str)> = None;
         for (name, value) in members {
             let Node::Text(code) = value else { continue };
-            let Some(rank) = base_rank(name).filter(|_| is_code(code)) else { continue };
-            let is_publisher = name.eq_ignore_ascii_case(ORIGIN)
-                && Currency::parse(&code.to_ascii_uppercase()).is_none();
+            let Some(rank) = names::base_rank(name).filter(|_| is_code(code)) else { continue };
+            let is_publisher =
+                joined(name) == ORIGIN && Currency::parse(&code.to_ascii_uppercase()).is_none();
             match named {
                 _ if is_publisher => {}
                 Some((known, _)) if known < rank => {}
@@ -394,15 +458,6 @@ fn day_of(times: &[(bool, Timestamp, bool)]) -> Option<Timestamp> {
     days.map(|(_, day, _)| *day).min()
 }
 
-/// How strongly a member's name says that it is the base currency; 0 is the strongest.
-fn base_rank(name: &str) -> Option<usize> {
-    let name = name.to_ascii_lowercase();
-    match name.contains("base") {
-        true => Some(0),
-        false => BASES.iter().position(|names| names.contains(&name.as_str())).map(|at| at + 1),
-    }
-}
-
 /// The text of an error that a document states instead of rates, whatever its HTTP status.
 fn reported(root: &Node) -> Option<String> {
     let Node::Object(members) = root else { return None };
@@ -475,13 +530,47 @@ fn pair_of(name: &str) -> Option<(Currency, Currency)> {
     pairs.next()
 }
 
-/// The pair that an element of a list is about.
-fn pair_within(members: &[(String, Node)], base: Option<Currency>) -> Option<(Currency, Currency)> {
-    if let Some(pair) = text_of(members, &PAIRS).and_then(|name| pair_of(&name)) {
-        return Some(pair);
-    }
-    let quote = Currency::parse(&text_of(members, &QUOTES)?.to_ascii_uppercase())?;
-    Some((base?, quote))
+/// The pair that an element of a list names in one text.
+fn pair_named(members: &[(String, Node)]) -> Option<(Currency, Currency)> {
+    pair_of(text_of(members, is_pair)?)
+}
+
+/// The second currency that an element of a list names.
+fn quote_named(members: &[(String, Node)]) -> Option<Currency> {
+    Currency::parse(&text_of(members, is_quote)?.to_ascii_uppercase())
+}
+
+/// The members of a row of a table that are no parts with members of their own, and those of its
+/// `currency`.
+fn about_row(members: &[(String, Node)]) -> Vec<&(String, Node)> {
+    let about = members.iter().flat_map(|member| match &member.1 {
+        Node::Object(inner) if joined(&member.0) == "currency" => inner.iter().collect::<Vec<_>>(),
+        Node::Object(_) | Node::List(_) => Vec::new(),
+        _ => vec![member],
+    });
+    about.collect()
+}
+
+/// The codes of other currencies than `fixed` in the members whose names are those of codes.
+fn codes_besides<'n>(
+    fixed: Currency,
+    about: &[&'n (String, Node)],
+    is_it: impl Fn(&str) -> bool,
+) -> Vec<&'n str> {
+    let codes = about.iter().copied().filter_map(|(name, value)| {
+        let Node::Text(code) = value else { return None };
+        let is_publisher = joined(name) == ORIGIN && code_of(code).is_none();
+        let is_other = is_currency_code(code) && code_of(code) != Some(fixed);
+        (is_it(name) && is_other && !is_publisher).then_some(code.as_str())
+    });
+    codes.collect()
+}
+
+/// Whether a text is the code of a currency, be it one of this service or three letters of one case.
+fn is_currency_code(text: &str) -> bool {
+    let is_of_one_case = text.bytes().all(|byte| byte.is_ascii_uppercase())
+        || text.bytes().all(|byte| byte.is_ascii_lowercase());
+    code_of(text).is_some() || text.len() == 3 && is_of_one_case
 }
 
 /// The values of a rate: a number, a number as text, or an object with them.
@@ -490,30 +579,57 @@ fn price(node: &Node) -> Option<Price> {
         return Some(Price::mid(number));
     }
     let Node::Object(members) = node else { return None };
-    let value = |names: &[&str]| {
-        let named =
-            |(name, _): &&(String, Node)| names.contains(&name.to_ascii_lowercase().as_str());
-        members.iter().filter(named).find_map(|(_, value)| number(value)).map(str::to_owned)
+    let value = |is_it: &dyn Fn(&str) -> bool| {
+        let mut named = members.iter().filter(|(name, _)| is_it(name));
+        named.find_map(|(_, value)| number(value)).map(str::to_owned)
     };
-    let sides = value(&["bid"]).zip(value(&["ask"]));
-    let mid = value(&MIDS);
-    (mid.is_some() || sides.is_some()).then_some(Price { mid, sides })
+    let sides = SIDES.iter().find_map(|sides| {
+        let low = value(&|name| names::is_side(name, sides.low))?;
+        Some(((low, value(&|name| names::is_side(name, sides.high))?), sides.is_open))
+    });
+    let mids =
+        members.iter().filter_map(|(name, value)| Some((names::mid_rank(name)?, number(value)?)));
+    let mid = mids.min_by_key(|(rank, _)| *rank).map(|(_, mid)| mid.to_owned());
+    let (sides, is_open) = sides.unzip();
+    (mid.is_some() || sides.is_some()).then_some(Price {
+        mid,
+        sides,
+        is_open: is_open.unwrap_or(false),
+        units: None,
+    })
+}
+
+/// The number of units of the base currency that a rate is of; `None` = one.
+fn units(members: &[&(String, Node)]) -> Result<Option<Decimal>, SheetError> {
+    let stated = members.iter().filter(|(name, _)| is_unit(name));
+    let stated: Vec<_> = stated.filter_map(|(name, value)| Some((name, number(value)?))).collect();
+    let Some((_, several)) = stated.iter().find(|(_, units)| !is_one_unit(units)) else {
+        return Ok(None);
+    };
+    let is_of_base = |(name, value): &(&String, &str)| {
+        value == several && BASE_UNITS.contains(&joined(name).as_str())
+    };
+    let count = Decimal::parse(several.trim()).ok().filter(|count| count.is_positive());
+    let count = count.filter(|_| stated.iter().all(is_of_base));
+    count.map(Some).ok_or_else(|| of_units(several))
 }
 
 /// Refuses an object that states a number of units other than one. A unit may also be a name.
 fn of_one_unit(members: &[(String, Node)]) -> Result<(), SheetError> {
-    let units = |(name, value): &'_ (String, Node)| {
-        let units = number(value).filter(|_| is_unit(name))?;
-        // "1 USD" is one unit.
-        let count = units.split_whitespace().next().unwrap_or_default();
-        let (whole, fraction) = count.split_once('.').unwrap_or((count, ""));
-        let is_one = whole == "1" && fraction.bytes().all(|digit| digit == b'0');
-        (!is_one).then(|| shown(units))
-    };
-    match members.iter().find_map(units) {
-        Some(units) => Err(SheetError::Form(format!("the rates are of {units} units, not of one"))),
-        None => Ok(()),
-    }
+    let units = members.iter().filter(|(name, _)| is_unit(name));
+    let mut units = units.filter_map(|(_, value)| number(value));
+    units.find(|units| !is_one_unit(units)).map_or(Ok(()), |units| Err(of_units(units)))
+}
+
+fn of_units(units: &str) -> SheetError {
+    SheetError::Form(format!("the rates are of {} units, not of one", shown(units)))
+}
+
+/// Whether a number of units is one, as in `1 USD`.
+fn is_one_unit(units: &str) -> bool {
+    let count = units.split_whitespace().next().unwrap_or_default();
+    let (whole, fraction) = count.split_once('.').unwrap_or((count, ""));
+    whole == "1" && fraction.bytes().all(|digit| digit == b'0')
 }
 
 /// What a member says about the scale of the rates beside it.
@@ -593,9 +709,9 @@ fn plain(node: &Node) -> Option<&str> {
     }
 }
 
-fn text_of(members: &[(String, Node)], names: &[&str]) -> Option<String> {
-    let named = |(name, _): &&(String, Node)| names.contains(&name.to_ascii_lowercase().as_str());
-    members.iter().find(named).and_then(|(_, value)| plain(value)).map(str::to_owned)
+fn text_of(members: &[(String, Node)], is_it: impl Fn(&str) -> bool) -> Option<&str> {
+    let mut named = members.iter().filter(|(name, _)| is_it(name));
+    named.find_map(|(_, value)| plain(value))
 }
 
 fn value_at<'n>(root: &'n Node, pointer: &str) -> Result<&'n Node, SheetError> {

@@ -9,6 +9,7 @@ mod ecb;
 pub(crate) mod fuzz;
 mod json;
 mod kept;
+mod names;
 mod published;
 mod sandbox;
 mod sheet;

@@ -2,15 +2,20 @@
 //! and CSV sheets. Numbers are read exactly from their text, never through a binary float. A document
 //! is read completely or rejected.
 
+use std::borrow::Cow;
+use std::io::Read as _;
+
 use domain::characters::one_line;
 use domain::currency::Currency;
 use domain::decimal::{Decimal, DecimalError, Rounding};
 use domain::ports::Mid;
 use domain::time::Timestamp;
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 
 use super::book::is_peg;
 use super::published::Published;
+use super::source::MAX_SHEET_BYTES;
 use super::table::{DirectRate, RateTable, Side, derived, leg};
 use super::{ecb, json};
 
@@ -140,6 +145,9 @@ pub struct JsonShape {
     pub base: Option<String>,
     /// The base if the document does not contain it; takes precedence over `base`.
     pub fixed_base: Option<String>,
+    /// The second currency of every rate, if the document states what other currencies are worth in
+    /// it: a code, as of `fixed_base`.
+    pub fixed_quote: Option<String>,
     /// The time that the rates are of.
     pub as_of: Option<String>,
     /// The part of the document that contains the rates.
@@ -169,8 +177,9 @@ pub fn read(
     published: &Published,
     now: Timestamp,
 ) -> Result<Sheet, SheetError> {
+    let bytes = unpacked(bytes)?;
     let text =
-        std::str::from_utf8(bytes).map_err(|_| SheetError::Form("is not UTF-8".to_owned()))?;
+        std::str::from_utf8(&bytes).map_err(|_| SheetError::Form("is not UTF-8".to_owned()))?;
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let read = Reading { published, now, rates: Vec::new() };
     let sheet = match text.bytes().next() {
@@ -193,6 +202,21 @@ pub fn read(
         ))),
         _ if sheet.rates.is_empty() => Err(SheetError::NoRates),
         _ => contradiction(&sheet.rates).map_or(Ok(sheet), Err),
+    }
+}
+
+/// The content of a document packed with gzip, which a file may be, or what a server sends unasked.
+fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, SheetError> {
+    if !bytes.starts_with(&[0x1F, 0x8B]) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut content = Vec::new();
+    let mut gzip = MultiGzDecoder::new(bytes).take(MAX_SHEET_BYTES as u64 + 1);
+    let failed = |error| SheetError::Form(format!("gzip: cannot be unpacked: {error}"));
+    gzip.read_to_end(&mut content).map_err(failed)?;
+    match content.len() {
+        0..=MAX_SHEET_BYTES => Ok(Cow::Owned(content)),
+        _ => Err(SheetError::Form(format!("gzip: unpacks to more than {MAX_SHEET_BYTES} bytes"))),
     }
 }
 
@@ -254,11 +278,15 @@ pub(super) struct Reading<'a> {
 pub(super) struct Price {
     pub mid: Option<String>,
     pub sides: Option<(String, String)>,
+    /// Whether the document leaves open which side is the lower one.
+    pub is_open: bool,
+    /// How many units of the base the values are of; `None` = one.
+    pub units: Option<Decimal>,
 }
 
 impl Price {
     pub fn mid(text: &str) -> Price {
-        Price { mid: Some(text.to_owned()), sides: None }
+        Price { mid: Some(text.to_owned()), ..Price::default() }
     }
 }
 
@@ -282,9 +310,13 @@ impl Reading<'_> {
         if self.rates.iter().any(|known| known.pair() == (base, quote)) {
             return Err(SheetError::Twice { pair: pair(base, quote) });
         }
-        let number = |text: &str| number(base, quote, text);
+        let number = |text: &str| number(base, quote, text, price.units);
         let sides = match &price.sides {
-            Some((bid, ask)) => Some((number(bid)?, number(ask)?)),
+            Some((bid, ask)) => match (number(bid)?, number(ask)?) {
+                // The lower one is what we would get.
+                (buy, sell) if price.is_open && buy > sell => Some((sell, buy)),
+                sides => Some(sides),
+            },
             None => None,
         };
         let rate =
@@ -316,10 +348,20 @@ fn halfway(bid: Decimal, ask: Decimal) -> Option<Decimal> {
     bid.checked_add(ask)?.checked_div(Decimal::from_int(2), RATE_DECIMALS, Rounding::HalfEven)
 }
 
-fn number(base: Currency, quote: Currency, text: &str) -> Result<Decimal, SheetError> {
+fn number(
+    base: Currency,
+    quote: Currency,
+    text: &str,
+    units: Option<Decimal>,
+) -> Result<Decimal, SheetError> {
     let pair = || pair(base, quote);
-    let rate = Decimal::parse_rounded(text.trim(), RATE_DECIMALS)
-        .map_err(|error| SheetError::Number { pair: pair(), text: shown(text), error })?;
+    let wrong = |error| SheetError::Number { pair: pair(), text: shown(text), error };
+    let mut rate = Decimal::parse_rounded(text.trim(), RATE_DECIMALS).map_err(wrong)?;
+    if let Some(units) = units {
+        rate = rate
+            .checked_div(units, RATE_DECIMALS, Rounding::HalfEven)
+            .ok_or_else(|| wrong(DecimalError::OutOfRange))?;
+    }
     match rate {
         rate if !rate.is_positive() => Err(SheetError::NotPositive { pair: pair() }),
         rate if !(MIN_RATE..=MAX_RATE).contains(&rate) => {
@@ -372,7 +414,7 @@ fn csv(text: &str, mut read: Reading<'_>) -> Result<Vec<DirectRate>, SheetError>
             false => (Price::mid(field(2)), field(3)),
             true => {
                 let sides = Some((field(2).to_owned(), field(3).to_owned()));
-                (Price { mid: None, sides }, field(4))
+                (Price { sides, ..Price::default() }, field(4))
             }
         };
         read.add(base, quote, &price, read.time(as_of)?)?;

@@ -2,6 +2,7 @@
 
 mod book;
 mod forms;
+mod publishers;
 
 use super::*;
 use domain::country::Country;

@@ -5,11 +5,15 @@ use domain::ports::Mid;
 use super::super::sheet::{self, Sheet, SheetError};
 use super::*;
 
-fn read_as(text: &str, form: Option<Form>, shape: &JsonShape) -> Result<Sheet, SheetError> {
+pub(super) fn read_as(
+    text: &str,
+    form: Option<Form>,
+    shape: &JsonShape,
+) -> Result<Sheet, SheetError> {
     sheet::read(text.as_bytes(), form, shape, &Published::default(), NOW)
 }
 
-fn read(text: &str) -> Result<Sheet, SheetError> {
+pub(super) fn read(text: &str) -> Result<Sheet, SheetError> {
     read_as(text, None, &JsonShape::default())
 }
 
@@ -26,10 +30,10 @@ fn stated(sheet: &Sheet) -> Vec<String> {
 }
 
 /// Form, rates, and the time of the first rate.
-type Expected = (&'static str, Form, &'static [&'static str], &'static str);
+pub(super) type Expected = (&'static str, Form, &'static [&'static str], &'static str);
 
 #[track_caller]
-fn assert_read((text, form, rates, as_of): Expected, shape: &JsonShape) {
+pub(super) fn assert_read((text, form, rates, as_of): Expected, shape: &JsonShape) {
     let sheet = read_as(text, None, shape).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(sheet.form, form, "{text}");
     assert_eq!(stated(&sheet), rates, "{text}");
@@ -338,7 +342,7 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
         (rates(r#"{"INR":{"value":8350,"unit_of_currency":100}}"#), "the rates are of 100 units"),
         (rates(r#"{"INR":{"value":8350,"Nominal value":"100.0"}}"#), "the rates are of 100.0 units"),
         (
-            r#"[{"pair":"USD/INR","as_of":1795244268,"per":100,"rate":8350}]"#.to_owned(),
+            r#"[{"pair":"USD/INR","as_of":1795244268,"lot":100,"rate":8350}]"#.to_owned(),
             "the rates are of 100 units",
         ),
         // The same for a number that the rates are to be divided by.
