@@ -1,11 +1,17 @@
 //! Fetches a document over HTTPS, bounded in size and time. Independent of the document's content.
 
+use domain::characters::one_line;
 use domain::ports::BoxFuture;
-use reqwest::Url;
 use reqwest::header::LOCATION;
+use reqwest::{StatusCode, Url};
+use serde_json::Value;
 
 use crate::outbound::address::{is_allowed, is_this_machine, shown};
 use crate::outbound::{self, BodyFault, Client, Request, Servers};
+
+/// How much of a refusal is read, and how much of its texts is shown.
+const MAX_REASON_BYTES: usize = 16 * 1024;
+const MAX_REASON_CHARS: usize = 160;
 
 /// Why a document could not be fetched.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +27,14 @@ pub enum FetchError {
         detail: String,
     },
     /// A status other than 200.
-    #[error("{url}: answered {status}")]
-    Status { url: String, status: u16 },
+    #[error("{url}: answered {status}{}", after_colon(reason))]
+    Status {
+        url: String,
+        status: u16,
+        /// The texts of the JSON that the server answered with, without the destination's secrets;
+        /// empty = none.
+        reason: String,
+    },
     /// A redirect that is not followed.
     #[error("{url}: a redirect {detail}")]
     Redirect {
@@ -34,6 +46,10 @@ pub enum FetchError {
     /// The body is larger than allowed.
     #[error("{url}: more than {max_bytes} bytes")]
     TooLarge { url: String, max_bytes: usize },
+}
+
+fn after_colon(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {reason}") }
 }
 
 #[derive(Debug)]
@@ -88,7 +104,10 @@ impl Transport for Client {
             let answer = answer.map_err(|fault| transport(&at, fault.to_string()))?;
             match location(&at, &answer)? {
                 Some(location) => Ok(Served::Redirect(location)),
-                None => body(answer, &at, max_bytes).await.map(Served::Document),
+                None if answer.status() == StatusCode::OK => {
+                    body(answer, &at, max_bytes).await.map(Served::Document)
+                }
+                None => Err(self.refused(answer, &at).await),
             }
         })
     }
@@ -166,15 +185,37 @@ fn location(at: &Url, answer: &outbound::Answer) -> Result<Option<String>, Fetch
 }
 
 async fn body(answer: outbound::Answer, at: &Url, max_bytes: usize) -> Result<Fetched, FetchError> {
-    if answer.status() != reqwest::StatusCode::OK {
-        return Err(FetchError::Status { url: shown(at), status: answer.status().as_u16() });
-    }
     let last_modified = answer.headers().get("last-modified").and_then(|value| value.to_str().ok());
     let last_modified = last_modified.map(str::to_owned);
     match answer.body(max_bytes).await {
         Ok(bytes) => Ok(Fetched { bytes, last_modified }),
         Err(BodyFault::TooLarge) => Err(FetchError::TooLarge { url: shown(at), max_bytes }),
         Err(BodyFault::Broken(detail)) => Err(transport(at, detail)),
+    }
+}
+
+impl Client {
+    /// Publishers state in the body why they refuse: a wrong key, a quota.
+    async fn refused(&self, answer: outbound::Answer, at: &Url) -> FetchError {
+        let status = answer.status().as_u16();
+        let body = answer.body(MAX_REASON_BYTES).await.unwrap_or_default();
+        let mut texts = Vec::new();
+        if let Ok(body) = serde_json::from_slice(&body) {
+            collect(body, &mut texts);
+        }
+        let reason = one_line(&self.masked(texts.join(", ")), MAX_REASON_CHARS);
+        FetchError::Status { url: shown(at), status, reason }
+    }
+}
+
+/// The texts and numbers of a JSON document.
+fn collect(value: Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Number(number) => texts.push(number.to_string()),
+        Value::Array(items) => items.into_iter().for_each(|item| collect(item, texts)),
+        Value::Object(members) => members.into_iter().for_each(|(_, item)| collect(item, texts)),
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -254,5 +295,29 @@ pub(crate) mod tests {
         let url = serve_once("x-a: b", vec![b'x'; 2000]).await;
         let refused = get(&client(), &url, 1000).await.expect_err("too large");
         assert!(matches!(refused, FetchError::TooLarge { max_bytes: 1000, .. }), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_quoted_without_the_key_that_it_repeats() {
+        for (body, shown) in [
+            (
+                r#"{"error":{"code":"104","info":"quota of key s3cret used up"}}"#,
+                ": 104, quota of key *** used up",
+            ),
+            ("<html>s3cret</html>", ""),
+            ("", ""),
+        ] {
+            let url = serve(move |_| {
+                let length = body.len();
+                format!("HTTP/1.1 429 Too Many Requests\r\ncontent-length: {length}\r\n\r\n{body}")
+            })
+            .await;
+            let value = "s3cret".to_owned().into();
+            let authentication = outbound::Authentication::Query { name: "key".to_owned(), value };
+            let settings = outbound::Settings { authentication, ..outbound::Settings::default() };
+            let client = Client::new(&settings, "test", &[&url]).expect("client");
+            let refused = get(&client, &url, 1000).await.expect_err("refused").to_string();
+            assert!(refused.ends_with(&format!("answered 429{shown}")), "{refused}");
+        }
     }
 }

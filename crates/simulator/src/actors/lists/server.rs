@@ -60,7 +60,8 @@ impl Way {
         let signed = url.starts_with(SIGNED);
         let plain = url.replacen(SIGNED, "https://", 1);
         let plain = plain.split('?').next().unwrap_or_default();
-        let not_found = || FetchError::Status { url: url.to_owned(), status: 404 };
+        let not_found =
+            || FetchError::Status { url: url.to_owned(), status: 404, reason: String::new() };
         let source =
             ADDRESSES.iter().position(|address| *address == plain).ok_or_else(not_found)?;
         let fault = if self.when == When::Earlier { None } else { self.world.fault(source) };
@@ -76,7 +77,11 @@ impl Way {
                 return Ok(Served::Redirect(plain.replacen("https://", "http://", 1)));
             }
             Some(ListFault::Status(status)) => {
-                return Err(FetchError::Status { url: url.to_owned(), status });
+                return Err(FetchError::Status {
+                    url: url.to_owned(),
+                    status,
+                    reason: String::new(),
+                });
             }
             Some(ListFault::Breaks) => {
                 return Err(FetchError::Transport {
