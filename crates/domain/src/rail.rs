@@ -618,6 +618,23 @@ pub enum InquiryAnswer {
     Asked,
     /// The inquiry could not be sent, or its answer was lost.
     NoAnswer(String),
+    /// The rail answers about the attempt's recall, too.
+    WithRecall(Box<(InquiryAnswer, RailReport)>),
+}
+
+impl InquiryAnswer {
+    /// The answer about the payout, and the report on its recall: what a bank says about a recall does
+    /// not answer for the payment.
+    pub fn apart(self) -> (InquiryAnswer, Option<RailReport>) {
+        match self {
+            InquiryAnswer::Reported(report) if matches!(report.status, RailStatus::Recall(_)) => {
+                let why = "the bank answers about the recall alone".to_owned();
+                (InquiryAnswer::NoAnswer(why), Some(report))
+            }
+            InquiryAnswer::WithRecall(both) => (both.0, Some(both.1)),
+            answer => (answer, None),
+        }
+    }
 }
 
 /// A page of reports.

@@ -53,7 +53,7 @@ pub(super) fn submissions(
     };
     batch
         .iter()
-        .map(|instruction| match (said.of(instruction.attempt), &said.doubt) {
+        .map(|instruction| match (said.about.remove(&instruction.attempt), &said.doubt) {
             (Some(Ok(report)), _) => Submission::Reported(report),
             (Some(Err(reason)), _) => Submission::Indeterminate(reason),
             (None, Some(doubt)) => Submission::Indeterminate(doubt.clone()),
@@ -81,22 +81,35 @@ pub(super) fn inquiries(
                 recalls: one.recalls.clone(),
                 ..candidate(nobody, one.payment, one.attempt, nothing)
             });
-            Answered::read(rail, &bytes, sent.collect(), None, &STATUS_REPORTS)
+            Answered::read(rail, &bytes, sent.collect(), None, &INQUIRY_ANSWERS)
         }
     };
     let mut said = match said {
         Ok(said) => said,
         Err(reason) => return vec![InquiryAnswer::NoAnswer(reason); asked.len()],
     };
-    asked
-        .iter()
-        .map(|inquiry| match (said.of(inquiry.attempt), &said.doubt) {
-            (Some(Ok(report)), _) => InquiryAnswer::Reported(report),
-            (Some(Err(reason)), _) => InquiryAnswer::NoAnswer(reason),
-            (None, Some(doubt)) => InquiryAnswer::NoAnswer(doubt.clone()),
-            (None, None) => InquiryAnswer::NotFound,
-        })
-        .collect()
+    let one = |inquiry: &Inquiry| {
+        let of_recall = said.of_recalls.remove(&inquiry.attempt);
+        let answer = match (said.about.remove(&inquiry.attempt), of_recall, &said.doubt) {
+            (Some(Ok(report)), of_recall, _) => (InquiryAnswer::Reported(report), of_recall),
+            (Some(Err(reason)), of_recall, _) => (InquiryAnswer::NoAnswer(reason), of_recall),
+            (None, Some(Ok(report)), _) => return InquiryAnswer::Reported(report),
+            (None, Some(Err(reason)), _) => return InquiryAnswer::NoAnswer(reason),
+            (None, None, Some(doubt)) => return InquiryAnswer::NoAnswer(doubt.clone()),
+            (None, None, None) => return InquiryAnswer::NotFound,
+        };
+        match answer {
+            (answer, Some(Ok(of_recall))) => {
+                InquiryAnswer::WithRecall(Box::new((answer, of_recall)))
+            }
+            (answer, Some(Err(why))) => {
+                tracing::warn!(%rail, attempt = %inquiry.attempt, %why, "the rail's answer about a recall is unclear, ignored");
+                answer
+            }
+            (answer, None) => answer,
+        }
+    };
+    asked.iter().map(one).collect()
 }
 
 /// The answer to a recall. A document that does not mention it leaves it open.
@@ -126,6 +139,8 @@ pub(super) fn recall(rail: &RailId, recall: &RecallRequest, delivery: Delivery) 
     said.map_or_else(Submission::Indeterminate, Submission::Reported)
 }
 
+/// Messages that answer an inquiry: a bank may add what it answers about a recall.
+const INQUIRY_ANSWERS: [Kind; 3] = [Kind::Pain002, Kind::Pacs002, Kind::Camt029];
 /// Messages that state the status of payments.
 const STATUS_REPORTS: [Kind; 2] = [Kind::Pain002, Kind::Pacs002];
 
@@ -223,17 +238,6 @@ impl Answered {
         };
         known.insert(attempt, outcome);
     }
-
-    /// What it says about an attempt: about the payout, else about its recall.
-    fn of(&mut self, attempt: AttemptId) -> Option<Result<RailReport, String>> {
-        match (self.about.remove(&attempt), self.of_recalls.remove(&attempt)) {
-            (Some(own), Some(_)) => {
-                tracing::warn!(%attempt, "the rail's answer about a payment also mentions its recall, ignored");
-                Some(own)
-            }
-            (own, of_recall) => own.or(of_recall),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -281,11 +285,53 @@ mod tests {
             let pending = RailStatus::Recall(RecallAnswer::Pending);
             assert_eq!(of(answer(&[status(&id, "ACSC")])), pending, "{id}");
         }
-        // Beside the payment's own status, that one counts.
+        // Beside the payment's own status, both count.
+        let both_of = |answer: InquiryAnswer| {
+            let (payout, of_recall) = answer.apart();
+            (payout, of_recall.map(|report| report.status))
+        };
         for order in [[recall, message], [message, recall]] {
             let code = |id: &str| if id == recall { "RJCT" } else { "ACSC" };
-            let both = order.map(|id| status(id, code(id)));
-            assert_eq!(of(answer(&both)), RailStatus::Settled, "{order:?}");
+            let (payout, of_recall) = both_of(answer(&order.map(|id| status(id, code(id)))));
+            assert_eq!(
+                (of(payout), of_recall),
+                (RailStatus::Settled, Some(refused.clone())),
+                "{order:?}"
+            );
         }
+        // One that contradicts itself about the payout does not about the recall, nor the reverse.
+        let twice = [status(message, "ACSC"), status(message, "RJCT"), status(recall, "RJCT")];
+        let (payout, of_recall) = both_of(answer(&twice));
+        assert!(matches!(payout, InquiryAnswer::NoAnswer(_)), "{payout:?}");
+        assert_eq!(of_recall, Some(refused));
+        let twice = [status(message, "ACSC"), status(recall, "ACSC"), status(recall, "RJCT")];
+        let (payout, of_recall) = both_of(answer(&twice));
+        assert_eq!((of(payout), of_recall), (RailStatus::Settled, None));
+    }
+
+    /// The bank's resolution of the recall comes with the status of the payment.
+    #[test]
+    fn a_resolution_beside_a_status_is_kept() {
+        let asked =
+            Inquiry { recalls: vec!["0192a6c58f4e7b0bb3c1aaaaaaaaaaaa".to_owned()], ..inquiry(1) };
+        let ids = format!(
+            "<OrgnlInstrId>{}</OrgnlInstrId><OrgnlEndToEndId>{}</OrgnlEndToEndId>",
+            asked.attempt.instruction_id(),
+            asked.payment.end_to_end_id()
+        );
+        let documents = format!(
+            "<All><Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pacs.002.001.10\"><FIToFIPmtStsRpt><GrpHdr><MsgId>B-1</MsgId></GrpHdr>\
+             <TxInfAndSts>{ids}<TxSts>ACSC</TxSts></TxInfAndSts></FIToFIPmtStsRpt></Document>\
+             <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.029.001.09\"><RsltnOfInvstgtn><Assgnmt><Id>B-2</Id></Assgnmt><Sts><Conf>RJCR</Conf></Sts>\
+             <CxlDtls><TxInfAndSts>{ids}<TxCxlSts>RJCR</TxCxlSts></TxInfAndSts></CxlDtls></RsltnOfInvstgtn></Document></All>"
+        );
+        let rail = RailId::new("pak-raast");
+        let answer =
+            inquiries(&rail, &[asked], Delivery::Answered(documents.into_bytes())).remove(0);
+        let (payout, of_recall) = answer.apart();
+        let InquiryAnswer::Reported(payout) = payout else { panic!("{payout:?}") };
+        assert_eq!(payout.status, RailStatus::Settled);
+        let of_recall = of_recall.map(|report| report.status);
+        assert_eq!(of_recall, Some(RailStatus::Recall(RecallAnswer::Refused)));
     }
 }

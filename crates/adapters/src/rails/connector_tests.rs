@@ -271,6 +271,7 @@ async fn an_inquiry_is_answered_by_its_body_alone() {
             InquiryAnswer::NotFound => "not found".to_owned(),
             InquiryAnswer::Asked => "asked".to_owned(),
             InquiryAnswer::NoAnswer(_) => "no answer".to_owned(),
+            InquiryAnswer::WithRecall(_) => "of a recall, too".to_owned(),
         };
         assert_eq!(words, expected);
         let body = sent(&bank.requests()[0]);

@@ -357,6 +357,8 @@ impl Case<'_> {
             InquiryAnswer::NotFound | InquiryAnswer::Asked | InquiryAnswer::NoAnswer(_) => {
                 report::still_unclear(&mut self.payment, attempt, rail, tries, cx)
             }
+            // The report on the recall is a command of its own.
+            InquiryAnswer::WithRecall(both) => self.inquired(attempt, &both.0, cx),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::attempt::Attempt;
 use domain::ids::PaymentId;
 use domain::job::Job;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailStatus};
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId};
 use futures_util::future::join_all;
 use store::Record;
 use tracing::Instrument as _;
@@ -166,16 +166,12 @@ impl Workers {
         answers
     }
 
-    async fn answered(&self, ask: &Ask, mut answer: InquiryAnswer) {
-        // What the bank says about a recall does not answer for its payment.
-        if let InquiryAnswer::Reported(report) = &answer
-            && matches!(report.status, RailStatus::Recall(_))
-        {
+    async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
+        let (answer, of_recall) = answer.apart();
+        if let Some(report) = of_recall {
             let (tenant, payment) = (ask.job.tenant, ask.attempt.payment);
-            let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
+            let action = Action::Payment(payment, PaymentAction::Report(report));
             self.apply(tenant, payment, action).await;
-            let why = "the bank answers about the recall alone".to_owned();
-            answer = InquiryAnswer::NoAnswer(why);
         }
         let is_not_found = answer == InquiryAnswer::NotFound;
         // A worker that lost the job's fence repeats nothing.

@@ -245,6 +245,7 @@ impl Probe {
             InquiryAnswer::NotFound => Ok(()),
             InquiryAnswer::Asked => warned("the answer will come as a callback"),
             InquiryAnswer::NoAnswer(why) => failed(why),
+            InquiryAnswer::WithRecall(_) => failed("it answers about a recall that was never sent"),
             InquiryAnswer::Reported(report) => {
                 failed(format!("it reports {} of a payment that was never sent", report.status))
             }
@@ -311,6 +312,7 @@ impl Probe {
             InquiryAnswer::Asked => Ok(()),
             InquiryAnswer::NotFound => failed("it is not found"),
             InquiryAnswer::NoAnswer(why) => failed(why),
+            InquiryAnswer::WithRecall(_) => failed("it answers about a recall that was never sent"),
         }
     }
 
