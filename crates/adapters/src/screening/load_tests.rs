@@ -225,6 +225,33 @@ fn opensanctions_is_read_as_simple_csv_and_as_json_lines() {
     assert_eq!(read("targets", json).entries[1].addresses[0].address, "0xbad");
 }
 
+#[test]
+fn a_wallet_is_listed_with_its_holder_wherever_the_file_has_it() {
+    let wallet = |id: &str, holder: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"schema\":\"CryptoWallet\",\"target\":false,\"properties\":{{\"publicKey\":[\"0x{id}\",\"0x{id}2\"],\"currency\":[\"ETH\"]{holder}}}}}\n"
+        )
+    };
+    let person = |id: &str, target: bool| {
+        format!(
+            "{{\"id\":\"{id}\",\"schema\":\"Person\",\"target\":{target},\"properties\":{{\"name\":[\"Zorblax {id}\"]}}}}\n"
+        )
+    };
+    let text = [
+        wallet("a1", ",\"holder\":[\"aunt\",\"p\"]"),
+        person("p", true),
+        person("aunt", false),
+        wallet("a2", ",\"holder\":[{\"id\":\"p\",\"schema\":\"Person\"}]"),
+        wallet("b1", ",\"holder\":[\"aunt\"]"),
+        wallet("b2", ""),
+    ];
+    let list = read("targets", &text.concat());
+    let addresses = list.entries.iter().flat_map(|entry| &entry.addresses);
+    let addresses: Vec<_> = addresses.map(|it| (it.asset.as_str(), it.address.as_str())).collect();
+    assert_eq!(addresses, [("ETH", "0xa1"), ("ETH", "0xa12"), ("ETH", "0xa2"), ("ETH", "0xa22")]);
+    assert!(list.unreadable.is_empty(), "{:?}", list.unreadable);
+}
+
 /// Unreadable entries are reported one by one; a list with too many is rejected.
 #[test]
 fn an_unreadable_entry_is_counted_and_named() {

@@ -1,5 +1,7 @@
 //! OpenSanctions: `targets.simple.csv`, and FollowTheMoney entities as JSON, one per line.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::table::{nothing_above, values};
@@ -8,6 +10,9 @@ use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
 /// The columns required for matching.
 pub(super) const COLUMNS: [&str; 4] = ["id", "schema", "name", "aliases"];
+
+/// The schema of a wallet. It is listed with its holder, whether it is called a target itself or not.
+const WALLET: &str = "CryptoWallet";
 
 /// When a target was last seen in its sources. The latest of a list is its edition's date; the
 /// latest change would go back when the target that changed last is delisted.
@@ -43,6 +48,8 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
 pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OPENSANCTIONS");
     let (is_open, last) = (!text.ends_with(['\n', '\r']), text.lines().next_back());
+    // A holder may follow its wallet.
+    let (mut targets, mut wallets) = (HashSet::new(), Vec::new());
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         limited(&part.entries, line)?;
         let entity: Value = match serde_json::from_str(text) {
@@ -57,7 +64,7 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
             }
         };
         // Addresses, sanctions and family ties are entities of their own; an entity only linked to
-        // a target is not a target.
+        // a target is not a target, unless it is the target's wallet.
         let Some(kind) = entity["schema"].as_str().and_then(kind) else {
             if !entity["schema"].is_string() {
                 part.unreadable.push(Fault::new(line, "an entity without schema"));
@@ -69,12 +76,25 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
         if entity["target"] != Value::Bool(false) {
             let mut read = self::entity(&entity, kind, line);
             if let Ok(entry) = &mut read {
+                targets.insert(entry.uid.clone());
                 entry.add_addresses_in(text);
             }
             part.take(read);
+        } else if entity["schema"] == WALLET {
+            wallets.push((holders(&entity), self::entity(&entity, kind, line)));
         }
     }
+    let of_targets =
+        |(holders, _): &(Vec<String>, _)| holders.iter().any(|it| targets.contains(it));
+    wallets.into_iter().filter(of_targets).for_each(|(_, read)| part.take(read));
     Ok(part)
+}
+
+/// The ids of a wallet's holders, which some files contain whole.
+fn holders(wallet: &Value) -> Vec<String> {
+    let holders = wallet["properties"]["holder"].as_array().into_iter().flatten();
+    let ids = holders.filter_map(|holder| holder.as_str().or_else(|| holder["id"].as_str()));
+    ids.map(str::to_owned).collect()
 }
 
 fn entity(entity: &Value, kind: Kind, line: u64) -> Result<ListEntry, Fault> {
@@ -88,8 +108,13 @@ fn entity(entity: &Value, kind: Kind, line: u64) -> Result<ListEntry, Fault> {
     let (id, caption) =
         (entity["id"].as_str().unwrap_or(""), entity["caption"].as_str().unwrap_or(""));
     let names = texts("name");
-    let primary =
+    let mut primary =
         if names.contains(&caption) { caption } else { names.first().copied().unwrap_or(caption) };
+    let keys = texts("publicKey");
+    // A wallet is often named by its address alone.
+    if let Some(key) = keys.first().copied().filter(|_| primary.is_empty()) {
+        primary = key;
+    }
     if id.is_empty() || primary.is_empty() {
         return Err(Fault::new(line, "an entity without id or name"));
     }
@@ -105,7 +130,7 @@ fn entity(entity: &Value, kind: Kind, line: u64) -> Result<ListEntry, Fault> {
         }
     }
     let asset = texts("currency").first().map_or_else(String::new, |asset| (*asset).to_owned());
-    for address in texts("publicKey") {
+    for address in keys {
         entry.addresses.push(ListedAddress { asset: asset.clone(), address: address.to_owned() });
     }
     Ok(entry)
@@ -116,7 +141,7 @@ fn kind(schema: &str) -> Option<Kind> {
     Some(match schema {
         "Person" => Kind::Person,
         "Organization" | "Company" | "LegalEntity" | "PublicBody" | "Asset" => Kind::Organisation,
-        "Vessel" | "Airplane" | "Vehicle" | "CryptoWallet" => Kind::Craft,
+        "Vessel" | "Airplane" | "Vehicle" | WALLET => Kind::Craft,
         _ => return None,
     })
 }
