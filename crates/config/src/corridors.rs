@@ -31,9 +31,6 @@ const INSTANT_WINDOW_S: u32 = 900;
 const BATCH_WINDOW_S: u32 = 172_800;
 /// The message that the simulated bank takes.
 const SIMULATED_RECALLS: &str = "camt.056.001.08";
-/// Messages that recall a payment, whose parts in use are the same.
-pub(super) const RECALL_MESSAGES: [&str; 4] =
-    ["camt.056.001.08", "camt.056.001.09", "camt.056.001.10", "camt.056.001.11"];
 /// The recall of a connector's contract.
 pub(super) const CONNECTOR_RECALL: &str = "connector";
 

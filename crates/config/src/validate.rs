@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use adapters::outbound::is_on_this_machine;
+use adapters::rails::RECALL_MESSAGES;
 use adapters::rails::connector::callback_secrets;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +14,7 @@ use domain::rail_text::CharacterSet;
 use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
-use super::corridors::{CONNECTOR_RECALL, RECALL_MESSAGES};
+use super::corridors::CONNECTOR_RECALL;
 use super::secret::{PARAMETERS, Secret, is_clear, masked_url};
 use super::sections::{Config, RailEntry, RateSource, Transport, VerifyAccount};
 use super::{audit, chain, keys, outbound, provider, relays, telemetry};

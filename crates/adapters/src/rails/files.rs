@@ -216,7 +216,7 @@ impl FileTransport {
         Ok(self.file_name.of(&self.rail, message, date, number))
     }
 
-    /// Writes a camt.056: the answer arrives among the reports.
+    /// Writes a recall: the answer arrives among the reports.
     pub(super) async fn recall(&self, message: Message) -> Submission {
         self.send(format!("{}-recall.xml", message.id), message, Carries::Recall, None).await
     }

@@ -56,7 +56,7 @@ impl HttpsTransport {
         self.send(&self.payments, message).await
     }
 
-    /// Sends a camt.056 to `/recalls`.
+    /// Sends a recall to `/recalls`.
     pub(super) async fn recall(&self, message: Message) -> Delivery {
         self.send(&self.recalls, message).await
     }

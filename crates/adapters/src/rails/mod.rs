@@ -1,4 +1,4 @@
-//! Rails over ISO 20022: messages out (pain.001, pacs.028, camt.056), reports in (pain.002, pacs.002,
+//! Rails over ISO 20022: messages out (pain.001, pacs.028, camt.055 or camt.056), reports in (pain.002, pacs.002,
 //! camt.052, camt.053, camt.054, pacs.004, camt.029, camt.056, in every version), over HTTPS, a
 //! directory shared with the bank's host-to-host software, or the bank's SFTP server; and rails through
 //! a connector, for banks with an API of their own.
@@ -29,6 +29,7 @@ mod pain001;
 mod pain002;
 mod preview;
 pub mod profile;
+mod recall;
 mod refs;
 mod reports;
 #[cfg(test)]
@@ -54,6 +55,7 @@ use profile::{Account, Agent, Profile};
 
 pub use files::{AcknowledgementSettings, Probed, is_acknowledgement_name, probe as probe_files};
 pub use preview::{Preview, preview};
+pub use recall::RECALL_MESSAGES;
 pub use text::alpha2;
 
 use crate::webhooks::SecretFault;
@@ -241,7 +243,7 @@ impl IsoRail {
     }
 
     async fn ask_back(&self, request: &RecallRequest) -> Submission {
-        let message = camt056::write(&self.writer.ours, request);
+        let message = recall::write(&self.writer.ours, request);
         match &self.transport {
             Transport::Https(https) => {
                 answers::recall(&self.writer.rail, request, https.recall(message).await)

@@ -25,6 +25,11 @@ const KINDS: [&str; 8] = [
     "camt.054",
     "pacs.004",
 ];
+/// Messages that recall a payment where a bank takes no later camt.056.
+const OTHER_RECALLS: [&str; 4] =
+    ["camt.055.001.01", "camt.055.001.05", "camt.055.001.08", "camt.056.001.01"];
+/// Messages as the adapters' unit tests expect them.
+const SENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../adapters/tests/data/rails");
 /// Every rail that an example order may use.
 const RAILS: [&str; 9] = [
     "bgd-npsb",
@@ -133,6 +138,20 @@ async fn structures(on: On) {
     bank.finish().await;
 }
 
+/// What the unit tests of recalls compare with.
+#[test]
+fn every_other_recall_has_the_structure_of_its_definition() {
+    if !present("ISO 20022 recalls against their structures", &["xmllint"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    for kind in OTHER_RECALLS {
+        let path = format!("{SENT}/{kind}.xml");
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert_eq!(lint(kind, dir.path(), &text), "", "{kind}");
+    }
+}
+
 /// A structure that accepts everything would prove nothing.
 #[test]
 fn the_structures_refuse_what_is_out_of_order() {
@@ -156,7 +175,7 @@ fn the_structures_refuse_what_is_out_of_order() {
         assert_ne!(wrong, right, "{what}: {from} is not in it");
         assert_ne!(lint("pain.001.001.09", dir.path(), &wrong), "", "{what}");
     }
-    for kind in KINDS {
+    for kind in KINDS.into_iter().chain(OTHER_RECALLS) {
         assert_ne!(lint(kind, dir.path(), "<Document/>"), "", "{kind}: nothing at all");
     }
 }
