@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use adapters::outbound::{
-    self, Authentication, ClientAuthentication, Encoding, Grant, Identity, JwsAlgorithm, OAuth2,
-    Proxy, Settings, Signing,
+    self, Authentication, ClientAuthentication, Encoding, Grant, Identity, JwsAlgorithm, JwsKey,
+    OAuth2, Proxy, Settings, Signing,
 };
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -56,6 +56,7 @@ pub enum GrantKind {
 pub enum ClientAuthenticationKind {
     Basic,
     Body,
+    PrivateKeyJwt,
 }
 
 /// `signature` of a table.
@@ -72,6 +73,8 @@ pub enum SignatureKind {
 pub enum AlgorithmKind {
     #[serde(rename = "RS256")]
     Rs256,
+    #[serde(rename = "PS256")]
+    Ps256,
     #[serde(rename = "ES256")]
     Es256,
     #[serde(rename = "EdDSA")]
@@ -214,6 +217,9 @@ impl Outbound {
                 client_authentication: match self.client_authentication {
                     ClientAuthenticationKind::Basic => ClientAuthentication::Basic,
                     ClientAuthenticationKind::Body => ClientAuthentication::Body,
+                    ClientAuthenticationKind::PrivateKeyJwt => {
+                        ClientAuthentication::PrivateKeyJwt(self.jws_key())
+                    }
                 },
                 scope: self.scope.clone(),
                 audience: self.audience.clone(),
@@ -230,13 +236,7 @@ impl Outbound {
             SignatureKind::None => return None,
             SignatureKind::Jws => Signing::Jws {
                 header: header(JWS_HEADER),
-                algorithm: match self.signature_algorithm {
-                    AlgorithmKind::Rs256 => JwsAlgorithm::Rs256,
-                    AlgorithmKind::Es256 => JwsAlgorithm::Es256,
-                    AlgorithmKind::EdDsa => JwsAlgorithm::EdDsa,
-                },
-                key_file: self.signature_key_file.clone(),
-                key_id: self.signature_key_id.clone(),
+                key: self.jws_key(),
                 unencoded: self.signature_unencoded,
             },
             SignatureKind::Hmac => Signing::Hmac {
@@ -248,6 +248,25 @@ impl Outbound {
                 },
             },
         })
+    }
+
+    fn jws_key(&self) -> JwsKey {
+        JwsKey {
+            algorithm: match self.signature_algorithm {
+                AlgorithmKind::Rs256 => JwsAlgorithm::Rs256,
+                AlgorithmKind::Ps256 => JwsAlgorithm::Ps256,
+                AlgorithmKind::Es256 => JwsAlgorithm::Es256,
+                AlgorithmKind::EdDsa => JwsAlgorithm::EdDsa,
+            },
+            file: self.signature_key_file.clone(),
+            id: self.signature_key_id.clone(),
+        }
+    }
+
+    /// Whether its key signs what gets it tokens.
+    fn has_assertions(&self) -> bool {
+        self.authentication == AuthenticationKind::OAuth2
+            && self.client_authentication == ClientAuthenticationKind::PrivateKeyJwt
     }
 
     /// Whether a bank can tell by this table who calls it.
@@ -368,6 +387,11 @@ fn authentication(name: &str, table: &Outbound, faults: &mut Faults) {
     ];
     check_uses(name, &format!("authentication is {:?}", kind.name()), &uses, faults);
     faults.check(
+        key("client_secret"),
+        table.client_secret.is_empty() || !table.has_assertions(),
+        "has no effect while client_authentication is \"private_key_jwt\": the key of signature_key_file takes its place",
+    );
+    faults.check(
         key("token_url"),
         table.token_url.is_empty() || is_http_url(&table.token_url),
         "must be an https URL",
@@ -410,15 +434,17 @@ fn signature(name: &str, table: &Outbound, faults: &mut Faults) {
         name != DEFAULT || kind == SignatureKind::None,
         "must be \"none\": the table applies to every destination that names no other",
     );
+    let has_key = jws || table.has_assertions();
     let said = match kind {
+        _ if table.has_assertions() && !jws => "client_authentication is \"private_key_jwt\"",
         SignatureKind::None => "signature is \"none\"",
         SignatureKind::Jws => "signature is \"jws\"",
         SignatureKind::Hmac => "signature is \"hmac\"",
     };
     let uses = [
         ("signature_header", !table.signature_header.is_empty(), jws || hmac, false),
-        ("signature_key_file", !is_blank(&table.signature_key_file), jws, jws),
-        ("signature_key_id", !table.signature_key_id.is_empty(), jws, false),
+        ("signature_key_file", !is_blank(&table.signature_key_file), has_key, has_key),
+        ("signature_key_id", !table.signature_key_id.is_empty(), has_key, false),
         ("signature_unencoded", table.signature_unencoded, jws, false),
         ("signature_secret", !table.signature_secret.is_empty(), hmac, hmac),
     ];

@@ -17,6 +17,9 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+/// The type of assertions that are JWTs (RFC 7523, section 2.2).
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
 /// What the endpoint does instead of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFault {
@@ -49,7 +52,11 @@ struct TokenState {
     granted: usize,
     refused: usize,
     fault: Option<TokenFault>,
+    assertions: Option<AssertionCheck>,
 }
+
+/// Whether a JWT is one that the client has signed, with the right claims.
+type AssertionCheck = Box<dyn Fn(&str) -> bool + Send>;
 
 /// A running endpoint. Dropping it stops listening.
 pub struct TokenServer {
@@ -92,6 +99,11 @@ impl TokenServer {
 
     pub fn set_fault(&self, fault: Option<TokenFault>) {
         self.state().fault = fault;
+    }
+
+    /// Accepts the client also by a signed assertion.
+    pub fn accept_assertions(&self, check: impl Fn(&str) -> bool + Send + 'static) {
+        self.state().assertions = Some(Box::new(check));
     }
 
     /// Ends the validity of every token.
@@ -158,7 +170,9 @@ async fn token(
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     let basic = format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")));
     let in_form = field("client_id") == id && field("client_secret") == secret;
-    if authorization(&headers) != basic && !in_form {
+    let is_asserted = field("client_assertion_type") == ASSERTION_TYPE
+        && state.assertions.as_ref().is_some_and(|check| check(field("client_assertion")));
+    if authorization(&headers) != basic && !in_form && !is_asserted {
         let refusal = json!({ "error": "invalid_client" });
         return (StatusCode::UNAUTHORIZED, Json(refusal)).into_response();
     }

@@ -22,7 +22,7 @@ use super::oauth::{Token, Tokens};
 use super::pauses::{self, Pauses};
 use super::secrets::Secrets;
 use super::settings::{Authentication, IDENTITY, Proxy, Settings, SetupError, USER_AGENT};
-use super::signing::Signer;
+use super::signing::{Assertions, Signer};
 
 /// Idle timeout of connections: shorter than that of most servers, so that few requests meet a
 /// closed connection and end up indeterminate.
@@ -97,6 +97,7 @@ struct Inner {
 struct Loaded {
     http: reqwest::Client,
     signer: Option<Signer>,
+    assertions: Option<Assertions>,
     certificate: Option<Certificate>,
 }
 
@@ -243,7 +244,8 @@ impl Client {
                 builder = builder.header(name, value);
             }
             if let Some(tokens) = &inner.tokens {
-                let held = tokens.token(&loaded.http).await.map_err(Fault::NotSent)?;
+                let held = tokens.token(&loaded.http, loaded.assertions.as_ref()).await;
+                let held = held.map_err(Fault::NotSent)?;
                 builder = builder.header(AUTHORIZATION, &held.authorization);
                 secrets.add(bearer(&held));
                 token = Some(held);
@@ -351,7 +353,7 @@ const fn is_transient(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 502 | 503 | 504)
 }
 
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_microsecond())
 }
 
@@ -398,8 +400,8 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
         [(ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY))].into_iter().collect(),
     );
     // Before the client, which is the expensive part.
-    let signer = Signer::of(settings)?;
-    Ok(Loaded { http: built(settings, builder)?, signer, certificate })
+    let (signer, assertions) = (Signer::of(settings)?, Assertions::of(settings)?);
+    Ok(Loaded { http: built(settings, builder)?, signer, assertions, certificate })
 }
 
 /// The client certificate's file, and when it expires.

@@ -9,7 +9,9 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use x509_cert::der::Decode as _;
 
-use super::settings::{Identity, Settings, SetupError, Signing};
+use super::settings::{
+    Authentication, ClientAuthentication, Identity, Settings, SetupError, Signing,
+};
 
 /// A client certificate with its key.
 pub(super) struct Loaded {
@@ -152,8 +154,13 @@ pub(super) fn watched(settings: &Settings) -> Vec<PathBuf> {
     if let Some(Identity { certificate_file, key_file }) = &settings.identity {
         files.extend([certificate_file.clone(), key_file.clone()]);
     }
-    if let Some(Signing::Jws { key_file, .. }) = &settings.signing {
-        files.push(key_file.clone());
+    if let Some(Signing::Jws { key, .. }) = &settings.signing {
+        files.push(key.file.clone());
+    }
+    if let Authentication::OAuth2(oauth) = &settings.authentication
+        && let ClientAuthentication::PrivateKeyJwt(key) = &oauth.client_authentication
+    {
+        files.push(key.file.clone());
     }
     files
 }

@@ -31,6 +31,6 @@ pub use guarded::GuardedClient;
 pub use servers::Servers;
 pub(crate) use settings::IDENTITY;
 pub use settings::{
-    Authentication, ClientAuthentication, Encoding, Grant, Identity, JwsAlgorithm, OAuth2, Proxy,
-    Settings, SetupError, Signing,
+    Authentication, ClientAuthentication, Encoding, Grant, Identity, JwsAlgorithm, JwsKey, OAuth2,
+    Proxy, Settings, SetupError, Signing,
 };

@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 use super::address::shown;
 use super::fault::causes;
 use super::settings::{ClientAuthentication, Grant, OAuth2, Settings};
+use super::signing::Assertions;
 use super::{BodyFault, client, pauses};
 
 /// Maximum size of the token endpoint's answer, in bytes.
@@ -33,6 +34,8 @@ const REFUSED_FOR_MAX: Duration = Duration::from_secs(300);
 const RENEWED_BEFORE: Duration = Duration::from_secs(30);
 /// Characters that are encoded in a form: the tilde too, unlike in the rest of a URL.
 const NOT_IN_FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
+/// The type of assertions that are JWTs (RFC 7523, section 2.2).
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 /// The error codes of RFC 6749 (4.1.2.1, 5.2) and RFC 8707.
 const ERROR_CODES: [&str; 10] = [
     "invalid_request",
@@ -129,7 +132,11 @@ impl Tokens {
     }
 
     /// A token that has not expired.
-    pub(super) async fn token(&self, http: &reqwest::Client) -> Result<Arc<Token>, String> {
+    pub(super) async fn token(
+        &self,
+        http: &reqwest::Client,
+        assertions: Option<&Assertions>,
+    ) -> Result<Arc<Token>, String> {
         let before = self.failures.load(Ordering::Acquire);
         let mut held = self.held.lock().await;
         if let Some(token) = held.token.as_ref().filter(|token| Instant::now() < token.until) {
@@ -139,7 +146,7 @@ impl Tokens {
         if rests || self.failures.load(Ordering::Acquire) > before {
             return Err(held.fault.clone());
         }
-        match self.fetch(http).await {
+        match self.fetch(http, assertions).await {
             Ok(token) => {
                 let token = Arc::new(token);
                 *held = Held { token: Some(Arc::clone(&token)), ..Held::default() };
@@ -161,8 +168,13 @@ impl Tokens {
         }
     }
 
-    async fn fetch(&self, http: &reqwest::Client) -> Result<Token, NoToken> {
+    async fn fetch(
+        &self,
+        http: &reqwest::Client,
+        assertions: Option<&Assertions>,
+    ) -> Result<Token, NoToken> {
         let began = Instant::now();
+        let assertion = assertions.map(|it| it.sign(client::now())).transpose()?;
         let OAuth2 { grant, client_id, client_secret, scope, audience, .. } = &self.oauth;
         let mut fields = Vec::new();
         match grant {
@@ -177,14 +189,19 @@ impl Tokens {
         fields.extend(optional.into_iter().filter(|(_, text)| !text.is_empty()));
         let mut request = http.post(self.url.clone()).timeout(self.request_timeout);
         let secret = client_secret.expose_secret();
-        match self.oauth.client_authentication {
-            _ if secret.is_empty() => fields.push(("client_id", client_id)),
-            ClientAuthentication::Body => {
-                fields.extend([("client_id", client_id.as_str()), ("client_secret", secret)]);
-            }
-            ClientAuthentication::Basic => {
+        match (&self.oauth.client_authentication, &assertion) {
+            (_, Some(assertion)) => fields.extend([
+                ("client_id", client_id.as_str()),
+                ("client_assertion_type", ASSERTION_TYPE),
+                ("client_assertion", assertion.as_str()),
+            ]),
+            (ClientAuthentication::Basic, None) if !secret.is_empty() => {
                 request = request.header(AUTHORIZATION, basic(client_id, client_secret)?);
             }
+            (ClientAuthentication::Body, None) if !secret.is_empty() => {
+                fields.extend([("client_id", client_id.as_str()), ("client_secret", secret)]);
+            }
+            _ => fields.push(("client_id", client_id)),
         }
         let request = request
             .header(ACCEPT, "application/json")

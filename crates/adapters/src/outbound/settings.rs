@@ -117,10 +117,22 @@ pub enum Grant {
     Password { user: String, password: SecretString },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ClientAuthentication {
     Basic,
     Body,
+    /// An assertion that the client signs (RFC 7523), instead of a secret.
+    PrivateKeyJwt(JwsKey),
+}
+
+/// A key of JWS signatures.
+#[derive(Clone, Debug)]
+pub struct JwsKey {
+    pub algorithm: JwsAlgorithm,
+    /// PEM file of the key, read again when it changes.
+    pub file: PathBuf,
+    /// `kid`; empty = omitted.
+    pub id: String,
 }
 
 #[derive(Clone, Debug)]
@@ -128,11 +140,7 @@ pub enum Signing {
     /// A JWS with detached payload (RFC 7515, appendix F).
     Jws {
         header: String,
-        algorithm: JwsAlgorithm,
-        /// PEM file of the key, read again when it changes.
-        key_file: PathBuf,
-        /// `kid`; empty = omitted.
-        key_id: String,
+        key: JwsKey,
         /// The payload is signed as it is (`b64: false`, RFC 7797).
         unencoded: bool,
     },
@@ -143,6 +151,8 @@ pub enum Signing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JwsAlgorithm {
     Rs256,
+    /// With a salt as long as the digest (RFC 7518, section 3.5).
+    Ps256,
     Es256,
     EdDsa,
 }
@@ -152,6 +162,7 @@ impl JwsAlgorithm {
     pub const fn name(self) -> &'static str {
         match self {
             JwsAlgorithm::Rs256 => "RS256",
+            JwsAlgorithm::Ps256 => "PS256",
             JwsAlgorithm::Es256 => "ES256",
             JwsAlgorithm::EdDsa => "EdDSA",
         }

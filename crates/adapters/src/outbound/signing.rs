@@ -1,20 +1,28 @@
 //! Signatures of request bodies: a JWS with detached payload (RFC 7515, appendix F; RFC 7797), or an
-//! HMAC.
+//! HMAC; and signed assertions, with which a client gets tokens (RFC 7523).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use domain::time::{Span, Timestamp};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::header::{HeaderName, HeaderValue};
-use ring::rand::SystemRandom;
+use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PKCS1_SHA256,
+    RSA_PSS_SHA256, RsaEncoding, RsaKeyPair,
 };
 use rustls::pki_types::PrivateKeyDer;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
 
 use super::files;
-use super::settings::{Encoding, JwsAlgorithm, Settings, SetupError, Signing};
+use super::settings::{
+    Authentication, ClientAuthentication, Encoding, JwsAlgorithm, JwsKey, Settings, SetupError,
+    Signing,
+};
+
+/// How long an assertion is valid: it is used at once.
+const ASSERTION_LASTS: Span = Span::mins(1);
 
 pub(super) struct Signer {
     header: HeaderName,
@@ -26,8 +34,16 @@ enum Method {
     Hmac { secret: SecretString, encoding: Encoding },
 }
 
+/// Signs the assertions of one client.
+pub(super) struct Assertions {
+    client_id: String,
+    audience: String,
+    protected: String,
+    key: Key,
+}
+
 enum Key {
-    Rsa(RsaKeyPair),
+    Rsa(RsaKeyPair, &'static dyn RsaEncoding),
     Ecdsa(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair),
 }
@@ -39,15 +55,10 @@ impl Signer {
             Some(Signing::Hmac { header, secret, encoding }) => {
                 (header, Method::Hmac { secret: secret.clone(), encoding: *encoding })
             }
-            Some(Signing::Jws { header, algorithm, key_file, key_id, unencoded }) => {
-                let fault = |rule: String| settings.fault("signature_key_file", rule);
-                let der = files::private_key(&files::read(key_file).map_err(fault)?, key_file)
-                    .map_err(fault)?;
-                let key = Key::of(&der, *algorithm).map_err(|rule| {
-                    fault(format!("{}: {rule} ({})", key_file.display(), algorithm.name()))
-                })?;
-                let protected = protected(*algorithm, key_id, *unencoded);
-                (header, Method::Jws { protected, key: Box::new(key), unencoded: *unencoded })
+            Some(Signing::Jws { header, key, unencoded }) => {
+                let protected = protected(key, *unencoded);
+                let key = Box::new(Key::read(settings, key)?);
+                (header, Method::Jws { protected, key, unencoded: *unencoded })
             }
         };
         let header = name
@@ -83,12 +94,45 @@ impl Signer {
     }
 }
 
+impl Assertions {
+    pub(super) fn of(settings: &Settings) -> Result<Option<Assertions>, SetupError> {
+        let Authentication::OAuth2(oauth) = &settings.authentication else { return Ok(None) };
+        let ClientAuthentication::PrivateKeyJwt(key) = &oauth.client_authentication else {
+            return Ok(None);
+        };
+        Ok(Some(Assertions {
+            client_id: oauth.client_id.clone(),
+            audience: oauth.token_url.clone(),
+            protected: protected(key, false),
+            key: Key::read(settings, key)?,
+        }))
+    }
+
+    /// An assertion that is used once.
+    pub(super) fn sign(&self, now: Timestamp) -> Result<String, String> {
+        let mut id = [0; 16];
+        SystemRandom::new().fill(&mut id).map_err(|_| "no random numbers".to_owned())?;
+        let seconds = |time: Timestamp| time.0.div_euclid(1_000_000);
+        let claims = serde_json::json!({
+            "iss": self.client_id,
+            "sub": self.client_id,
+            "aud": self.audience,
+            "jti": const_hex::encode(id),
+            "iat": seconds(now),
+            "exp": seconds(now + ASSERTION_LASTS),
+        });
+        let signed = format!("{}.{}", self.protected, URL_SAFE_NO_PAD.encode(claims.to_string()));
+        let signature = self.key.sign(signed.as_bytes())?;
+        Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
+    }
+}
+
 /// The protected header, encoded.
-fn protected(algorithm: JwsAlgorithm, key_id: &str, unencoded: bool) -> String {
+fn protected(key: &JwsKey, unencoded: bool) -> String {
     let mut header = serde_json::Map::new();
-    header.insert("alg".to_owned(), algorithm.name().into());
-    if !key_id.is_empty() {
-        header.insert("kid".to_owned(), key_id.into());
+    header.insert("alg".to_owned(), key.algorithm.name().into());
+    if !key.id.is_empty() {
+        header.insert("kid".to_owned(), key.id.as_str().into());
     }
     if unencoded {
         header.insert("b64".to_owned(), false.into());
@@ -98,14 +142,28 @@ fn protected(algorithm: JwsAlgorithm, key_id: &str, unencoded: bool) -> String {
 }
 
 impl Key {
+    fn read(
+        settings: &Settings,
+        JwsKey { algorithm, file, .. }: &JwsKey,
+    ) -> Result<Key, SetupError> {
+        let fault = |rule: String| settings.fault("signature_key_file", rule);
+        let der = files::read(file).and_then(|pem| files::private_key(&pem, file));
+        Key::of(&der.map_err(fault)?, *algorithm)
+            .map_err(|rule| fault(format!("{}: {rule} ({})", file.display(), algorithm.name())))
+    }
+
     fn of(der: &PrivateKeyDer<'_>, algorithm: JwsAlgorithm) -> Result<Key, String> {
+        let rsa = |key| match algorithm {
+            JwsAlgorithm::Ps256 => Key::Rsa(key, &RSA_PSS_SHA256),
+            _ => Key::Rsa(key, &RSA_PKCS1_SHA256),
+        };
         let rejected = |error: ring::error::KeyRejected| format!("is not a usable key: {error}");
         let key = match (algorithm, der) {
-            (JwsAlgorithm::Rs256, PrivateKeyDer::Pkcs8(der)) => {
-                RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()).map(Key::Rsa)
+            (JwsAlgorithm::Rs256 | JwsAlgorithm::Ps256, PrivateKeyDer::Pkcs8(der)) => {
+                RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()).map(rsa)
             }
-            (JwsAlgorithm::Rs256, PrivateKeyDer::Pkcs1(der)) => {
-                RsaKeyPair::from_der(der.secret_pkcs1_der()).map(Key::Rsa)
+            (JwsAlgorithm::Rs256 | JwsAlgorithm::Ps256, PrivateKeyDer::Pkcs1(der)) => {
+                RsaKeyPair::from_der(der.secret_pkcs1_der()).map(rsa)
             }
             (JwsAlgorithm::Es256, PrivateKeyDer::Pkcs8(der)) => EcdsaKeyPair::from_pkcs8(
                 &ECDSA_P256_SHA256_FIXED_SIGNING,
@@ -129,9 +187,9 @@ impl Key {
         let random = SystemRandom::new();
         let failed = |_| "signing failed".to_owned();
         Ok(match self {
-            Key::Rsa(key) => {
+            Key::Rsa(key, padding) => {
                 let mut signature = vec![0; key.public().modulus_len()];
-                key.sign(&RSA_PKCS1_SHA256, &random, input, &mut signature).map_err(failed)?;
+                key.sign(*padding, &random, input, &mut signature).map_err(failed)?;
                 signature
             }
             Key::Ecdsa(key) => key.sign(&random, input).map_err(failed)?.as_ref().to_vec(),

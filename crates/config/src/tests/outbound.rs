@@ -1,6 +1,8 @@
 //! `[outbound.<name>]`: inheritance, who refers to a table, wrong combinations, and masked secrets.
 
-use adapters::outbound::{Authentication, Proxy, Settings};
+use adapters::outbound::{
+    Authentication, ClientAuthentication, JwsAlgorithm, Proxy, Settings, Signing,
+};
 
 use super::super::secret::SECRET_KEYS;
 use super::*;
@@ -129,6 +131,24 @@ fn wrong_combinations_are_named() {
         (of(oauth, "token_url = \"id.example\""), "token_url", "must be an https URL"),
         (of(&with_url, "grant = \"password\""), "user", "is missing while"),
         (of(&with_url, "user = \"u\""), "user", "has no effect while"),
+        (
+            of(&with_url, "client_authentication = \"private_key_jwt\""),
+            "signature_key_file",
+            "is missing while client_authentication is",
+        ),
+        (
+            of(
+                &with_url,
+                "client_authentication = \"private_key_jwt\"\nsignature_key_file = \"k\"\nclient_secret = \"s\"",
+            ),
+            "client_secret",
+            "has no effect while client_authentication is",
+        ),
+        (
+            of(&with_url, "signature_key_file = \"k\""),
+            "signature_key_file",
+            "has no effect while signature is \"none\"",
+        ),
         ("signature = \"jws\"".to_owned(), "signature_key_file", "while signature is \"jws\""),
         (
             "signature = \"hmac\"\nsignature_secret = \"s\"\nsignature_unencoded = true".to_owned(),
@@ -174,6 +194,25 @@ fn wrong_combinations_are_named() {
     ] {
         let said = refused(&file, &[]);
         assert!(said.contains(fault), "{file}: {said}");
+    }
+}
+
+#[test]
+fn one_key_signs_assertions_and_bodies() {
+    let file = format!(
+        "{RAIL}[outbound.bank]\nauthentication = \"oauth2\"\ntoken_url = \"https://i\"\nclient_id = \"c\"\n\
+         client_authentication = \"private_key_jwt\"\nsignature = \"jws\"\nsignature_algorithm = \"PS256\"\n\
+         signature_key_file = \"k.pem\"\nsignature_key_id = \"k1\"\n"
+    );
+    let bank = rail_settings(&load(&file, &[], &[]).expect("valid"));
+    let Authentication::OAuth2(oauth) = bank.authentication else { panic!("oauth2") };
+    let ClientAuthentication::PrivateKeyJwt(key) = oauth.client_authentication else {
+        panic!("private_key_jwt");
+    };
+    let Some(Signing::Jws { key: of_bodies, .. }) = bank.signing else { panic!("jws") };
+    for key in [key, of_bodies] {
+        assert_eq!((key.algorithm, key.id.as_str()), (JwsAlgorithm::Ps256, "k1"));
+        assert_eq!(key.file, std::path::Path::new("k.pem"));
     }
 }
 

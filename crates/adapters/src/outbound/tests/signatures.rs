@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey,
-    VerificationAlgorithm,
+    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256,
+    UnparsedPublicKey, VerificationAlgorithm,
 };
 
 use super::*;
@@ -33,8 +33,9 @@ async fn the_body_is_signed_as_a_detached_jws() {
     let rsa = rcgen::KeyPair::from_pem(include_str!("rfc7515-a2.pem")).expect("a key");
     let ecdsa = rcgen::KeyPair::generate().expect("a key");
     let ed25519 = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).expect("a key");
-    let cases: [(_, &rcgen::KeyPair, &'static dyn VerificationAlgorithm); 3] = [
+    let cases: [(_, &rcgen::KeyPair, &'static dyn VerificationAlgorithm); 4] = [
         (JwsAlgorithm::Rs256, &rsa, &RSA_PKCS1_2048_8192_SHA256),
+        (JwsAlgorithm::Ps256, &rsa, &RSA_PSS_2048_8192_SHA256),
         (JwsAlgorithm::Es256, &ecdsa, &ECDSA_P256_SHA256_FIXED),
         (JwsAlgorithm::EdDsa, &ed25519, &ED25519),
     ];
@@ -42,9 +43,11 @@ async fn the_body_is_signed_as_a_detached_jws() {
         for unencoded in [false, true] {
             let signing = Signing::Jws {
                 header: "x-bank-signature".to_owned(),
-                algorithm,
-                key_file: written(directory.path(), "key.pem", &key.serialize_pem()),
-                key_id: "key-7".to_owned(),
+                key: JwsKey {
+                    algorithm,
+                    file: written(directory.path(), "key.pem", &key.serialize_pem()),
+                    id: "key-7".to_owned(),
+                },
                 unencoded,
             };
             let jws = sent(signing, "x-bank-signature").await.expect("signed");
@@ -90,13 +93,12 @@ async fn a_key_of_another_kind_is_refused_by_name() {
     for (algorithm, header, key) in [
         (JwsAlgorithm::Es256, "x-signature", "signature_key_file"),
         (JwsAlgorithm::Rs256, "x-signature", "signature_key_file"),
+        (JwsAlgorithm::Ps256, "x-signature", "signature_key_file"),
         (JwsAlgorithm::EdDsa, "x signature", "signature_header"),
     ] {
         let signing = Signing::Jws {
             header: header.to_owned(),
-            algorithm,
-            key_file: key_file.clone(),
-            key_id: String::new(),
+            key: JwsKey { algorithm, file: key_file.clone(), id: String::new() },
             unencoded: false,
         };
         let settings = Settings { signing: Some(signing), ..Settings::default() };

@@ -1,6 +1,9 @@
 //! OAuth 2: tokens are shared, renewed in time, replaced after a refusal; a POST is never repeated.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::future::join_all;
+use ring::signature::{RSA_PSS_2048_8192_SHA256, UnparsedPublicKey};
 use testkit::tokens::{TokenClient, TokenFault, TokenServer};
 
 use super::*;
@@ -71,6 +74,69 @@ async fn grants_and_client_authentication_are_those_of_the_settings() {
     let expected =
         format!("the token endpoint {}: answered 400, invalid_grant", server.token_url());
     assert_eq!(fault, Fault::NotSent(expected));
+}
+
+/// The claims of a JWT that the key has signed.
+fn claims(jwt: &str, key: &rcgen::KeyPair) -> Option<serde_json::Value> {
+    let (signed, signature) = jwt.rsplit_once('.')?;
+    let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+    let public = rcgen::PublicKeyData::der_bytes(key);
+    let key = UnparsedPublicKey::new(&RSA_PSS_2048_8192_SHA256, public);
+    key.verify(signed.as_bytes(), &signature).ok()?;
+    let (header, claims) = signed.split_once('.')?;
+    let header = URL_SAFE_NO_PAD.decode(header).ok()?;
+    let expected = serde_json::json!({ "alg": "PS256", "kid": "key-7" });
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&header).ok()?, expected);
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+}
+
+#[tokio::test]
+async fn a_client_authenticates_with_an_assertion_that_its_key_signs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let key = rcgen::KeyPair::from_pem(include_str!("rfc7515-a2.pem")).expect("a key");
+    let other = rcgen::KeyPair::generate().expect("a key");
+    let file = written(directory.path(), "key.pem", &key.serialize_pem());
+    let server = server(None).await;
+    let (url, audience) = (server.resource_url(), server.token_url());
+    server.accept_assertions(move |jwt| {
+        let now = jiff::Timestamp::now().as_second();
+        claims(jwt, &key).is_some_and(|claims| {
+            let at = |name: &str| claims[name].as_i64().unwrap_or_default();
+            claims["iss"] == "corridor"
+                && claims["sub"] == "corridor"
+                && claims["aud"] == audience.as_str()
+                && claims["jti"].as_str().is_some_and(|id| id.len() == 32)
+                && (now - 30..=now).contains(&at("iat"))
+                && at("exp") == at("iat") + 60
+        })
+    });
+    let id = "key-7".to_owned();
+    let key = JwsKey { algorithm: JwsAlgorithm::Ps256, file: file.clone(), id };
+    let signed = OAuth2 {
+        client_secret: "".into(),
+        client_authentication: ClientAuthentication::PrivateKeyJwt(key),
+        ..oauth(&server)
+    };
+    let client = client(&settings(signed), &url);
+    assert_eq!(get(&client, &url).await, Ok(200));
+    server.revoke();
+    assert_eq!(get(&client, &url).await, Ok(200));
+    let forms = server.forms();
+    let assertions: Vec<_> = forms.iter().map(|form| form["client_assertion"].clone()).collect();
+    assert_ne!(assertions[0], assertions[1], "one assertion is used once");
+    assert!(forms.iter().all(|form| !form.contains_key("client_secret")));
+
+    // Without the file that its key was in, the last one stays in use; a key of another kind is named.
+    std::fs::write(&file, other.serialize_pem()).expect("written");
+    server.revoke();
+    assert_eq!(get(&client, &url).await, Ok(200));
+    let key = JwsKey { algorithm: JwsAlgorithm::Ps256, file, id: String::new() };
+    let wrong = OAuth2 {
+        client_authentication: ClientAuthentication::PrivateKeyJwt(key),
+        ..oauth(&server)
+    };
+    let refused = Client::new(&settings(wrong), "test.url", &[]).expect_err("another key");
+    assert_eq!(refused.key, "outbound.default.signature_key_file", "{refused}");
 }
 
 #[tokio::test]
