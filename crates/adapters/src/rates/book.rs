@@ -6,6 +6,9 @@
 //! one fills in. A rate that jumps is not used unless
 //! another source confirms it. A stablecoin has a rate only while its price in USD is near 1.
 
+mod conditions;
+mod levels;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -19,11 +22,13 @@ use futures_util::future::join_all;
 
 use super::kept::{KEPT_FOR, KeptRates};
 use super::moved_beyond;
-use super::sandbox::LEVELS;
 use super::sheet::{Form, Sheet, pair};
 use super::source::{RateError, RateSource};
 use super::table::{DERIVED_DECIMALS, Derived, DirectRate, RateTable, Side, derived, leg};
 use crate::fetch::Transport;
+use levels::{is_inverted, is_off_level};
+
+pub use conditions::Disagreement;
 
 /// A new rate that differs from the last one by more than this is held back, in basis points.
 pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
@@ -31,11 +36,7 @@ pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
 pub const DEFAULT_MAX_DEPEG_BPS: u32 = 50;
 /// Two sources whose rates of a pair differ by more than this disagree, in basis points.
 pub const DEFAULT_MAX_DIFFERENCE_BPS: u32 = 100;
-/// A first rate is held back if it is this many times the embedded level of its pair, or this fraction
-/// of it: a currency moves less in years, a scale or a direction read wrongly moves it further. Levels
-/// near 1 are compared with their inverse, see [`is_other_way_round`].
-pub const MAX_FIRST_FACTOR: i64 = 5;
-/// The same in words.
+/// What a first rate must not be (see [`levels`]), in words.
 const FAR: &str = "further from the usual level than a factor of 5, or the other way round";
 /// A source that failed is read again after this, if not earlier.
 const RETRY_AFTER: Span = Span::mins(1);
@@ -74,15 +75,6 @@ impl fmt::Display for HeldBack {
             ),
         }
     }
-}
-
-/// Two sources that state different rates of a pair.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disagreement {
-    pub pair: (Currency, Currency),
-    /// The source that is used, and its rate.
-    pub used: (String, Decimal),
-    pub other: (String, Decimal),
 }
 
 /// The result of a refresh.
@@ -195,90 +187,6 @@ impl LiveRates {
     /// Each source with what it states, in order of preference.
     pub fn stated(&self) -> Vec<(RateSource, SourceState)> {
         self.sources.iter().cloned().zip(self.in_force().states.iter().cloned()).collect()
-    }
-
-    /// Sources that disagree: in each pair the first one is used while its rate is young enough. A
-    /// source that is used because the earlier ones have no rate of a pair may state another one than
-    /// they imply with the rest of what it states.
-    pub fn disagreements(&self) -> Vec<Disagreement> {
-        let in_force = self.in_force();
-        let mut found = Vec::new();
-        let differ = |one, other| moved_beyond(one, other, self.limits.max_difference_bps);
-        for (at, state) in in_force.states.iter().enumerate() {
-            let stated = state.table.snapshot().into_iter();
-            for rate in stated.filter(|rate| self.shown(&in_force, at, rate).is_some()) {
-                let (pair, own) = (rate.pair(), (self.sources[at].title(), rate.mid.rate));
-                let (used, other) = match self.before(&in_force, at, pair) {
-                    Some((first, used)) => ((self.sources[first].title(), used), own),
-                    None => match self.implied(&in_force, at, pair) {
-                        Some(implied) => (own, (self.titles(at), implied)),
-                        None => continue,
-                    },
-                };
-                if differ(used.1, other.1) {
-                    found.push(Disagreement { pair, used, other });
-                }
-            }
-        }
-        found
-    }
-
-    /// The names of the first `count` sources.
-    fn titles(&self, count: usize) -> String {
-        let titles: Vec<String> = self.sources[..count].iter().map(RateSource::title).collect();
-        titles.join(", ")
-    }
-
-    /// What operators have to look at. The texts have no figures: the same text is the same
-    /// condition.
-    pub fn conditions(&self, now: Timestamp) -> BTreeSet<String> {
-        let in_force = self.in_force();
-        let mut all = BTreeSet::new();
-        for (source, state) in self.sources.iter().zip(&in_force.states) {
-            let title = source.title();
-            let max_age = source.max_age.unwrap_or(self.limits.max_age);
-            let is_late = state.read_at.is_none_or(|read_at| now - read_at > max_age);
-            match state.failure {
-                Failure::Content => drop(all.insert(format!(
-                    "rate source {title}: its document cannot be used, `corridor rates test` shows why"
-                ))),
-                Failure::NotRead if is_late => drop(all.insert(format!(
-                    "rate source {title} cannot be read, `corridor rates test` shows why"
-                ))),
-                Failure::NotRead | Failure::None => {}
-            }
-            let names = |pairs: &mut dyn Iterator<Item = (Currency, Currency)>| {
-                pairs.map(|(base, quote)| pair(base, quote)).collect::<Vec<_>>().join(", ")
-            };
-            let held = |is_first: bool| {
-                let held = state.held_back.iter().filter(move |it| it.last.is_none() == is_first);
-                held.map(|held| held.new.pair())
-            };
-            let (moved, first) = (names(&mut held(false)), names(&mut held(true)));
-            if !moved.is_empty() {
-                let most = self.limits.max_move_bps;
-                all.insert(format!(
-                    "rate source {title}: {moved} moved by more than rates.max_move_bps ({most}), the new rate is not used"
-                ));
-            }
-            if !first.is_empty() {
-                all.insert(format!(
-                    "rate source {title}: {first} is not used before another source states about the same: it or another rate of the document is {FAR}"
-                ));
-            }
-            if !state.missing.is_empty() {
-                let pairs = names(&mut state.missing.iter().copied());
-                all.insert(format!("rate source {title} no longer states {pairs}"));
-            }
-        }
-        for Disagreement { pair: (base, quote), used, other } in self.disagreements() {
-            let most = self.limits.max_difference_bps;
-            let (used, other, pair) = (used.0, other.0, pair(base, quote));
-            all.insert(format!(
-                "rate sources {used} and {other} disagree about {pair} by more than rates.max_difference_bps ({most}): {used} is used"
-            ));
-        }
-        all
     }
 
     fn take(
@@ -435,40 +343,6 @@ impl LiveRates {
         of_fewest(&in_force.states, pair, side, &pick).map(|(_, found)| found)
     }
 
-    /// What the first `count` sources state of a pair, if they have a rate that is young enough, and
-    /// which of them completes it.
-    fn before(
-        &self,
-        in_force: &InForce,
-        count: usize,
-        pair: (Currency, Currency),
-    ) -> Option<(usize, Decimal)> {
-        let young = |at: usize, rate: &DirectRate| self.shown(in_force, at, rate);
-        let found = of_fewest(&in_force.states[..count], pair, Side::Mid, &young);
-        found.map(|(last, found)| (last, found.mid.rate))
-    }
-
-    /// What the first sources, up to `at`, imply of a pair that source `at` states, without this
-    /// statement. `None` if they imply nothing, or source `at` implies the same alone.
-    fn implied(
-        &self,
-        in_force: &InForce,
-        at: usize,
-        stated: (Currency, Currency),
-    ) -> Option<Decimal> {
-        let is_it = |rate: &DirectRate| rate.pair() == stated || (rate.quote, rate.base) == stated;
-        let implied = |first: usize| {
-            let pick = |other: usize, rate: &DirectRate| {
-                let is_stated = other + first == at && is_it(rate);
-                if is_stated { None } else { self.shown(in_force, other + first, rate) }
-            };
-            let found = of_first(&in_force.states[first..=at], stated, Side::Mid, &pick)?;
-            Some(found.mid.rate)
-        };
-        let (together, alone) = (implied(0)?, implied(at));
-        (alone != Some(together)).then_some(together)
-    }
-
     /// Whether a rate is young enough for display.
     fn shown(&self, in_force: &InForce, at: usize, rate: &DirectRate) -> Option<bool> {
         let terms = RateTerms {
@@ -599,40 +473,6 @@ fn of_first(
 fn coins_of(base: Currency, quote: Currency) -> impl Iterator<Item = Currency> {
     let coins = StableCoin::ALL.map(StableCoin::currency).into_iter();
     coins.filter(move |coin| [base, quote].contains(coin))
-}
-
-/// Whether a rate has another magnitude or direction than its pair usually has.
-fn is_off_level(rate: &DirectRate) -> bool {
-    let Some(level) = LEVELS.mid(rate.base, rate.quote) else { return false };
-    is_far(rate.mid.rate, level.rate)
-        || is_other_way_round(rate.mid.rate, level.rate).unwrap_or(false)
-}
-
-/// Whether a rate is off its usual level, and its inverse is not.
-fn is_inverted(rate: &DirectRate) -> bool {
-    let inverse = || Decimal::ONE.checked_div(rate.mid.rate, DERIVED_DECIMALS, Rounding::HalfEven);
-    let level = || LEVELS.mid(rate.base, rate.quote);
-    is_off_level(rate)
-        && inverse().zip(level()).is_some_and(|(inverse, level)| !is_far(inverse, level.rate))
-}
-
-/// Whether one is more than [`MAX_FIRST_FACTOR`] times the other.
-fn is_far(one: Decimal, other: Decimal) -> bool {
-    let factor = Decimal::from_int(MAX_FIRST_FACTOR);
-    let exceeds =
-        |one: Decimal, other: Decimal| other.checked_mul(factor).is_some_and(|most| one > most);
-    exceeds(one, other) || exceeds(other, one)
-}
-
-/// Whether a rate is beyond 1, seen from its usual level, and nearer to the inverse of that than to 1:
-/// 1.16 of a pair at 0.86, although that is not 5 times as much. A level within a tenth of 1 says nothing. `None` if
-/// a product exceeds 128 bits.
-fn is_other_way_round(rate: Decimal, level: Decimal) -> Option<bool> {
-    const ABOVE: Decimal = Decimal::new(11, 1);
-    const BELOW: Decimal = Decimal::new(9, 1);
-    let inverse = Decimal::ONE.checked_div(rate, DERIVED_DECIMALS, Rounding::HalfEven)?;
-    let scaled = rate.checked_mul(level)?;
-    Some((level > ABOVE && scaled < inverse) || (level < BELOW && scaled > inverse))
 }
 
 /// Whether a pair is the price of a stablecoin in USD.

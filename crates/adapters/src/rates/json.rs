@@ -3,122 +3,25 @@
 //!
 //! What cannot be read without a guess is refused: two rates of a pair, a rate without a base or a time.
 
-use std::collections::HashSet;
-use std::fmt;
+mod node;
+mod reported;
+mod times;
+mod units;
 
 use domain::currency::{Currency, StableCoin};
-use domain::decimal::Decimal;
-use domain::time::{Span, Timestamp};
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use domain::time::Timestamp;
 
 use super::names::{self, ORIGIN, SIDES, is_code, is_pair, is_quote, joined};
 use super::sheet::{
     Form, JsonShape, Price, Reading, Sheet, SheetError, currency, is_one, pair, shown,
 };
+use node::{Node, number, plain, text_at, value_at};
+use reported::reported;
+use units::{Scale, of_one_unit, scale, scaled, units};
 
-/// Maximum nesting of a document.
-const MAX_DEPTH: usize = 12;
-/// The first HTTP status of an error, which some publishers repeat in the document.
-const HTTP_ERROR: u64 = 400;
-/// Names of the number of units that a rate is of.
-const UNITS: [&str; 5] = ["amount", "base_amount", "per", "per_units", "lot_size"];
-/// Other names of it contain one of these words, unless one of [`NO_UNIT`], too.
-const UNIT_WORDS: [&str; 9] = [
-    "unit",
-    "units",
-    "nominal",
-    "quantity",
-    "multiplier",
-    "lot",
-    "factor",
-    "faktor",
-    "denomination",
-];
-/// Names, without separators, of a number of units of the base currency, by which its rate is divided;
-/// other names leave open what the number is of.
-const BASE_UNITS: [&str; 12] = [
-    "unit",
-    "units",
-    "nominal",
-    "nominalvalue",
-    "denomination",
-    "per",
-    "perunit",
-    "perunits",
-    "currencyunit",
-    "currencyunits",
-    "unitofcurrency",
-    "baseunits",
-];
-/// Words of names of prices, limits, forms of numbers, and sizes of orders and trades.
-const NO_UNIT: [&str; 23] = [
-    "ask",
-    "bid",
-    "conversion",
-    "last",
-    "order",
-    "trade",
-    "traded",
-    "volume",
-    "price",
-    "rate",
-    "cost",
-    "fee",
-    "id",
-    "code",
-    "count",
-    "precision",
-    "decimals",
-    "digits",
-    "min",
-    "max",
-    "minimum",
-    "maximum",
-    "step",
-];
-/// Words of names of a number that every rate is multiplied with or divided by.
-const SCALES: [&str; 6] = ["scale", "scaling", "pricescale", "divisor", "denominator", "divide"];
-/// Words of names of an exponent that it has.
-const EXPONENTS: [&str; 4] = ["exponent", "expo", "exp", "power"];
-/// The greatest exponent; a greater number, such as the time of an expiry, is none.
-const MAX_EXPONENT: u64 = 18;
-/// Words of names of a number of decimals: the form of printed numbers, or how many digits of a whole
-/// number are decimals.
-const DECIMALS: [&str; 5] = ["decimals", "decimal", "precision", "digits", "fraction"];
-/// Names of a time contain one of these.
-const TIMES: [&str; 5] = ["time", "date", "as_of", "updated", "refreshed"];
-/// Names of a time that is not that of the rates contain one of these.
-const OTHER_TIMES: [&str; 10] = [
-    "next", "server", "request", "query", "response", "expir", "until", "elapsed", "cache",
-    "execut",
-];
-/// Names of the day of the rates, which counts if a time beside it is of a later day: some documents
-/// state when they were sent.
-const DAYS: [&str; 8] = [
-    "date",
-    "as_of",
-    "as_of_date",
-    "rate_date",
-    "effective_date",
-    "value_date",
-    "published_date",
-    "publication_date",
-];
 /// Stablecoins by the ids of widespread publishers, besides their codes.
 const COINS: [(&str, StableCoin); 2] =
     [("tether", StableCoin::Usdt), ("usd-coin", StableCoin::Usdc)];
-
-enum Node {
-    Null,
-    Bool(bool),
-    Text(String),
-    /// As written in the document, with every digit.
-    Number(String),
-    List(Vec<Node>),
-    Object(Vec<(String, Node)>),
-}
 
 /// What an object inherits.
 #[derive(Clone, Copy)]
@@ -144,8 +47,7 @@ struct Walk<'a, 'n> {
 }
 
 pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<Sheet, SheetError> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(form)?;
-    let root = node(raw.get(), 0)?;
+    let root = node::parse(text)?;
     if let Some(error) = reported(&root) {
         return Err(SheetError::Reported(error));
     }
@@ -391,122 +293,6 @@ impl Walk<'_, '_> {
         }
         named.map(|(_, code)| currency("base", &code.to_ascii_uppercase())).transpose()
     }
-
-    /// The time of an object's own members: the oldest with a time of day, else the oldest date. A
-    /// time that is later than the end of the day of the rates is not theirs.
-    fn time_of(&self, node: &Node) -> Option<Timestamp> {
-        let times = self.times(node);
-        let (_, time, _) = times.iter().min().copied()?;
-        Some(day_of(&times).filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
-    }
-
-    /// The times of an object's own members: whether each is a date only, and whether its name says
-    /// that it is that of the rates.
-    fn times(&self, node: &Node) -> Vec<(bool, Timestamp, bool)> {
-        let Node::Object(members) = node else { return Vec::new() };
-        let times = members.iter().filter_map(|(name, value)| {
-            let text = time_text(name, value)?;
-            let (time, is_precise) = self.read.published.time(text, self.read.now)?;
-            Some((!is_precise, time, DAYS.contains(&name.to_ascii_lowercase().as_str())))
-        });
-        times.collect()
-    }
-
-    /// The first text at the place of a time that is none.
-    fn unread_time<'n>(&self, node: &'n Node) -> Option<&'n str> {
-        match node {
-            Node::List(items) => items.iter().find_map(|item| self.unread_time(item)),
-            Node::Object(members) => members.iter().find_map(|(name, value)| {
-                let is_unread =
-                    |text: &&str| self.read.published.time(text, self.read.now).is_none();
-                time_text(name, value).filter(is_unread).or_else(|| self.unread_time(value))
-            }),
-            _ => None,
-        }
-    }
-
-    /// The time of the root, else of a part of the document that has no rates, such as `meta`. An
-    /// earlier day which it states is that of the rates, as in [`Walk::time_of`].
-    fn time_beside(&self, root: &Node) -> Option<Timestamp> {
-        let Node::Object(members) = root else { return None };
-        let has_none = |node: &Node| {
-            let Node::Object(members) = node else { return false };
-            members.iter().all(|(name, _)| code_of(name).is_none() && pair_of(name).is_none())
-        };
-        let parts = || {
-            let parts = members.iter();
-            parts.filter(|(name, node)| code_of(name).is_none() && has_none(node))
-        };
-        let of_parts = || parts().filter_map(|(_, node)| self.time_of(node)).min();
-        let time = self.time_of(root).or_else(of_parts)?;
-        let day = parts().filter_map(|(_, node)| day_of(&self.times(node))).min();
-        Some(day.filter(|day| *day + Span::days(1) <= time).unwrap_or(time))
-    }
-}
-
-/// The text of a member that is named as the time of the rates is.
-fn time_text<'n>(name: &str, value: &'n Node) -> Option<&'n str> {
-    let name = name.to_ascii_lowercase();
-    let has = |part: &&str| name.contains(*part);
-    let is_theirs = TIMES.iter().any(has) && !OTHER_TIMES.iter().any(has);
-    plain(value).filter(|_| is_theirs)
-}
-
-/// The earliest day of the rates among an object's times.
-fn day_of(times: &[(bool, Timestamp, bool)]) -> Option<Timestamp> {
-    let days = times.iter().filter(|(is_day, _, is_theirs)| *is_day && *is_theirs);
-    days.map(|(_, day, _)| *day).min()
-}
-
-/// The text of an error that a document states instead of rates, whatever its HTTP status.
-fn reported(root: &Node) -> Option<String> {
-    let Node::Object(members) = root else { return None };
-    let is_error =
-        members.iter().any(|(name, value)| match (name.to_ascii_lowercase().as_str(), value) {
-            ("success" | "ok", Node::Bool(ok)) => !ok,
-            ("success" | "ok", Node::Text(ok)) => ok.eq_ignore_ascii_case("false"),
-            ("result" | "status", Node::Text(text)) => {
-                ["error", "fail", "failed", "failure"].contains(&text.to_ascii_lowercase().as_str())
-            }
-            ("status" | "statuscode" | "code", Node::Number(code)) => {
-                code.parse().is_ok_and(|code: u64| code >= HTTP_ERROR)
-            }
-            ("error_code" | "errorcode", Node::Number(code)) => code != "0",
-            ("status", Node::Object(status)) => {
-                let code = status.iter().find(|(name, _)| name == "error_code");
-                code.and_then(|(_, code)| plain(code)).is_some_and(|code| code != "0")
-            }
-            ("error" | "errors", Node::Bool(error)) => *error,
-            ("error" | "errors", Node::Number(_)) => false,
-            ("error" | "errors", told) => !is_blank(told),
-            _ => false,
-        });
-    is_error.then(|| {
-        let mut texts = Vec::new();
-        collect(root, &mut texts);
-        shown(&texts.join(", "))
-    })
-}
-
-/// Whether a value says nothing: `{"validation": null}`.
-fn is_blank(value: &Node) -> bool {
-    match value {
-        Node::Null => true,
-        Node::Text(text) => text.is_empty(),
-        Node::List(items) => items.iter().all(is_blank),
-        Node::Object(members) => members.iter().all(|(_, value)| is_blank(value)),
-        Node::Number(_) | Node::Bool(_) => false,
-    }
-}
-
-/// The texts and numbers of an error document.
-fn collect(node: &Node, texts: &mut Vec<String>) {
-    match node {
-        Node::Text(text) | Node::Number(text) => texts.push(text.clone()),
-        Node::List(items) => items.iter().for_each(|item| collect(item, texts)),
-        Node::Object(members) => members.iter().for_each(|(_, value)| collect(value, texts)),
-        Node::Null | Node::Bool(_) => {}
-    }
 }
 
 /// The currency of a code, or the stablecoin of an id.
@@ -599,97 +385,6 @@ fn price(node: &Node) -> Option<Price> {
     })
 }
 
-/// The number of units of the base currency that a rate is of; `None` = one.
-fn units(members: &[&(String, Node)]) -> Result<Option<Decimal>, SheetError> {
-    let stated = members.iter().filter(|(name, _)| is_unit(name));
-    let stated: Vec<_> = stated.filter_map(|(name, value)| Some((name, number(value)?))).collect();
-    let Some((_, several)) = stated.iter().find(|(_, units)| !is_one_unit(units)) else {
-        return Ok(None);
-    };
-    let is_of_base = |(name, value): &(&String, &str)| {
-        value == several && BASE_UNITS.contains(&joined(name).as_str())
-    };
-    let count = Decimal::parse(several.trim()).ok().filter(|count| count.is_positive());
-    let count = count.filter(|_| stated.iter().all(is_of_base));
-    count.map(Some).ok_or_else(|| of_units(several))
-}
-
-/// Refuses an object that states a number of units other than one. A unit may also be a name.
-fn of_one_unit(members: &[(String, Node)]) -> Result<(), SheetError> {
-    let units = members.iter().filter(|(name, _)| is_unit(name));
-    let mut units = units.filter_map(|(_, value)| number(value));
-    units.find(|units| !is_one_unit(units)).map_or(Ok(()), |units| Err(of_units(units)))
-}
-
-fn of_units(units: &str) -> SheetError {
-    SheetError::Form(format!("the rates are of {} units, not of one", shown(units)))
-}
-
-/// Whether a number of units is one, as in `1 USD`.
-fn is_one_unit(units: &str) -> bool {
-    let count = units.split_whitespace().next().unwrap_or_default();
-    let (whole, fraction) = count.split_once('.').unwrap_or((count, ""));
-    whole == "1" && fraction.bytes().all(|digit| digit == b'0')
-}
-
-/// What a member says about the scale of the rates beside it.
-enum Scale {
-    None,
-    /// It does if the rates are whole numbers.
-    Perhaps,
-    Certain,
-}
-
-fn scale(name: &str, value: &str) -> Scale {
-    let words = words(name);
-    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
-    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
-    let is_zero = |digits: &str| digits.bytes().all(|digit| digit == b'0');
-    let is = |number: &str| whole == number && is_zero(fraction);
-    let is_exponent = || whole.parse().is_ok_and(|it: i64| it.unsigned_abs() <= MAX_EXPONENT);
-    if is("0") || is("-0") {
-        Scale::None
-    } else if has(&EXPONENTS) && is_exponent() || has(&SCALES) && !is("1") {
-        Scale::Certain
-    } else if has(&DECIMALS) || words == "scale" {
-        Scale::Perhaps
-    } else {
-        Scale::None
-    }
-}
-
-fn scaled(says: &str) -> SheetError {
-    SheetError::Form(format!("the rates are scaled numbers ({says}), not decimal numbers"))
-}
-
-/// Whether a member's name, such as `quoteUnits` or `unit_of_currency`, is one of a number of units.
-fn is_unit(name: &str) -> bool {
-    let words = words(name);
-    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
-    UNITS.contains(&words.as_str()) || has(&UNIT_WORDS) && !has(&NO_UNIT)
-}
-
-/// A member's name as words in small letters, separated by `_`.
-fn words(name: &str) -> String {
-    let mut words = String::new();
-    let mut before = ' ';
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && before.is_ascii_lowercase() {
-            words.push('_');
-        }
-        words.push(if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
-        before = letter;
-    }
-    words
-}
-
-fn number(node: &Node) -> Option<&str> {
-    plain(node).filter(|text| {
-        let first = text.trim().trim_start_matches('-').bytes().next();
-        first.is_some_and(|byte| byte.is_ascii_digit())
-    })
-}
-
 fn unusable((base, quote): (Currency, Currency), value: &Node) -> SheetError {
     let found = match value {
         Node::Null => "null".to_owned(),
@@ -701,97 +396,7 @@ fn unusable((base, quote): (Currency, Currency), value: &Node) -> SheetError {
     SheetError::Form(format!("{}: {found} is not a number", pair(base, quote)))
 }
 
-/// The text of a JSON string or number.
-fn plain(node: &Node) -> Option<&str> {
-    match node {
-        Node::Text(text) | Node::Number(text) => Some(text),
-        _ => None,
-    }
-}
-
 fn text_of(members: &[(String, Node)], is_it: impl Fn(&str) -> bool) -> Option<&str> {
     let mut named = members.iter().filter(|(name, _)| is_it(name));
     named.find_map(|(_, value)| plain(value))
-}
-
-fn value_at<'n>(root: &'n Node, pointer: &str) -> Result<&'n Node, SheetError> {
-    let missing = || SheetError::Missing(pointer.to_owned());
-    pointer.split('/').skip(1).try_fold(root, |node, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        match node {
-            Node::Object(members) => {
-                members.iter().find(|(name, _)| *name == step).map(|(_, value)| value)
-            }
-            Node::List(items) => place(&step).and_then(|place| items.get(place)),
-            _ => None,
-        }
-        .ok_or_else(missing)
-    })
-}
-
-/// The place in a list that a step of a pointer names: digits without a leading zero.
-fn place(step: &str) -> Option<usize> {
-    let is_place = step == "0" || !step.starts_with(['0', '+']);
-    is_place.then(|| step.parse().ok())?
-}
-
-fn text_at(root: &Node, pointer: &str) -> Result<String, SheetError> {
-    let text = plain(value_at(root, pointer)?).map(str::to_owned);
-    text.ok_or_else(|| SheetError::Form(format!("{pointer} is neither a number nor a string")))
-}
-
-fn form(error: serde_json::Error) -> SheetError {
-    SheetError::Form(format!("JSON: {error}"))
-}
-
-fn node(raw: &str, depth: usize) -> Result<Node, SheetError> {
-    if depth > MAX_DEPTH {
-        return Err(SheetError::Form(format!("JSON: nested more than {MAX_DEPTH} levels deep")));
-    }
-    Ok(match raw.as_bytes().first() {
-        Some(b'{') => {
-            let Members(members) = serde_json::from_str(raw).map_err(form)?;
-            let mut names = HashSet::with_capacity(members.len());
-            if let Some((twice, _)) = members.iter().find(|(name, _)| !names.insert(name)) {
-                return Err(SheetError::Twice { pair: shown(twice) });
-            }
-            let nodes = members
-                .into_iter()
-                .map(|(name, value)| node(value.get(), depth + 1).map(|value| (name, value)));
-            Node::Object(nodes.collect::<Result<_, _>>()?)
-        }
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(raw).map_err(form)?;
-            let items = items.into_iter().map(|item| node(item.get(), depth + 1));
-            Node::List(items.collect::<Result<_, _>>()?)
-        }
-        Some(b'"') => Node::Text(serde_json::from_str(raw).map_err(form)?),
-        Some(b't' | b'f') => Node::Bool(raw == "true"),
-        Some(b'n') | None => Node::Null,
-        Some(_) => Node::Number(raw.to_owned()),
-    })
-}
-
-/// The members of an object in order, values as text; unlike a map it keeps duplicates, so that
-/// they can be rejected.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
 }
