@@ -107,6 +107,12 @@ impl Plan {
         matches!(self, Plan::SponsoredTransfer { authorization, .. } if authorization == wanted)
     }
 
+    /// Whether it takes a deposit's amount out of its escrow, or prepares that: never while the
+    /// deposit is out of the chain, since it would be paid from the escrow's other deposits.
+    pub const fn pays_from_escrow(&self) -> bool {
+        matches!(self, Plan::Release(_) | Plan::ProposeRefund { .. } | Plan::ExecuteRefund { .. })
+    }
+
     /// Purpose of the call.
     pub const fn kind(&self) -> IntentKind {
         match self {

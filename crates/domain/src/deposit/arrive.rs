@@ -155,10 +155,8 @@ impl Case {
         let from = self.deposit.state;
         match from.on(Trigger::Lost) {
             Step::To(DepositState::Suspended) => {
-                let lent = self.suspend(spendable, &mut effects, cx);
+                self.suspend_lost(spendable, &mut effects, cx);
                 self.withdraw_release(&mut effects, cx);
-                let what = suspended(from, lent);
-                self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
             Step::To(state) => {
                 self.enter(state, &mut effects, cx);
@@ -176,6 +174,20 @@ impl Case {
             Step::Back | Step::Stays | Step::Refused => {}
         }
         effects
+    }
+
+    /// It is out of the chain: suspends it, unless its state does not wait for its return.
+    pub(super) fn suspend_lost(
+        &mut self,
+        spendable: Money,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
+        let from = self.deposit.state;
+        if from.on(Trigger::Lost) == Step::To(DepositState::Suspended) {
+            let is_short = self.suspend(spendable, effects, cx);
+            self.alert(AlertKind::DeepReorg, suspended(from, is_short), effects);
+        }
     }
 
     /// Moves its amount to suspense, also if the wallet has reserved or spent it: what the wallet lacks

@@ -10,6 +10,7 @@ use crate::chain_tx::IntentState;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
+use crate::money::Money;
 use crate::names::state_phrase;
 use crate::screening::{Screened, Verdict};
 use crate::user::is_same_user;
@@ -83,9 +84,9 @@ impl Case {
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
-    /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`],
-    /// [`DepositRefusal::OlderLists`], [`DepositRefusal::AddressListed`],
-    /// [`DepositRefusal::ListsTooOld`], in this order.
+    /// [`DepositRefusal::SamePerson`], [`DepositRefusal::NothingHeld`],
+    /// [`DepositRefusal::EscrowHeld`], [`DepositRefusal::OlderLists`],
+    /// [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
     pub fn approve_refund(
         &mut self,
         seen: SeenRefund,
@@ -96,6 +97,7 @@ impl Case {
         let refused = self.deposit.refused();
         let tenant = self.deposit.tenant;
         let held = self.escrow_is_held();
+        let is_there = self.deposit.is_held_in_escrow();
         let minor = self.deposit.minor;
         let refund = self.deposit.refund.as_mut().filter(|refund| refund.waits_for_approval());
         let refund = refund.ok_or(refused)?;
@@ -107,6 +109,9 @@ impl Case {
         }
         if is_same_user(&refund.proposed_by, by) {
             return Err(DepositRefusal::SamePerson);
+        }
+        if !is_there {
+            return Err(DepositRefusal::NothingHeld);
         }
         if held {
             return Err(DepositRefusal::EscrowHeld);
@@ -182,9 +187,7 @@ impl Case {
             effects.merge(more);
         }
         self.enter(back, &mut effects, cx);
-        self.deposit.back_to = None;
-        self.deposit.refund = None;
-        self.end_alerts(APPROVAL_REFUSED, &mut effects);
+        self.refund_over(&mut effects, cx);
         Ok(effects)
     }
 
@@ -262,14 +265,22 @@ impl Case {
         effects
     }
 
+    /// Its refund ended without effect, and it is in the state from before.
+    fn refund_over(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        self.deposit.back_to = None;
+        self.deposit.refund = None;
+        self.end_alerts(APPROVAL_REFUSED, effects);
+        if self.deposit.place.is_none() {
+            self.suspend_lost(Money::new(0, self.deposit.coin.currency()), effects, cx);
+        }
+    }
+
     /// One of the two halves failed for good: the deposit is rejected as before.
     pub fn refund_failed(&mut self, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(Trigger::RefundFailed) {
             self.enter(state, &mut effects, cx);
-            self.deposit.back_to = None;
-            self.deposit.refund = None;
-            self.end_alerts(APPROVAL_REFUSED, &mut effects);
+            self.refund_over(&mut effects, cx);
             self.alert(AlertKind::Transaction, format!("a refund failed: {why}"), &mut effects);
         }
         effects

@@ -20,7 +20,7 @@ use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
 
-/// Retry delay of a release or debit that waits until a deposit is in the chain again.
+/// Retry delay of a release, refund or debit that waits until a deposit is in the chain again.
 pub(super) const DEPOSIT_AWAITED: Span = Span::secs(30);
 
 pub(super) fn act(
@@ -195,13 +195,12 @@ fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Resul
 }
 
 /// Whether everything that a transaction does is still wanted. What took effect before a
-/// reorganization is, except a release whose deposit, or dust, was reorganized away, or which is no
-/// longer its deposit's: it would be paid from the escrow's next deposit.
+/// reorganization is, except a release or refund whose deposit, or dust, was reorganized away, or a
+/// release which is no longer its deposit's: it would be paid from the escrow's other deposits.
 fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: &Cx<'_>) -> bool {
-    if tx.settled.is_none() {
-        return key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx));
-    }
-    !abreast || key.intents.iter().all(|intent| is_there(ws, tx.tenant, intent))
+    let is_there = |intent| !abreast || is_there(ws, tx.tenant, intent);
+    let is_wanted = |intent| tx.settled.is_some() || is_wanted(ws, tx.tenant, intent, cx);
+    key.intents.iter().all(|intent| is_there(intent) && is_wanted(intent))
 }
 
 /// Whether the deposit that an intent is for is in the chain, with the dust that a release moves,
@@ -234,7 +233,7 @@ fn take(
             Ok(intent) if intent.state != IntentState::Waiting => {}
             Ok(intent) if !is_wanted(ws, tenant, key, cx) => stop(ws, key, intent, rules, cx)?,
             // It would be paid with what comes to the escrow next.
-            Ok(intent) if intent.kind() == IntentKind::Release && !is_there(ws, tenant, key) => {
+            Ok(intent) if !is_there(ws, tenant, key) => {
                 effects::write(ws, tenant, intent.put_off(cx.now + DEPOSIT_AWAITED))?;
             }
             Ok(intent) => {

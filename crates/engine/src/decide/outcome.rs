@@ -279,8 +279,8 @@ pub(super) fn fail(
         return tokens_awaited(ws, of, intent, cx);
     }
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
-    // A release is not owed as long as its deposit is out of the chain.
-    let is_there = |case: &Case| kind != IntentKind::Release || case.deposit.place.is_some();
+    // Neither a release nor a refund is owed as long as its deposit is out of the chain.
+    let is_there = |case: &Case| !intent.plan.pays_from_escrow() || case.deposit.place.is_some();
     let owed = match &key.subject {
         Subject::Deposit(of) => {
             deposit::load(ws, tenant, of).is_ok_and(|case| case.owes(id) && is_there(&case))

@@ -215,9 +215,8 @@ impl Workers {
         for (intent, fence) in waiting {
             let halt = intent.coin.and_then(|coin| halted.get(&(intent.chain, coin)).copied());
             if halt.is_some() && !intent.is_never_given_up() {
-                let verdict = Verdict::PutOff { after: PAUSED, halt };
-                self.tell_unless_executed(wallets, &(intent, fence), verdict).await;
-            } else if let Some(verdict) = self.release_waits(&intent).await {
+                self.put_off_halted(wallets, &(intent, fence), halt).await;
+            } else if let Some(verdict) = self.deposit_waits(&intent).await {
                 self.tell_verdict(&(intent, fence), verdict).await;
             } else if intent.kind().is_batched() && intent.tries == 0 {
                 batches
@@ -460,22 +459,25 @@ impl Workers {
         Ok(())
     }
 
-    /// What a release waits for after a reorganization. If its deposit is out of the chain, it waits
-    /// until the deposit is back, and is given up with it. If an earlier release of the deposit was
-    /// undone, it waits until that one's transaction is final: it may take effect again.
-    async fn release_waits(&self, intent: &Intent) -> Option<Verdict> {
-        if intent.kind() != IntentKind::Release {
+    /// What a release or refund waits for after a reorganization. If its deposit is out of the chain,
+    /// it waits until the deposit is back, and is given up with it. If an earlier release of the
+    /// deposit was undone, it waits until that one's transaction is final: it may take effect again.
+    async fn deposit_waits(&self, intent: &Intent) -> Option<Verdict> {
+        if !intent.plan.pays_from_escrow() {
             return None;
         }
+        let is_release = intent.kind() == IntentKind::Release;
         let read = async {
             let id = DepositId(intent.subject);
             let deposit = self.store.deposit(intent.tenant, id).await?;
             // Not for one that has never been released.
-            let Some(deposit) = deposit.filter(|it| it.completed_at.is_some()) else {
+            let is_concerned = |it: &Deposit| !is_release || it.completed_at.is_some();
+            let Some(deposit) = deposit.filter(is_concerned) else {
                 return Ok::<_, store::StoreError>(None);
             };
-            if deposit.state != DepositState::Completed || deposit.place.is_some() {
-                let is_undecided = self.earlier_release_is_open(intent).await?;
+            let is_undone = deposit.state == DepositState::Completed || !is_release;
+            if !is_undone || deposit.place.is_some() {
+                let is_undecided = is_release && self.earlier_release_is_open(intent).await?;
                 return Ok(is_undecided.then_some(Verdict::PutOff { after: PAUSED, halt: None }));
             }
             let lost = deposit.lost_at.unwrap_or(u64::MAX).saturating_add(DROPPED_AFTER_BLOCKS);
@@ -488,7 +490,7 @@ impl Workers {
             Ok(Some(Verdict::Fails { why, reason, at_once: true }))
         };
         read.await.unwrap_or_else(|error| {
-            tracing::warn!(%error, intent = %intent.id, "deposit read failed, its release will be retried");
+            tracing::warn!(%error, intent = %intent.id, "deposit read failed, its intent will be retried");
             Some(Verdict::PutOff { after: SOON, halt: None })
         })
     }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use domain::audit::AuditContext;
 use domain::chain::{
     Address, Block, BlockHash, ChainLog, ChainNumber, LogEvent, Movement, Plan, Receipt, TxHash,
     Word,
 };
 use domain::chain_tx::{BlockRef, Intent, IntentState};
 use domain::deposit::arrive::Found;
-use domain::deposit::{Deposit, DepositState, VaultLog};
+use domain::deposit::{Deposit, DepositState, ReviewVerdict, VaultLog};
 use domain::ids::{BatchId, IntentId};
 use domain::ledger::{Account, AccountCode};
 use domain::ports::Clock as _;
@@ -18,12 +19,13 @@ use domain::wallet_effects::{Alert, AlertKind};
 use engine::command::deposits::{DepositAction, DepositRef};
 use engine::command::{Action, Command, Outcome, Refused};
 use engine::rescan::{self, Target};
+use engine::wallets::ReviewAsked;
 use store::need::Need;
 use store::working_set::WorkingSet;
 use store::{HeldRole, Store};
 use uuid::Uuid;
 
-use crate::outside::HandClock;
+use crate::outside::{HandClock, NEAR};
 use crate::world::{CHAIN_ID, COIN, Setup, TENANT, USDC, World, token, with};
 
 const ROLE: &str = "watch";
@@ -472,6 +474,42 @@ fn the_release_of_a_lost_deposit_is_given_up_although_it_was_never_tried() {
             world.later(Span::mins(1)).await;
         }
         assert_eq!(state().await, IntentState::Failed);
+    });
+}
+
+/// It would be paid from the escrow's other deposits.
+#[test]
+fn the_refund_of_a_lost_deposit_waits_for_it_and_is_given_up_with_it() {
+    with(Setup::default(), async |world| {
+        let (wallet, caller) = (world.wallet().await, world.caller());
+        let request = world.request(&wallet, COIN).await;
+        let paid = world.pay_unnamed(&request, NEAR, COIN).await;
+        world.work().await;
+        let by = AuditContext::from("officer-1").because("reviewed");
+        let asked =
+            ReviewAsked { deposit: paid.id, seen: None, verdict: ReviewVerdict::Reject, by };
+        world.wallets.decide_review(&caller, asked, None).await.expect("in review");
+        let proposed =
+            world.wallets.propose_refund(&caller, paid.id, Address([3; 20]), "officer-1").await;
+        let deposit = proposed.expect("refundable").made;
+        let propose = deposit.refund.as_ref().expect("proposed").propose;
+        let state = async || {
+            let found = world.store.intents(TENANT, &[propose]).await.expect("readable");
+            found.first().expect("there").state
+        };
+        let block = deposit.place.expect("in a block");
+        let lost = DepositAction::Lost { block, height: 9 };
+        world.deposit_action(DepositRef::of(&deposit, None), lost).await;
+        world.chain.works.store(true, Ordering::SeqCst);
+        world.later(Span::mins(1)).await;
+        assert_eq!(state().await, IntentState::Waiting, "it may come back");
+        assert_eq!(world.deposit_now(paid.id).await.state, DepositState::Refunding);
+        world.chain.height.store(150, Ordering::SeqCst);
+        for _ in 0..4 {
+            world.later(Span::mins(1)).await;
+        }
+        assert_eq!(state().await, IntentState::Failed);
+        assert_eq!(world.deposit_now(paid.id).await.state, DepositState::Failed, "dropped");
     });
 }
 

@@ -158,6 +158,39 @@ fn a_proposal_that_took_effect_after_all_is_cancelled_on_the_chain() {
     assert_eq!(world.state(), DepositState::Rejected);
 }
 
+/// It would be paid from the escrow's other deposits.
+#[test]
+fn a_refund_of_a_deposit_that_left_the_chain_is_not_approved_and_ends_in_suspense() {
+    for (is_withdrawn, returns) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut world = rejected(Hold::Refundable);
+        propose(&mut world, SENDER, clean()).expect("refundable");
+        world.does(|case, _, cx| case.refund_proposed(cx));
+        world.lost_from(100);
+        assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::NothingHeld));
+        assert_eq!(world.state(), DepositState::Refunding);
+        match is_withdrawn {
+            true => withdraw(&mut world).expect("not approved"),
+            false => world.does(|case, _, cx| case.refund_failed("reverted", cx)),
+        }
+        assert_eq!(
+            (world.state(), world.holds(DepositBucket::Suspense)),
+            (DepositState::Suspended, MINOR)
+        );
+        if returns {
+            world.seen_in(101);
+            world.counted();
+            assert_eq!(world.holds(DepositBucket::Escrow), MINOR);
+            propose(&mut world, SENDER, clean()).expect("it is back");
+            world.does(|case, _, cx| case.refund_proposed(cx));
+            approve(&mut world, "bob").expect("another user");
+        } else {
+            world.does(|case, _, cx| case.dropped(1_000, cx));
+            assert_eq!(world.state(), DepositState::Failed);
+            assert!(world.books.show().is_empty(), "{:?}", world.books.show());
+        }
+    }
+}
+
 #[test]
 fn a_failed_deposit_can_be_refunded_and_stays_failed() {
     let mut world = World::for_request();

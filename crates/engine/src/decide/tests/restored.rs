@@ -8,6 +8,7 @@ use domain::chain_tx::{BlockRef, ChainTx, Intent, IntentState, Mined, TxAttempt,
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositBucket, DepositState, Watched};
 use domain::ids::{ChainTxId, DepositId, IntentId};
+use domain::job::JobKind;
 use domain::ledger::{Account, AccountCode};
 use domain::payment_request::SenderDetails;
 use domain::wallet_effects::AlertKind;
@@ -332,6 +333,95 @@ fn a_release_that_is_not_its_deposits_or_lost_its_dust_is_not_broadcast_again() 
         let found = decided(&mut released.ws, Action::Chain(look));
         assert_eq!(matches!(found, Outcome::Done), outcome, "{found:?}");
         assert_eq!(matches!(found, Outcome::CalledOff), !outcome, "{found:?}");
+    }
+}
+
+/// Both halves of a refund, before and after it was booked: it would be paid from another deposit of
+/// the escrow. The cancellation of a proposal does not wait.
+#[test]
+fn a_refund_whose_deposit_left_the_chain_is_neither_taken_nor_broadcast() {
+    let movement = |of: &Deposit| match release(OLD, of, &[], IntentState::Waiting).plan {
+        Plan::Release(movement) => movement,
+        other => panic!("{other:?}"),
+    };
+    let word = Word([7; 32]);
+    let to = Address([8; 20]);
+    for (is_booked, is_there) in [(false, true), (false, false), (true, true), (true, false)] {
+        for (number, is_wanted) in [(0, is_there), (1, is_there), (2, true)] {
+            let wallet = wallet();
+            let known = deposit(&wallet, 20, MINOR, LATER);
+            let plan = match number {
+                0 => Plan::ProposeRefund { movement: movement(&known), to },
+                1 => Plan::ExecuteRefund { intent: word },
+                _ => Plan::CancelRefund { intent: word },
+            };
+            let refund = domain::deposit::Refund {
+                to,
+                proposed_by: "ann".to_owned(),
+                screened: domain::screening::Screened {
+                    score: 0,
+                    evidence: None,
+                    list_version: "1".to_owned(),
+                    stale: false,
+                },
+                propose: if number == 1 { LATER } else { OLD },
+                proposed: number == 1,
+                approved_by: None,
+                screened_again: None,
+                execute: (number == 1).then_some(OLD),
+                tx: None,
+            };
+            let state = if is_booked { DepositState::Refunded } else { DepositState::Refunding };
+            let place = known.place.filter(|_| is_there);
+            let known = Deposit { state, place, refund: Some(refund), release: None, ..known };
+            let intent = Intent { plan, ..release(OLD, &known, &[], IntentState::Waiting) };
+            let key = IntentKey::of(&intent);
+            let job = |subject, kind| domain::job::Job {
+                tenant: TENANT,
+                subject,
+                kind,
+                run_at: NOW,
+                fence: 1,
+                leased_until: Some(NOW + Span::hours(2)),
+                tries: 0,
+            };
+            let begin = |intent: Intent, subject, kind| {
+                let mut ws = WorkingSet::new(NOW + Span::hours(1));
+                ws.jobs.load((TENANT, subject), Some(job(subject, kind)));
+                ws.intents.load((TENANT, OLD), intent);
+                ws.wallets.load((TENANT, wallet.id), wallet.clone());
+                ws.deposits.load((TENANT, known.id), known.clone());
+                ws
+            };
+            let taking = domain::chain_tx::Taking {
+                id: TX,
+                tenant: TENANT,
+                chain: ChainNumber::FIRST,
+                role: plan.kind().role(),
+                signer: Address([5; 20]),
+                controller: Address([6; 20]),
+                chain_nonce: 0,
+                gas_limit: 100_000,
+                fees: Fees { max_fee: 10, max_priority_fee: 1 },
+            };
+            let intents = vec![(key.clone(), 1)];
+            let take = ChainAction::Take { taking: Box::new(taking), intents };
+            let mut ws = begin(intent.clone(), OLD.0, JobKind::SendIntent);
+            let found = decided(&mut ws, Action::Chain(take));
+            let what = format!("{plan:?} {state:?} {is_there}");
+            assert_eq!(matches!(found, Outcome::Taken(_)), is_wanted, "{what}: {found:?}");
+            let kept = ws.intents.get(&(TENANT, OLD)).expect("loaded").state;
+            let expected = if is_wanted { IntentState::Assigned } else { IntentState::Waiting };
+            assert_eq!(kept, expected, "{what}");
+            let assigned = Intent { state: IntentState::Assigned, tx: Some(TX), ..intent };
+            let mut ws = begin(assigned, TX.0, JobKind::Transmit);
+            let sent = ChainTx { state: TxState::Broadcast, mined: None, settled: None, ..tx() };
+            ws.chain_txs.load((TENANT, TX), sent);
+            let tx = TxKey { tx: TX, intents: vec![key] };
+            let look = ChainAction::Look { tx, fence: 1, stuck: false, abreast: true };
+            let found = decided(&mut ws, Action::Chain(look));
+            assert_eq!(matches!(found, Outcome::Done), is_wanted, "{what}: {found:?}");
+        }
     }
 }
 
