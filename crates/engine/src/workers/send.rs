@@ -246,15 +246,13 @@ impl Workers {
         let lane = match lane(wallets, lanes, tenant, &held) {
             Ok(Some(lane)) => lane,
             Ok(None) => return,
-            Err(fault) => {
-                let reason = FailureReason::OnChainRevert;
-                let why = fault.to_string();
-                let fails = || Verdict::Fails { why: why.clone(), reason, at_once: true };
-                join_all(held.iter().map(|one| self.tell_unless_executed(wallets, one, fails())))
-                    .await;
-                return;
-            }
+            Err(fault) => return self.without_lane(wallets, tenant, &held, &fault).await,
         };
+        if let Some((first, _)) = held.first() {
+            let name = self.no_lane_alert(lane.chain, first, None);
+            let is_over = |it: &Alert| it.kind == name.kind && it.what.starts_with(&name.what);
+            self.ends_where(tenant, &name, is_over).await;
+        }
         let key = lane.key();
         let ids = || held.iter().map(|(intent, _)| intent.id);
         let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await else {
@@ -274,6 +272,44 @@ impl Workers {
             self.raise(tenant, self.unsent_alert(key)).await;
         }
         self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
+    }
+
+    /// The configuration lacks the key or the controller that these intents need. Whether the chain has
+    /// executed them cannot be asked, and the next start may complete it: they wait. What is never given
+    /// up has an alert of its own.
+    async fn without_lane(
+        &self,
+        wallets: &ChainContext,
+        tenant: TenantId,
+        held: &[Held],
+        fault: &SignFault,
+    ) {
+        use IntentKind::{Deploy, SetLegalHold, SponsoredTransfer};
+        let Some((first, _)) = held.first() else { return };
+        if matches!(first.kind(), SponsoredTransfer | SetLegalHold | Deploy) {
+            let (why, reason) = (fault.to_string(), FailureReason::OnChainRevert);
+            let fails = || Verdict::Fails { why: why.clone(), reason, at_once: true };
+            return self.tell_all(held, fails).await;
+        }
+        let alert = self.no_lane_alert(wallets.config.number, first, Some(fault));
+        self.raise_until_over(tenant, alert).await;
+        self.tell_all(held, || Verdict::PutOff { after: PAUSED, halt: None }).await;
+    }
+
+    /// The alert about a missing key or controller; without the fault, how it begins.
+    fn no_lane_alert(
+        &self,
+        chain: ChainNumber,
+        intent: &Intent,
+        fault: Option<&SignFault>,
+    ) -> Alert {
+        let role = intent.kind().role().name();
+        let why = fault.map(ToString::to_string).unwrap_or_default();
+        let what = format!(
+            "the {role} key's actions wait until the tenant's key and controller are configured: {why}"
+        );
+        let what = self.said_of(chain, what);
+        Alert { kind: AlertKind::Transaction, subject: intent.tenant.0, what }
     }
 
     /// Ends the alerts about what no longer waits for nodes.
@@ -739,20 +775,16 @@ impl Workers {
         }
     }
 
-    /// Reports a verdict that may end an intent without a simulation, unless the controller has executed
-    /// it before.
-    async fn tell_unless_executed(&self, wallets: &ChainContext, one: &Held, verdict: Verdict) {
+    /// An intent whose token is halted waits, and may end after the longest wait, unless the controller
+    /// has executed it before.
+    async fn put_off_halted(&self, wallets: &ChainContext, one: &Held, halt: Option<Halt>) {
         let (intent, fence) = one;
-        let may_end = match verdict {
-            Verdict::PutOff { halt, .. } => {
-                halt.is_some() && self.clock().now() - intent.created_at >= PAUSE_TIMEOUT
-            }
-            Verdict::Fails { .. } => true,
-            Verdict::Needless => false,
-        };
-        let of = wallets.contracts.controller(intent.tenant).ok().filter(|_| may_end);
         let is_executed = async {
-            let Some(of) = of else { return Ok(false) };
+            if self.clock().now() - intent.created_at < PAUSE_TIMEOUT {
+                return Ok(false);
+            }
+            let of = wallets.contracts.controller(intent.tenant);
+            let of = of.map_err(|fault| ChainFault::Unreachable(fault.to_string()))?;
             Ok::<_, ChainFault>(
                 wallets.chain.is_deployed(of.address).await?
                     && self.is_executed_before(wallets, &of, (intent, *fence)).await?,
@@ -760,7 +792,9 @@ impl Workers {
         };
         match is_executed.await {
             Ok(true) => {}
-            Ok(false) => self.tell_verdict(one, verdict).await,
+            Ok(false) => {
+                self.tell_verdict(one, Verdict::PutOff { after: PAUSED, halt }).await;
+            }
             Err(fault) => {
                 tracing::warn!(%fault, intent = %intent.id, "intent state read failed, will retry");
                 self.tell_verdict(one, Verdict::PutOff { after: SOON, halt: None }).await;

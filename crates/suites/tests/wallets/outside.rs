@@ -302,6 +302,7 @@ pub struct Keys {
     pub signs: AtomicBool,
     pub no_blacklister: AtomicBool,
     pub no_compliance: AtomicBool,
+    pub no_operator: AtomicBool,
 }
 
 impl ChainSigner for Keys {
@@ -309,7 +310,8 @@ impl ChainSigner for Keys {
         let missing = match role {
             KeyRole::Blacklister => self.no_blacklister.load(Ordering::SeqCst),
             KeyRole::Compliance => self.no_compliance.load(Ordering::SeqCst),
-            KeyRole::Operator | KeyRole::Approver => false,
+            KeyRole::Operator => self.no_operator.load(Ordering::SeqCst),
+            KeyRole::Approver => false,
         };
         if missing {
             return Err(SignFault::NoKey(role));
@@ -328,13 +330,19 @@ impl ChainSigner for Keys {
     }
 }
 
-/// The same controller for all tenants.
-pub struct OneController;
+/// The same controller for all tenants, unless it is missing in the configuration.
+#[derive(Default)]
+pub struct OneController {
+    pub is_missing: AtomicBool,
+}
 
 pub const CONTROLLER: Address = Address([0xc0; 20]);
 
 impl Contracts for OneController {
     fn controller(&self, _: TenantId) -> Result<Controller, SignFault> {
+        if self.is_missing.load(Ordering::SeqCst) {
+            return Err(SignFault::Failed("no controller is configured".to_owned()));
+        }
         Ok(Controller { address: CONTROLLER, implementation: Address([0xc1; 20]), version: 1 })
     }
 }

@@ -58,6 +58,7 @@ pub struct World {
     pub clock: Arc<HandClock>,
     pub chain: Arc<QuietChain>,
     pub keys: Arc<Keys>,
+    pub contracts: Arc<OneController>,
     pub lists: Arc<Lists>,
     pub rates: Arc<Rates>,
     pub bank: Arc<Bank>,
@@ -199,11 +200,12 @@ impl World {
         chain.deployed.store(setup.deployed, std::sync::atomic::Ordering::SeqCst);
         let (keys, lists, bank) =
             (Arc::new(Keys::default()), Arc::new(Lists::default()), Arc::new(Bank::default()));
+        let contracts = Arc::new(OneController::default());
         let wallet = ChainContext {
-            config: Arc::new(chain_config(setup.release_min)),
+            config: Arc::new(chain_config(setup.release_min, &setup.tokens)),
             chain: chain.clone(),
             signer: keys.clone(),
-            contracts: Arc::new(OneController),
+            contracts: contracts.clone(),
             addresses: lists.clone(),
             analysis: None,
             receiver: bank.clone(),
@@ -250,6 +252,7 @@ impl World {
             clock,
             chain,
             keys,
+            contracts,
             lists,
             rates,
             bank,
