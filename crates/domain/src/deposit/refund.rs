@@ -80,7 +80,7 @@ impl Case {
 
     /// Another user approves the refund that they have `seen`. `screened` is the current result for
     /// the address: the lists may have changed since the proposal. A newer proposal than the one
-    /// seen is not approved.
+    /// seen is not approved, nor one whose deposit was reorganised away.
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
@@ -171,14 +171,11 @@ impl Case {
         let refused = self.deposit.refused();
         let open = self.deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
         let Some(refund) = open else { return Err(refused) };
-        let (tenant, propose, proposed) = (self.deposit.tenant, refund.propose, refund.proposed);
+        let (propose, proposed) = (refund.propose, refund.proposed);
         let back = self.next(Trigger::RefundWithdrawn).ok_or(refused)?;
         let mut effects = WalletEffects::default();
         if proposed {
-            let plan = Plan::CancelRefund { intent: intent_word(tenant, propose) };
-            let id = IntentId(cx.ids.next());
-            let intent = self.new_intent(id, plan, &mut effects, cx);
-            self.intents.push(intent);
+            self.cancel_proposal(propose, &mut effects, cx);
         } else if let Some(intent) = self.intent(Some(propose)) {
             let (called_off, more) = intent.withdraw(cx.now);
             if !called_off {
@@ -207,6 +204,31 @@ impl Case {
             }
         }
         effects
+    }
+
+    /// It was refunded in `tx` by a proposal that these books do not have: an earlier life of the
+    /// installation made it, before its database was restored. The current proposal is cancelled on
+    /// the chain if it is there, so that no key can execute it.
+    pub fn refunded_before(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = WalletEffects::default();
+        let current = self.deposit.refund.as_ref().filter(|refund| refund.proposed);
+        if let Some(propose) = current.map(|refund| refund.propose) {
+            self.cancel_proposal(propose, &mut effects, cx);
+        }
+        effects.merge(self.refunded(tx, cx));
+        let what = format!(
+            "the deposit was refunded in {tx} by a proposal that these books do not have: see there to which address"
+        );
+        self.alert(AlertKind::ChainMismatch, what, &mut effects);
+        effects
+    }
+
+    /// Requests the cancellation of a proposal on the chain.
+    fn cancel_proposal(&mut self, propose: IntentId, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+        let plan = Plan::CancelRefund { intent: intent_word(self.deposit.tenant, propose) };
+        let id = IntentId(cx.ids.next());
+        let intent = self.new_intent(id, plan, effects, cx);
+        self.intents.push(intent);
     }
 
     /// A reorganisation restored a refund that had been given up: intent `execute`, in `tx`. One that
@@ -258,10 +280,7 @@ impl Case {
             return self.refund_proposed(cx);
         }
         let mut effects = WalletEffects::default();
-        let plan = Plan::CancelRefund { intent: intent_word(self.deposit.tenant, propose) };
-        let id = IntentId(cx.ids.next());
-        let intent = self.new_intent(id, plan, &mut effects, cx);
-        self.intents.push(intent);
+        self.cancel_proposal(propose, &mut effects, cx);
         effects
     }
 

@@ -130,6 +130,8 @@ pub struct ExecutedTx {
     pub hash: TxHash,
     /// What the token's contract kept of the amount, in minor units.
     pub fee: i64,
+    /// Whether the controller executed it under an id that these books do not have.
+    pub under_other_id: bool,
 }
 
 /// Actions on intents and transactions.

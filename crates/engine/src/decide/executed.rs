@@ -14,7 +14,7 @@ use domain::wallet_effects::WalletEffects;
 use store::working_set::WorkingSet;
 
 use super::headroom::counted;
-use super::outcome::finish;
+use super::outcome::{finish, on_deposit};
 use super::{Rules, effects, exchange};
 use crate::command::chain::{ExecutedTx, IntentKey, Subject};
 use crate::command::exchange::OrderKey;
@@ -39,11 +39,21 @@ pub(super) fn before(
         }
         _ => WalletEffects::default(),
     };
-    let Some(ExecutedTx { hash, fee }) = tx else {
+    let Some(ExecutedTx { hash, fee, under_other_id }) = tx else {
         effects.merge(intent.put_off(until));
         effects::write(ws, tenant, effects)?;
         return Ok(Outcome::Done);
     };
+    if let (Subject::Deposit(of), true) =
+        (&key.subject, under_other_id && intent.kind() != IntentKind::Release)
+    {
+        // Half of a refund that was made already.
+        effects.merge(intent.withdraw(cx.now).1);
+        ws.intents.put((tenant, intent.id), intent);
+        on_deposit(ws, tenant, of, &mut effects, |case| case.refunded_before(hash, cx));
+        effects::write(ws, tenant, effects)?;
+        return Ok(Outcome::Done);
+    }
     effects.merge(intent.done_before(cx.now));
     effects::write(ws, tenant, effects)?;
     finish(ws, key, intent, (hash, fee), rules, cx)?;

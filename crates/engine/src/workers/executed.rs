@@ -3,25 +3,27 @@
 //! controller's own log proves it, once enough nodes confirm it at the required depth. What the
 //! controller has executed never fails here, even as long as its log is not found.
 
+mod elsewhere;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::chain::{
-    Address, BlockAt, ChainFault, ChainLog, Executed, IntentKind, IntentOnChain, LogEvent,
-    Movement, Plan, Receipt, Sighting, TxHash, Word, intent_word, vault,
+    Address, BlockAt, ChainFault, ChainLog, Executed, IntentKind, IntentOnChain, LogEvent, Plan,
+    Receipt, Sighting, TxHash, Word, intent_word, vault,
 };
 use domain::chain_tx::{EXECUTED_ALREADY, Intent};
 use domain::coin_amount;
 use domain::currency::StableCoin;
-use domain::deposit::Deposit;
 use domain::exchange::{ExchangeOrder, ExchangeState};
-use domain::ids::{DepositId, ExchangeId, IntentId};
+use domain::ids::{ExchangeId, IntentId};
 use domain::names::words;
 use domain::ports::Controller;
 use domain::time::{Span, Timestamp};
 use domain::wallet::Wallet;
 use domain::wallet_effects::{Alert, AlertKind};
 
+use self::elsewhere::Known;
 use super::Workers;
 use crate::alerts;
 use crate::command::Action;
@@ -67,39 +69,15 @@ struct Wanted {
     about: Word,
     /// Vault, token, payee and minor units, as far as the books know them.
     movement: Option<(Address, Address, Address, u64)>,
-    /// Of a release under an id that these books do not have: what they have.
+    /// Of an amount that left its escrow under an id that these books do not have: what they have.
     known: Option<Known>,
-}
-
-/// Releases of an escrow's request that these books have.
-struct Known {
-    /// The controller's ids of their intents.
-    intents: Vec<Word>,
-    /// Other deposits' releases of the same amount to the same escrow, each with its transaction and
-    /// the controller's ids of its intents.
-    taken: Vec<(TxHash, Vec<Word>)>,
-}
-
-impl Known {
-    /// How many of a transaction's releases under other ids are those of other deposits.
-    fn taken_of(&self, receipt: &Receipt) -> usize {
-        let is_in = |id: &Word| receipt.executed.iter().any(|log| log.intent == *id);
-        let taken = self.taken.iter().filter(|(tx, _)| *tx == receipt.tx);
-        taken.filter(|(_, own)| !own.iter().any(is_in)).count()
-    }
 }
 
 impl Wanted {
     /// The log of a transaction that is about it.
     fn log_of(&self, receipt: &Receipt) -> Option<Executed> {
         if let Some(known) = &self.known {
-            let is_it = |log: &&Executed| {
-                (log.as_what, log.about) == (self.as_what, self.about)
-                    && !known.intents.contains(&log.intent)
-                    && compare(self, log).is_ok()
-            };
-            let mut logs = receipt.executed.iter().filter(is_it);
-            return logs.nth(known.taken_of(receipt)).copied();
+            return known.log_of(self, receipt);
         }
         let is_it = |log: &&Executed| match self.as_what {
             // Under whatever id.
@@ -115,8 +93,8 @@ impl Wanted {
 /// What a search looks for.
 enum Sought<'a> {
     Intent(&'a Intent, Wanted),
-    /// A release under another id, since the time of its deposit.
-    Release(&'a Intent, Wanted, Timestamp),
+    /// A release or refund under another id, since the time of its deposit.
+    Elsewhere(&'a Intent, Wanted, Timestamp),
     /// A sweep, which has no id in the controller.
     Sweep {
         intent: &'a Intent,
@@ -130,7 +108,7 @@ impl Sought<'_> {
     fn about(&self) -> (&Intent, Word, Timestamp) {
         match self {
             Sought::Intent(intent, wanted) => (intent, wanted.about, intent.created_at),
-            Sought::Release(intent, wanted, since) => (intent, wanted.about, *since),
+            Sought::Elsewhere(intent, wanted, since) => (intent, wanted.about, *since),
             Sought::Sweep { intent, token, .. } => {
                 let mut about = Word([0; 32]);
                 about.0[12..].copy_from_slice(&token.0);
@@ -314,19 +292,16 @@ impl Workers {
             }
             _ => {
                 let state = self.is_executed(wallets, of.address, &intent.plan).await?;
-                match (state, &intent.plan) {
-                    (Some(state), _) => {
+                match state {
+                    Some(state) => {
                         let wanted = self.wanted(wallets, of, intent).await?;
                         let sought = Sought::Intent(intent, wanted);
                         (state, self.look_down(wallets, of, &sought).await?)
                     }
-                    (None, Plan::Release(movement)) => {
-                        match self.released_elsewhere(wallets, of, intent, movement).await? {
-                            Some(judged) => (IntentOnChain::Unknown, Found::Judged(judged)),
-                            None => return Ok(false),
-                        }
-                    }
-                    (None, _) => return Ok(false),
+                    None => match self.left_elsewhere(wallets, of, intent).await? {
+                        Some(judged) => (IntentOnChain::Unknown, Found::Judged(judged)),
+                        None => return Ok(false),
+                    },
                 }
             }
         };
@@ -460,12 +435,16 @@ impl Workers {
             return Ok(Judged::Unrelated);
         };
         match sought {
-            Sought::Intent(intent, wanted) | Sought::Release(intent, wanted, _) => {
+            Sought::Intent(intent, wanted) | Sought::Elsewhere(intent, wanted, _) => {
                 let Some(log) = wanted.log_of(&receipt) else { return Ok(Judged::Unrelated) };
                 if let Some(unsettled) = self.unsettled(wallets, of, &receipt).await? {
                     return Ok(unsettled);
                 }
-                if let Err(why) = compare(wanted, &log) {
+                let agrees = match &wanted.known {
+                    Some(_) => elsewhere::agrees(wanted, &log),
+                    None => compare(wanted, &log),
+                };
+                if let Err(why) = agrees {
                     let why = format!("its log in transaction {tx} disagrees: {why}");
                     return Ok(Judged::Disagrees(why));
                 }
@@ -476,7 +455,8 @@ impl Workers {
                 let is_charged = intent.coin == Some(StableCoin::Usdt)
                     && wanted.as_what != IntentOnChain::RefundProposed;
                 let fee = if is_charged { fee_of(&receipt, &log, (from, log.to)) } else { 0 };
-                Ok(Judged::Agrees(ExecutedTx { hash: tx, fee }))
+                let under_other_id = wanted.known.is_some();
+                Ok(Judged::Agrees(ExecutedTx { hash: tx, fee, under_other_id }))
             }
             Sought::Sweep { token, amount, .. } => {
                 let Some(fee) = swept(&receipt, of.address, *token, *amount) else {
@@ -486,7 +466,7 @@ impl Workers {
                     // Another sweep of the same amount.
                     Some(Judged::Own) => Judged::Unrelated,
                     Some(unsettled) => unsettled,
-                    None => Judged::Agrees(ExecutedTx { hash: tx, fee }),
+                    None => Judged::Agrees(ExecutedTx { hash: tx, fee, under_other_id: false }),
                 })
             }
         }
@@ -572,54 +552,6 @@ impl Workers {
         })
     }
 
-    /// A release of the same amount from the same escrow, under an id that these books do not have: the
-    /// deposit arrived after the backup, and was found again. `None` if the escrow has the tokens, or
-    /// there is none.
-    async fn released_elsewhere(
-        &self,
-        wallets: &ChainContext,
-        of: &Controller,
-        intent: &Intent,
-        movement: &Movement,
-    ) -> Result<Option<Judged>, ChainFault> {
-        let mut wanted = self.wanted(wallets, of, intent).await?;
-        let Some((vault, token, _, amount)) = wanted.movement else { return Ok(None) };
-        if wallets.chain.token_balance(token, vault).await? >= amount {
-            return Ok(None);
-        }
-        let id = DepositId(intent.subject);
-        let read = async {
-            let Some(deposit) = self.store.deposit(intent.tenant, id).await? else {
-                return Ok(None);
-            };
-            let Some(request) = deposit.request else { return Ok(None) };
-            let all = self.store.deposits_of_request(deposit.tenant, request).await?;
-            let (mut intents, mut taken) = (Vec::new(), Vec::new());
-            let is_like_it = |it: &Deposit| {
-                (it.to, it.coin, it.minor) == (deposit.to, deposit.coin, deposit.minor)
-            };
-            for it in &all {
-                let of_it = self.store.intents_for(it.tenant, it.id.0).await?;
-                let own: Vec<Word> = of_it.iter().map(|it| intent_word(it.tenant, it.id)).collect();
-                intents.extend(own.iter().copied());
-                let tx = it.release_tx.filter(|_| it.id != id && is_like_it(it));
-                taken.extend(tx.map(|tx| (tx, own)));
-            }
-            Ok::<_, store::StoreError>(Some((Known { intents, taken }, deposit.paid_at)))
-        };
-        let read = read.await.map_err(|error| {
-            ChainFault::Unreachable(format!("deposits cannot be read: {error}"))
-        })?;
-        let Some((known, since)) = read else { return Ok(None) };
-        (wanted.about, wanted.known) = (movement.reference, Some(known));
-        let sought = Sought::Release(intent, wanted, since);
-        Ok(match self.look_down(wallets, of, &sought).await? {
-            Found::Judged(judged) => Some(judged),
-            Found::Unfinished => Some(Judged::Shallow),
-            Found::Nowhere => None,
-        })
-    }
-
     /// A sweep of this amount that is not these books', since this one was begun; `None` if the
     /// controller has the tokens or has swept none.
     async fn swept_before(
@@ -673,7 +605,7 @@ mod tests {
     #[test]
     fn what_these_books_have_sent_is_left_to_those_who_track_it() {
         let plan = Plan::ReturnDebit { debit: Word([1; 32]), intent: Word([2; 32]) };
-        let tx = ExecutedTx { hash: TxHash([3; 32]), fee: 0 };
+        let tx = ExecutedTx { hash: TxHash([3; 32]), fee: 0, under_other_id: false };
         for (judged, expected) in [
             (Judged::Own, Reaction::Waits),
             (Judged::Shallow, Reaction::Held(None)),
@@ -684,53 +616,6 @@ mod tests {
             assert_eq!(found, expected);
         }
         assert_eq!(reaction(Found::Unfinished, &plan, IntentOnChain::Return), Reaction::Held(None));
-    }
-
-    /// One transaction may have made several releases of one amount to one escrow's recipient.
-    #[test]
-    fn a_release_under_another_id_is_taken_by_a_deposit_that_has_none_of_its_own_there() {
-        let [own, other, absent] = [1, 2, 3].map(|it| Word([it; 32]));
-        let [tx, another] = [1, 2].map(|it| TxHash([it; 32]));
-        let [vault, token, to] = [1, 2, 3].map(|it| Address([it; 20]));
-        let log = |intent, log_index| Executed {
-            as_what: IntentOnChain::Released,
-            intent,
-            about: Word([6; 32]),
-            vault,
-            token,
-            to,
-            amount: 60,
-            log_index,
-        };
-        let receipt = Receipt {
-            tx,
-            block_number: 1,
-            block: domain::chain::BlockHash([1; 32]),
-            succeeded: true,
-            gas_used: 1,
-            logs: Vec::new(),
-            refusals: Vec::new(),
-            executed: vec![log(own, 1), log(other, 2)],
-        };
-        for (taken, expected) in [
-            (vec![], Some(other)),
-            // It is the log under its own id.
-            (vec![(tx, vec![absent, own])], Some(other)),
-            (vec![(another, vec![absent])], Some(other)),
-            (vec![(tx, vec![absent])], None),
-            (vec![(tx, vec![])], None),
-        ] {
-            let known = Known { intents: vec![own, absent], taken: taken.clone() };
-            let wanted = Wanted {
-                intent: absent,
-                as_what: IntentOnChain::Released,
-                about: Word([6; 32]),
-                movement: Some((vault, token, to, 60)),
-                known: Some(known),
-            };
-            let found = wanted.log_of(&receipt).map(|log| log.intent);
-            assert_eq!(found, expected, "{taken:?}");
-        }
     }
 
     #[test]

@@ -362,7 +362,9 @@ impl Workers {
                     if let Some(verdict) = self.refund_is_listed(wallets, &one.0).await? {
                         self.tell_verdict(one, verdict).await;
                     } else if works(at) || one.0.unchecked {
-                        taken.push((IntentKey::of(&one.0), one.1));
+                        if !self.has_left_before(wallets, (&one.0, one.1)).await? {
+                            taken.push((IntentKey::of(&one.0), one.1));
+                        }
                     } else {
                         self.tell_why(wallets, lane, one, "the controller rejects it").await?;
                     }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use domain::audit::AuditContext;
 use domain::bank_statement::{BankStatement, StatementEntry};
 use domain::chain::{
     Address, BlockHash, ChainLog, Executed, IntentOnChain, LogEvent, Movement, Plan, Receipt,
@@ -9,6 +10,7 @@ use domain::chain::{
 };
 use domain::chain_tx::{Intent, IntentState};
 use domain::country::Country;
+use domain::deposit::{DepositState, ReviewVerdict};
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::{IntentId, PaymentId};
 use domain::money::Money;
@@ -20,11 +22,12 @@ use domain::rail_text::CharacterSet;
 use domain::time::Span;
 use domain::wallet::{BlockOrder, BlockReason, TriggeredBy, Wallet};
 use domain::wallet_effects::AlertKind;
+use engine::wallets::ReviewAsked;
 use uuid::Uuid;
 
 use crate::orders::{Reporting, made, now, said};
-use crate::outside::CONTROLLER;
-use crate::world::{COIN, Setup, TENANT, World, with};
+use crate::outside::{CONTROLLER, NEAR};
+use crate::world::{COIN, Setup, TENANT, USDC, World, token, with};
 
 const TX: TxHash = TxHash([0xe7; 32]);
 
@@ -511,6 +514,179 @@ fn a_release_that_the_chain_has_under_another_id_is_done() {
             let after = world.deposit_now(deposit.id).await;
             let tx = is_same.then_some(TX);
             assert_eq!((after.release_tx, after.completed_at.is_some()), (tx, is_same));
+        });
+    }
+}
+
+/// The watcher has ingested a transfer of this amount out of a vault in block 2.
+async fn left(world: &World, vault: Address, amount: i64) {
+    let value = amount.unsigned_abs();
+    let log = ChainLog {
+        block_number: 2,
+        block: BlockHash([2; 32]),
+        tx: TX,
+        log_index: 0,
+        ordinal: 0,
+        contract: token(USDC),
+        event: LogEvent::Transfer { from: vault, to: Address([8; 20]), value },
+    };
+    world.chain.logs.lock().expect("not poisoned").push(log);
+    at_height(world, 20).await;
+}
+
+/// The escrow has the tokens of the other one.
+#[test]
+fn of_two_deposits_of_an_escrow_the_one_that_the_chain_released_before_is_not_released_again() {
+    for as_what in [IntentOnChain::Released, IntentOnChain::Refunded] {
+        with(restored(), async |world| {
+            let wallet = world.wallet().await;
+            let request = world.request(&wallet, 50 * COIN).await;
+            left(&world, request.escrow, 25 * COIN).await;
+            world.chain.balance.store((25 * COIN).unsigned_abs(), Ordering::SeqCst);
+            let mut both = Vec::new();
+            for _ in 0..2 {
+                let deposit = world.pay_unnamed(&request, Address([0xaa; 20]), 25 * COIN).await;
+                world.work().await;
+                both.push(world.deposit_now(deposit.id).await);
+            }
+            let release = intent(&world, both[0].release).await;
+            let Plan::Release(movement) = release.plan else { panic!("{release:?}") };
+            executed(&world, (&movement, as_what), as_what, |log| log.intent.0 = [7; 32]);
+            world.chain.executed.lock().expect("not poisoned").clear();
+            world.chain.works.store(true, Ordering::SeqCst);
+            world.later(Span::mins(1)).await;
+            let mut released = Vec::new();
+            let mut sent = 0;
+            for deposit in &both {
+                let now = world.deposit_now(deposit.id).await;
+                let release = intent(&world, now.release).await;
+                sent += usize::from(release.state == IntentState::Assigned);
+                released.extend(now.release_tx);
+            }
+            match as_what {
+                IntentOnChain::Released => assert_eq!((&released[..], sent), (&[TX][..], 1)),
+                // A person decides which of them it was.
+                _ => {
+                    assert_eq!((&released[..], sent), (&[][..], 0));
+                    let open = alerts(&world).await;
+                    let says = |it: &String| it.contains("the deposit was refunded to");
+                    assert!(open.len() == 2 && open.iter().all(says), "{open:?}");
+                }
+            }
+        });
+    }
+}
+
+/// A block that the watcher has not ingested is asked about.
+#[test]
+fn a_release_is_looked_for_in_blocks_that_are_yet_to_be_ingested() {
+    for is_there in [true, false] {
+        with(restored(), async |world| {
+            let wallet = world.wallet().await;
+            let request = world.request(&wallet, 25 * COIN).await;
+            world.chain.balance.store((25 * COIN).unsigned_abs(), Ordering::SeqCst);
+            let deposit = world.pay_unnamed(&request, Address([0xaa; 20]), 25 * COIN).await;
+            world.work().await;
+            let waiting = world.deposit_now(deposit.id).await;
+            let release = intent(&world, waiting.release).await;
+            let Plan::Release(movement) = release.plan else { panic!("{release:?}") };
+            let released = IntentOnChain::Released;
+            executed(&world, (&movement, released), released, |log| {
+                log.intent.0 = if is_there { [7; 32] } else { movement.intent.0 };
+                log.about.0 = if is_there { log.about.0 } else { [9; 32] };
+            });
+            world.chain.executed.lock().expect("not poisoned").clear();
+            world.chain.works.store(true, Ordering::SeqCst);
+            // Another node watches, and is behind.
+            world.clock.pass(Span::mins(2));
+            let watch = world.store.lease_role("watch", "other", Span::mins(10));
+            watch.await.expect("readable").expect("free");
+            world.chain.height.store(20, Ordering::SeqCst);
+            world.later(Span::mins(1)).await;
+            let now = intent(&world, waiting.release).await;
+            let expected = if is_there { IntentState::Waiting } else { IntentState::Assigned };
+            assert_eq!(now.state, expected);
+        });
+    }
+}
+
+/// Another officer's proposal, to the same address or another one.
+#[test]
+fn a_refund_that_the_chain_has_under_another_id_is_not_made_again() {
+    for (to, has_tokens) in [(3, false), (3, true), (4, true)] {
+        with(restored(), async |world| {
+            let wallet = world.wallet().await;
+            let request = world.request(&wallet, COIN).await;
+            left(&world, request.escrow, COIN).await;
+            if has_tokens {
+                world.chain.balance.store(COIN.unsigned_abs(), Ordering::SeqCst);
+            }
+            let deposit = world.pay_unnamed(&request, NEAR, COIN).await;
+            world.work().await;
+            let rejected = ReviewAsked {
+                deposit: deposit.id,
+                seen: None,
+                verdict: ReviewVerdict::Reject,
+                by: AuditContext::from("officer-1").because("reviewed"),
+            };
+            let caller = world.caller();
+            world.wallets.decide_review(&caller, rejected, None).await.expect("in review");
+            let address = Address([3; 20]);
+            let proposed =
+                world.wallets.propose_refund(&caller, deposit.id, address, "officer-1").await;
+            let proposal = proposed.expect("refundable").made.refund.expect("proposed").propose;
+            let plan = intent(&world, Some(proposal)).await.plan;
+            let Plan::ProposeRefund { movement, .. } = plan else { panic!("{plan:?}") };
+            let refunded = IntentOnChain::Refunded;
+            executed(&world, (&movement, refunded), refunded, |log| {
+                (log.intent.0, log.to) = ([7; 32], Address([to; 20]));
+            });
+            world.chain.executed.lock().expect("not poisoned").clear();
+            world.chain.works.store(true, Ordering::SeqCst);
+            world.later(Span::mins(1)).await;
+            let after = world.deposit_now(deposit.id).await;
+            assert_eq!(after.state, DepositState::Refunded, "{to} {has_tokens}");
+            assert_eq!(after.refund.and_then(|refund| refund.tx), Some(TX));
+            let open = alerts(&world).await;
+            assert!(
+                matches!(&open[..], [it] if it.contains("by a proposal that these books do not have")),
+                "{open:?}"
+            );
+        });
+    }
+}
+
+/// The next start may complete the configuration.
+#[test]
+fn nothing_fails_for_a_key_or_controller_that_the_configuration_lacks() {
+    for lacks_key in [true, false] {
+        with(restored(), async |world| {
+            let (wallet, order) = an_order(&world).await;
+            let request = world.request(&wallet, 25 * COIN).await;
+            world.keys.no_operator.store(lacks_key, Ordering::SeqCst);
+            world.contracts.is_missing.store(!lacks_key, Ordering::SeqCst);
+            let deposit = world.pay_unnamed(&request, Address([0xaa; 20]), 25 * COIN).await;
+            for _ in 0..6 {
+                world.later(Span::mins(1)).await;
+            }
+            let waiting = world.deposit_now(deposit.id).await;
+            assert_eq!(waiting.state, DepositState::Approved, "{lacks_key}");
+            assert_eq!(now(&world, &order).await.state, ExchangeState::Pending, "{lacks_key}");
+            let open = async || {
+                let all = world.store.alerts(TENANT, 99).await.expect("readable");
+                all.into_iter()
+                    .filter(|(_, it)| it.what.contains("the operator key's actions wait"))
+                    .count()
+            };
+            assert_eq!(open().await, 1, "{lacks_key}");
+            world.keys.no_operator.store(false, Ordering::SeqCst);
+            world.contracts.is_missing.store(false, Ordering::SeqCst);
+            world.chain.works.store(true, Ordering::SeqCst);
+            world.later(Span::mins(1)).await;
+            assert_eq!(open().await, 0, "{lacks_key}");
+            for id in [waiting.release, order.debit] {
+                assert_eq!(intent(&world, id).await.state, IntentState::Assigned, "{lacks_key}");
+            }
         });
     }
 }

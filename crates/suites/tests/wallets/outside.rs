@@ -77,6 +77,8 @@ pub struct QuietChain {
     pub broadcasts: AtomicU64,
     /// Wei beside the gas of each transaction.
     pub data_fee: AtomicU64,
+    /// Minor units of each account.
+    pub balance: AtomicU64,
     /// Wei of each key; 0 = more than enough.
     pub gas: AtomicU64,
     pub blacklisted: Mutex<BTreeSet<Address>>,
@@ -232,7 +234,7 @@ impl Chain for QuietChain {
         self.answer(self.data_fee.load(Ordering::SeqCst).into())
     }
     fn token_balance(&self, _: Address, _: Address) -> BoxFuture<'_, Result<u64, ChainFault>> {
-        self.answer(0)
+        self.answer(self.balance.load(Ordering::SeqCst))
     }
     fn balance_after<'a>(
         &'a self,
