@@ -1,6 +1,8 @@
 //! Currencies and stablecoins with their minor units (ISO 4217; stablecoins: their contracts'
 //! `decimals`).
 
+use crate::fault::Fault;
+
 macro_rules! currencies {
     ($($currency:ident: $code:literal, $minor_units:literal;)+) => {
         /// A currency that the ledger can hold.
@@ -100,6 +102,12 @@ impl StableCoin {
     /// Parses a code, case-sensitive.
     pub fn parse(code: &str) -> Option<StableCoin> {
         StableCoin::ALL.into_iter().find(|coin| coin.currency().code() == code)
+    }
+
+    /// The fault of a field that names it for a wallet on whose chain it has no contract.
+    pub fn not_on_chain(self, field: &'static str) -> Fault {
+        let code = self.currency().code();
+        Fault::new(field, "token", format!("{code} is not supported on the wallet's blockchain"))
     }
 }
 

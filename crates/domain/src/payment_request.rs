@@ -77,9 +77,9 @@ pub enum Asked {
         currency: Currency,
         /// Amount in millionths of the currency's unit.
         micros: i64,
-        /// Equivalent in USDC, in minor units.
+        /// Equivalent in USDC, in minor units; 0 if the chain has none.
         usdc: i64,
-        /// Equivalent in USDT, in minor units.
+        /// Equivalent in USDT, in minor units; 0 if the chain has none.
         usdt: i64,
     },
     /// `flexible`: any amount, and the first payment that counts completes the request.

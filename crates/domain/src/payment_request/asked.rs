@@ -31,18 +31,28 @@ pub enum AmountRefusal {
 }
 
 impl Asked {
-    /// Fixes the requested amount for good: `rate` returns units of a currency per stablecoin now;
-    /// only `fiat` calls it.
+    /// Fixes the requested amount for good. `has` tells which stablecoins the chain has: another one
+    /// cannot be requested, and is no part of a `fiat` amount. `rate` returns units of a currency per
+    /// stablecoin now; only `fiat` calls it.
     pub fn of(
         amount: AmountAsked,
+        has: impl Fn(StableCoin) -> bool,
         rate: impl Fn(StableCoin, Currency) -> Option<Decimal>,
     ) -> Result<Asked, AmountRefusal> {
         let (currency, micros) = match amount {
             AmountAsked::Flexible => return Ok(Asked::Flexible),
-            AmountAsked::Crypto(coin, minor) => return Ok(Asked::Crypto { coin, minor }),
+            AmountAsked::Crypto(coin, minor) if has(coin) => {
+                return Ok(Asked::Crypto { coin, minor });
+            }
+            AmountAsked::Crypto(coin, _) => {
+                return Err(AmountRefusal::Invalid(coin.not_on_chain("amount.currency")));
+            }
             AmountAsked::Fiat(currency, micros) => (currency, micros),
         };
         let coins = |coin| {
+            if !has(coin) {
+                return Ok(0);
+            }
             let rate = rate(coin, currency).filter(|rate| rate.is_positive());
             let rate = rate.ok_or(AmountRefusal::NoRate(coin, currency))?;
             // Rounded up: the due amount is never worth less than the currency's amount.
@@ -78,9 +88,13 @@ impl Asked {
         match (self, coin) {
             (Asked::Crypto { coin: StableCoin::Usdc, minor }, StableCoin::Usdc)
             | (Asked::Crypto { coin: StableCoin::Usdt, minor }, StableCoin::Usdt) => Some(*minor),
-            (Asked::Fiat { usdc, .. }, StableCoin::Usdc) => Some(*usdc),
-            (Asked::Fiat { usdt, .. }, StableCoin::Usdt) => Some(*usdt),
-            (Asked::Crypto { .. } | Asked::Flexible, _) => None,
+            (Asked::Fiat { usdc: due, .. }, StableCoin::Usdc)
+            | (Asked::Fiat { usdt: due, .. }, StableCoin::Usdt)
+                if *due > 0 =>
+            {
+                Some(*due)
+            }
+            (Asked::Crypto { .. } | Asked::Fiat { .. } | Asked::Flexible, _) => None,
         }
     }
 
@@ -96,6 +110,8 @@ impl Asked {
         let (have, need) = match self {
             Asked::Crypto { coin: StableCoin::Usdc, minor } => (usdc, i128::from(*minor)),
             Asked::Crypto { coin: StableCoin::Usdt, minor } => (usdt, i128::from(*minor)),
+            Asked::Fiat { usdc: due, usdt: 0, .. } => (usdc, i128::from(*due)),
+            Asked::Fiat { usdc: 0, usdt: due, .. } => (usdt, i128::from(*due)),
             Asked::Fiat { usdc: due_usdc, usdt: due_usdt, .. } => {
                 let (due_usdc, due_usdt) = (i128::from(*due_usdc), i128::from(*due_usdt));
                 (usdc * due_usdt + usdt * due_usdc, due_usdc * due_usdt)

@@ -92,7 +92,7 @@ fn rates(coin: StableCoin, currency: Currency) -> Option<Decimal> {
 }
 
 fn fiat(currency: Currency, micros: i64) -> Result<Asked, AmountRefusal> {
-    Asked::of(AmountAsked::Fiat(currency, micros), rates)
+    Asked::of(AmountAsked::Fiat(currency, micros), |_| true, rates)
 }
 
 #[test]
@@ -135,14 +135,15 @@ fn fiat_amounts_become_both_stablecoins_at_creation() {
     assert_eq!(fiat(Currency::Pkr, 1_000_000_000), Ok(due));
     assert_eq!(fiat(Currency::Aed, 1), Err(AmountRefusal::NoRate(USDC, Currency::Aed)));
     let no_rate = |_, _| Some(Decimal::ZERO);
-    let refused = Asked::of(AmountAsked::Fiat(Currency::Usd, 1), no_rate);
+    let refused = Asked::of(AmountAsked::Fiat(Currency::Usd, 1), |_| true, no_rate);
     assert_eq!(
         refused,
         Err(AmountRefusal::NoRate(USDC, Currency::Usd)),
         "a zero rate is not a rate"
     );
     let tiny = |_, _| Some(dec("0.000001"));
-    let too_large = Asked::of(AmountAsked::Fiat(Currency::Usd, 999_999_999_999_999_999), tiny);
+    let too_much = AmountAsked::Fiat(Currency::Usd, 999_999_999_999_999_999);
+    let too_large = Asked::of(too_much, |_| true, tiny);
     let Err(AmountRefusal::Invalid(fault)) = too_large else { panic!("{too_large:?}") };
     assert_eq!((fault.field, fault.rule), ("amount.value", "invalid_amount"));
 }
@@ -151,11 +152,41 @@ fn fiat_amounts_become_both_stablecoins_at_creation() {
 fn crypto_and_flexible_amounts_need_no_rate() {
     let none = |_, _| None;
     assert_eq!(
-        Asked::of(AmountAsked::Crypto(USDC, 5), none),
+        Asked::of(AmountAsked::Crypto(USDC, 5), |_| true, none),
         Ok(Asked::Crypto { coin: USDC, minor: 5 })
     );
-    assert_eq!(Asked::of(AmountAsked::Flexible, none), Ok(Asked::Flexible));
+    assert_eq!(Asked::of(AmountAsked::Flexible, |_| true, none), Ok(Asked::Flexible));
     assert_eq!(FIAT.map(Currency::code), ["PKR", "USD", "AED", "SAR"]);
+}
+
+#[test]
+fn a_token_that_the_chain_lacks_is_neither_requested_nor_counted() {
+    for (has, lacks) in [(USDC, USDT), (USDT, USDC)] {
+        let of = |amount| Asked::of(amount, |coin| coin == has, rates);
+        let refused = of(AmountAsked::Crypto(lacks, 5));
+        let Err(AmountRefusal::Invalid(fault)) = refused else { panic!("{refused:?}") };
+        assert_eq!(fault.field, "amount.currency");
+        assert!(fault.message.contains(lacks.currency().code()), "{fault}");
+        assert!(of(AmountAsked::Crypto(has, 5)).is_ok());
+        // No rate of the other one is needed.
+        let rate = |coin, _| (coin == has).then(|| dec("2"));
+        let amount = AmountAsked::Fiat(Currency::Usd, 10_000_000);
+        let asked = Asked::of(amount, |coin| coin == has, rate).expect("payable");
+        assert_eq!((asked.due(has), asked.due(lacks)), (Some(5_000_000), None));
+        assert!(asked.takes(has) && !asked.takes(lacks));
+        let got = |coin, minor| Received::default().checked_add(coin, minor).expect("small");
+        for (coin, minor, expected) in [
+            (has, 0, Paid::Nothing),
+            (has, 4_999_999, Paid::InPart),
+            (has, 5_000_000, Paid::InFull),
+            (has, 5_000_001, Paid::Over),
+            (lacks, 5_000_000, Paid::Nothing),
+        ] {
+            assert_eq!(asked.compare(&got(coin, minor)), expected, "{coin:?} {minor}");
+        }
+        assert_eq!(asked.outstanding(&got(has, 1_000_000), has), Some(4_000_000));
+        assert_eq!(asked.outstanding(&Received::default(), lacks), None);
+    }
 }
 
 #[test]

@@ -131,13 +131,17 @@ impl Wallets {
     ) -> Result<Action, Denied> {
         self.offered()?;
         let wallet = self.own_wallet(caller, asked.wallet).await;
+        if let Ok(wallet) = &wallet
+            && self.offered_on(wallet.chain)?.config.token(asked.coin).is_none()
+        {
+            return Err(Denied::Invalid(asked.coin.not_on_chain("from_currency")));
+        }
         let new = match self.prepared(caller, &asked, wallet.as_ref().ok()).await {
             // What the request itself lacks is reported first, then the wallet's state.
             Err(Denied::Invalid(fault)) => return Err(Denied::Invalid(fault)),
             new => {
                 let wallet = wallet?;
                 require_unfrozen(&wallet)?;
-                self.offered_on(wallet.chain)?;
                 new?
             }
         };

@@ -53,8 +53,17 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Action, Denied> {
         self.offered()?;
-        let amount =
-            Asked::of(asked.amount, |coin, currency| self.world.fixing_rate(coin, currency).ok());
+        let wallet = self.own_wallet(caller, asked.wallet).await;
+        let chain = match &wallet {
+            Ok(wallet) => Some(&self.offered_on(wallet.chain)?.config),
+            Err(_) => None,
+        };
+        let amount = Asked::of(
+            asked.amount,
+            |coin| chain.is_none_or(|chain| chain.token(coin).is_some()),
+            |coin, currency| self.world.fixing_rate(coin, currency).ok(),
+        );
+        // What the request itself lacks is reported first, then the wallet's state.
         let amount = match amount {
             Err(AmountRefusal::Invalid(fault)) => return Err(Denied::Invalid(fault)),
             Err(AmountRefusal::NoRate(coin, currency)) => {
@@ -62,9 +71,8 @@ impl Wallets {
             }
             Ok(amount) => Ok(amount),
         };
-        let wallet = self.own_wallet(caller, asked.wallet).await?;
+        let wallet = wallet?;
         require_unfrozen(&wallet)?;
-        self.offered_on(wallet.chain)?;
         let new = NewRequest {
             id: PaymentRequestId(fresh_id(&self.store)),
             token: token(self.store.random::<TOKEN_BYTES>()),

@@ -127,13 +127,10 @@ impl Frame {
 
 /// A fiat amount in the chosen token, or else the first one, as fixed for the request.
 fn about_asked(asked: &Asked, chosen: Option<&str>) -> Option<String> {
-    let Asked::Fiat { usdc, usdt, .. } = asked else { return None };
-    let is_chosen = |coin: StableCoin| chosen == Some(coin.currency().code());
-    let (coin, minor) = if is_chosen(StableCoin::Usdt) {
-        (StableCoin::Usdt, *usdt)
-    } else {
-        (StableCoin::Usdc, *usdc)
-    };
+    let Asked::Fiat { .. } = asked else { return None };
+    let due = || StableCoin::ALL.into_iter().filter_map(|coin| Some((coin, asked.due(coin)?)));
+    let is_chosen = |(coin, _): &(StableCoin, i64)| chosen == Some(coin.currency().code());
+    let (coin, minor) = due().find(is_chosen).or_else(|| due().next())?;
     Some(view::amount(coin, minor))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::Response;
-use domain::currency::Currency;
+use domain::currency::{Currency, StableCoin};
 use domain::deposit::DepositState;
 use domain::ids::{PaymentRequestId, SenderInfoId};
 use domain::payment_request::{Asked, PaymentRequest, RequestState};
@@ -398,7 +398,11 @@ impl Pages {
         };
         let arrived = own_or_good(page.arrivals.iter().filter_map(told).collect());
         let now = self.wallets.world().clock.now();
-        let mut view = View::of(&page.request, arrived, !page.closed, known.is_some(), now);
+        let chain = self.wallets.offered_on(page.request.chain).ok();
+        let has = |coin: StableCoin| chain.is_none_or(|it| it.config.token(coin).is_some());
+        let takes = !page.closed && view::is_payable_in(&page.request.asked, has);
+        let mut view = View::of(&page.request, arrived, takes, known.is_some(), now);
+        view.offer_only(has);
         if let (View::Send { sponsored, .. }, Some(sender)) = (&mut view, &known) {
             *sponsored = self.wallets.sponsored_state(&page, sender);
         }

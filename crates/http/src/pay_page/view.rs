@@ -281,6 +281,13 @@ impl View {
         }
     }
 
+    /// Leaves out the offers in stablecoins that the chain lacks.
+    pub fn offer_only(&mut self, has: impl Fn(StableCoin) -> bool) {
+        if let View::Send { offers, .. } = self {
+            offers.retain(|offer| has(offer.coin));
+        }
+    }
+
     /// The sender's progress from the first step (1) to the last (5).
     pub fn step(&self) -> u8 {
         match self {
@@ -485,6 +492,11 @@ fn part(request: &PaymentRequest) -> Option<Part> {
     let whole = request.asked.outstanding(&Received::default(), coin)?;
     let have = whole - minor?;
     (have > 0).then_some(Part { coin, have, whole })
+}
+
+/// Whether a request takes one of the stablecoins that the chain has.
+pub fn is_payable_in(asked: &Asked, has: impl Fn(StableCoin) -> bool) -> bool {
+    StableCoin::ALL.into_iter().any(|coin| asked.takes(coin) && has(coin))
 }
 
 /// Whether payments in this token count towards the request.

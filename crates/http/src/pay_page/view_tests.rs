@@ -52,6 +52,21 @@ fn the_address_comes_after_the_details() {
 }
 
 #[test]
+fn a_token_that_the_chain_lacks_is_not_offered() {
+    for has in StableCoin::ALL {
+        let is_on_chain = |coin| coin == has;
+        let crypto = request().asked;
+        assert_eq!(is_payable_in(&crypto, is_on_chain), has == StableCoin::Usdc);
+        assert!(is_payable_in(&Asked::Flexible, is_on_chain));
+        let flexible = PaymentRequest { asked: Asked::Flexible, ..request() };
+        let mut shown = view(&flexible, &[], true);
+        shown.offer_only(is_on_chain);
+        let View::Send { offers, .. } = shown else { panic!("{shown:?}") };
+        assert_eq!(offers, [Offer { coin: has, minor: None }]);
+    }
+}
+
+#[test]
 fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let flexible = PaymentRequest { asked: Asked::Flexible, ..request() };
     let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });

@@ -14,7 +14,7 @@ use domain::time::Span;
 use engine::command::{Idempotency, Refused};
 use engine::context::NoRate;
 use engine::payments::IdempotencyKey;
-use engine::wallets::{Denied, NewRequestAsked, Page};
+use engine::wallets::{Denied, NewOrderAsked, NewRequestAsked, Page};
 use uuid::Uuid;
 
 use crate::world::{COIN, OTHER, Setup, TENANT, USDC, World, with};
@@ -66,6 +66,51 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
             Err(Denied::RateUnavailable(NoRate::Missing(Currency::Usdc, Currency::Sar)))
         ));
     });
+}
+
+#[test]
+fn nothing_is_requested_or_exchanged_in_a_token_that_the_chain_lacks() {
+    for (has, lacks) in [(StableCoin::Usdc, StableCoin::Usdt), (StableCoin::Usdt, StableCoin::Usdc)]
+    {
+        let setup = Setup { tokens: vec![has], ..Setup::default() };
+        with(setup, async |world| {
+            let (wallet, caller) = (world.wallet().await, world.caller());
+            let asked = NewRequestAsked {
+                wallet: wallet.id,
+                amount: AmountAsked::Crypto(lacks, COIN),
+                purpose: None,
+                recipient_name: None,
+                expires_in_hours: 1,
+            };
+            let refused = world.wallets.create_request(&caller, asked, None).await;
+            assert!(
+                matches!(&refused, Err(Denied::Invalid(fault)) if fault.field == "amount.currency"),
+                "{refused:?}"
+            );
+            let fiat = AmountAsked::Fiat(Currency::Pkr, 278_750_000);
+            let made = world.request_for(&wallet, fiat).await;
+            assert_eq!((made.asked.due(has), made.asked.due(lacks)), (Some(COIN), None));
+            world.request_for(&wallet, AmountAsked::Flexible).await;
+            let order = |coin| NewOrderAsked {
+                wallet: wallet.id,
+                coin,
+                minor: COIN,
+                to: Country::Pak,
+                lock: false,
+                iban: Some("PK36SCBL0000001123456702".to_owned()),
+                account_number: None,
+                bank_code: None,
+                holder: "Asha Khan".to_owned(),
+            };
+            let refused = world.wallets.create_order(&caller, order(lacks), None).await;
+            assert!(
+                matches!(&refused, Err(Denied::Invalid(fault)) if fault.field == "from_currency"),
+                "{refused:?}"
+            );
+            let known = world.wallets.create_order(&caller, order(has), None).await;
+            assert!(!matches!(known, Err(Denied::Invalid(_))), "{known:?}");
+        });
+    }
 }
 
 /// A request fixes money as an exchange does: at a rate that an exchange would be made at.

@@ -82,6 +82,8 @@ pub struct Setup {
     pub weekend_margin_bps: Option<u32>,
     /// Rails without transport.
     pub rails: Vec<RailConfig>,
+    /// Stablecoins with a contract on the chain.
+    pub tokens: Vec<StableCoin>,
 }
 
 impl Default for Setup {
@@ -94,6 +96,7 @@ impl Default for Setup {
             release_min: 0,
             weekend_margin_bps: None,
             rails: Vec::new(),
+            tokens: StableCoin::ALL.to_vec(),
         }
     }
 }
@@ -115,12 +118,12 @@ fn pakistan(weekend_margin_bps: Option<u32>) -> CorridorConfig {
     }
 }
 
-fn chain_config(release_min: i64) -> ChainConfig {
+fn chain_config(release_min: i64, tokens: &[StableCoin]) -> ChainConfig {
     ChainConfig {
         number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
-        tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
+        tokens: tokens.iter().map(|&coin| Token { coin, address: token(coin) }).collect(),
         release_min: ReleaseMin::Fixed(release_min),
         small_below: 1_000 * COIN,
         small_depth: Depth::Blocks(3),

@@ -120,14 +120,16 @@ fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
         Asked::Fiat { micros, usdc, usdt, .. } => {
             // Each token counts by its share of the due amount, rounded down to the currency's
             // cents unless the due amount has smaller parts.
-            let share = |minor: i64, due: i64| {
-                i128::from(*micros) * i128::from(minor) / i128::from(due.max(1))
+            let share = |minor: i64, due: i64| match due {
+                0 => 0,
+                due => i128::from(*micros) * i128::from(minor) / i128::from(due),
             };
             let value = share(received.usdc, *usdc) + share(received.usdt, *usdt);
             let unit = if i128::from(*micros) % MICROS_PER_CENT == 0 { MICROS_PER_CENT } else { 1 };
             let value = i64::try_from(value - value % unit).unwrap_or(i64::MAX);
-            let due = asked
-                .outstanding(received, StableCoin::Usdc)
+            let mut left = StableCoin::ALL.into_iter();
+            let due = left
+                .find_map(|coin| asked.outstanding(received, coin))
                 .map(|left| if left == 0 { 0 } else { micros - value });
             (value, due)
         }
