@@ -77,6 +77,16 @@ pub async fn number(
     }
     for token in &config.tokens {
         check_decimals(token, chain).await?;
+        let Token { coin, address } = *token;
+        if let Err(ChainFault::Reverted { .. }) = chain.is_blacklisted(address, address).await {
+            let coin = coin.currency().code();
+            tracing::warn!(
+                chain = config.name,
+                coin,
+                contract = %address,
+                "token has no known issuer's list, accounts on it are not recognized"
+            );
+        }
     }
     let number = store.add_chain(config.chain_id, &config.name, is_first).await?;
     tracing::info!(chain = config.name, number = number.0, "chain named by a node");

@@ -6,7 +6,7 @@ use std::iter;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::bank::BankDirectory;
-use domain::chain::{ChainConfig, ChainNumber};
+use domain::chain::{Address, ChainConfig, ChainFault, ChainNumber};
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -14,8 +14,8 @@ use domain::order::Order;
 use domain::payment_request::SenderDetails;
 use domain::policy::{CorridorConfig, Corridors};
 use domain::ports::{
-    AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook,
-    RateTerms, Receiver,
+    AddressScreen, BoxFuture, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen,
+    Rail, RateBook, RateTerms, Receiver,
 };
 use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;
@@ -294,6 +294,24 @@ pub struct ChainContext {
     pub exchange_to: Vec<Country>,
     /// Whether the cents of an amount determine its outcome (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
+}
+
+impl ChainContext {
+    /// Whether an account is on the issuer's list in a token's contract. A contract that reverts has no
+    /// list; nodes that do not answer are a fault.
+    pub fn lists(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> BoxFuture<'_, Result<bool, ChainFault>> {
+        let asked = self.chain.is_blacklisted(token, account);
+        Box::pin(async move {
+            match asked.await {
+                Err(ChainFault::Reverted { .. }) => Ok(false),
+                answer => answer,
+            }
+        })
+    }
 }
 
 /// The chain analysis provider, and how its results are used.

@@ -4,6 +4,9 @@
 
 use domain::chain::{Address, Authorization, EcdsaSignature, Movement, Word, vault};
 use domain::currency::StableCoin;
+use serde_json::{Value, json};
+
+use super::hex;
 
 /// The first four bytes of call data: the selector of a function or an error.
 pub(super) type Selector = [u8; 4];
@@ -21,6 +24,8 @@ const STATE_OF: &str = "stateOf(bytes32)";
 const BALANCE_OF: &str = "balanceOf(address)";
 const IS_BLACKLISTED_USDC: &str = "isBlacklisted(address)";
 const IS_BLACKLISTED_USDT: &str = "isBlackListed(address)";
+/// Of Tether's later contracts: Avalanche's, and those of USDT0.
+const IS_BLOCKED_USDT: &str = "isBlocked(address)";
 const PAUSED: &str = "paused()";
 const DECIMALS: &str = "decimals()";
 const NAME: &str = "name()";
@@ -113,12 +118,20 @@ pub(super) fn balance_of(account: &Address) -> Vec<u8> {
     Input::call(BALANCE_OF).address(account).finish()
 }
 
-pub(super) fn is_blacklisted(coin: StableCoin, account: &Address) -> Vec<u8> {
-    let function = match coin {
-        StableCoin::Usdc => IS_BLACKLISTED_USDC,
-        StableCoin::Usdt => IS_BLACKLISTED_USDT,
+/// The calls of a stablecoin's contracts that tell whether an account is on the issuer's list. Each
+/// contract has one of them at most, and reverts on the others.
+pub(super) fn is_blacklisted(coin: StableCoin, account: &Address) -> Vec<Vec<u8>> {
+    let functions: &[&str] = match coin {
+        StableCoin::Usdc => &[IS_BLACKLISTED_USDC],
+        StableCoin::Usdt => &[IS_BLACKLISTED_USDT, IS_BLOCKED_USDT],
     };
-    Input::call(function).address(account).finish()
+    functions.iter().map(|function| Input::call(function).address(account).finish()).collect()
+}
+
+/// The same as parameters of `eth_call`.
+pub fn blacklist_calls(coin: StableCoin, token: &Address) -> Vec<Value> {
+    let call = |data: Vec<u8>| json!({"to": token.to_string(), "data": hex::data(&data)});
+    is_blacklisted(coin, token).into_iter().map(call).collect()
 }
 
 pub(super) fn is_operator(account: &Address) -> Vec<u8> {

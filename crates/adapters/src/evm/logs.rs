@@ -25,6 +25,8 @@ enum Event {
     AddedBlackList,
     RemovedBlackList,
     DestroyedBlackFunds,
+    BlockPlaced,
+    BlockReleased,
     Pause,
     Unpause,
     Upgraded,
@@ -44,7 +46,7 @@ enum Event {
     AdminProposed,
 }
 
-const SIGNATURES: [(Event, &str); 23] = [
+const SIGNATURES: [(Event, &str); 25] = [
     (Event::Transfer, TRANSFER),
     // USDC
     (Event::Blacklisted, "Blacklisted(address)"),
@@ -55,6 +57,9 @@ const SIGNATURES: [(Event, &str); 23] = [
     (Event::RemovedBlackList, "RemovedBlackList(address)"),
     (Event::DestroyedBlackFunds, "DestroyedBlackFunds(address,uint256)"),
     (Event::Deprecate, "Deprecate(address)"),
+    // Tether's later contracts; what they destroy is a transfer, too.
+    (Event::BlockPlaced, "BlockPlaced(address)"),
+    (Event::BlockReleased, "BlockReleased(address)"),
     // both
     (Event::Pause, "Pause()"),
     (Event::Unpause, "Unpause()"),
@@ -276,8 +281,12 @@ fn token_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
             let (from, to, value) = transfer(log)?;
             LogEvent::Transfer { from, to, value }
         }
-        Event::Blacklisted | Event::AddedBlackList => LogEvent::Blacklisted(account(log)?),
-        Event::UnBlacklisted | Event::RemovedBlackList => LogEvent::UnBlacklisted(account(log)?),
+        Event::Blacklisted | Event::AddedBlackList | Event::BlockPlaced => {
+            LogEvent::Blacklisted(account(log)?)
+        }
+        Event::UnBlacklisted | Event::RemovedBlackList | Event::BlockReleased => {
+            LogEvent::UnBlacklisted(account(log)?)
+        }
         Event::DestroyedBlackFunds => {
             let value = abi::capped(abi::word_at(&log.data.0, 1)?);
             LogEvent::FundsDestroyed { account: account(log)?, value }

@@ -113,6 +113,8 @@ fn events_are_read_as_their_contract_means_them() {
             &both,
             LogEvent::FundsDestroyed { account: alice, value: 5 },
         ),
+        (USDT, "BlockPlaced(address)", &[ALICE], "0x", LogEvent::Blacklisted(alice)),
+        (USDT, "BlockReleased(address)", &[ALICE], "0x", LogEvent::UnBlacklisted(alice)),
         (USDC, "Pause()", &[], "0x", LogEvent::Paused),
         (USDT, "Unpause()", &[], "0x", LogEvent::Unpaused),
         (USDC, "Upgraded(address)", &[], ALICE, LogEvent::CodeChanged),

@@ -22,6 +22,7 @@ pub mod signers;
 mod transaction;
 mod wire;
 
+pub use abi::blacklist_calls;
 pub use artifact::ArtifactError;
 pub use chain::EvmChain;
 pub use contracts::{

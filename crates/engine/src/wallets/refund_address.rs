@@ -117,7 +117,7 @@ impl Wallets {
         let mut screened = world.addresses.screen(address, self.world.clock.now());
         let mut unknown = None;
         for token in &world.config.tokens {
-            match self.promptly(world.chain.is_blacklisted(token.address, *address)).await {
+            match self.promptly(world.lists(token.address, *address)).await {
                 Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
                 Ok(false) => {}
                 Err(fault) => unknown = Some(fault),

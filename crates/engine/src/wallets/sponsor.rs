@@ -242,7 +242,7 @@ impl Wallets {
             return Err(SponsorDenied::Impossible);
         }
         for token in &world.config.tokens {
-            if self.promptly(world.chain.is_blacklisted(token.address, from)).await? {
+            if self.promptly(world.lists(token.address, from)).await? {
                 return Err(SponsorDenied::Impossible);
             }
         }

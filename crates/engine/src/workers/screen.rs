@@ -243,7 +243,7 @@ impl Workers {
         let deposit = &case.deposit;
         let mut payer_flagged = false;
         for token in &wallets.config.tokens {
-            payer_flagged |= wallets.chain.is_blacklisted(token.address, deposit.from).await?;
+            payer_flagged |= wallets.lists(token.address, deposit.from).await?;
         }
         let name = self.world.screened_sender(&deposit.sender, now);
         let payer = wallets.addresses.screen(&deposit.from, now);

@@ -434,13 +434,7 @@ impl Workers {
         };
         let Some(token) = wallets.config.token(deposit.coin) else { return Ok(None) };
         let coin = deposit.coin.currency().code();
-        let listed = match wallets.chain.is_blacklisted(token, to).await {
-            Err(fault @ ChainFault::Reverted { .. }) => {
-                let (why, reason) = (fault.to_string(), FailureReason::OnChainRevert);
-                return Ok(Some(Verdict::Fails { why, reason, at_once: false }));
-            }
-            other => other?,
-        };
+        let listed = wallets.lists(token, to).await?;
         let why = format!("its address is on the blacklist of {coin}'s contract");
         Ok(listed.then_some(Verdict::Fails {
             why,
@@ -614,17 +608,17 @@ impl Workers {
         if intent.kind() == IntentKind::SponsoredTransfer {
             return Ok(fails(FailureReason::OnChainRevert, true));
         }
-        // A contract without an answer to that gives no reason.
-        let yes = |said: Result<bool, ChainFault>| match said {
-            Err(ChainFault::Reverted { .. }) => Ok(false),
-            other => other,
+        let is_paused = match wallets.chain.is_paused(token).await {
+            // A contract without an answer to that gives no reason.
+            Err(ChainFault::Reverted { .. }) => false,
+            answer => answer?,
         };
-        if yes(wallets.chain.is_paused(token).await)? {
+        if is_paused {
             return Ok(Verdict::PutOff { after: PAUSED, halt: Some(Halt::Paused) });
         }
         let parties = lane.parties(&intent.plan).into_iter().chain(self.returned_to(intent).await?);
         for party in parties {
-            if yes(wallets.chain.is_blacklisted(token, party).await)? {
+            if wallets.lists(token, party).await? {
                 return Ok(fails(FailureReason::AddressBlacklisted, true));
             }
         }

@@ -1,11 +1,11 @@
 //! Read-only queries of everything outside: lists, banks, nodes, database, disks, backup.
 
-use domain::chain::{Address, ChainNumber, Depth};
+use domain::chain::{Address, ChainNumber, Depth, Token};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use adapters::evm::{Transport, ask_node, block_logs_filter};
+use adapters::evm::{Transport, ask_node, blacklist_calls, block_logs_filter};
 use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{Exchange, IsoRail, Probed};
 use adapters::rates::LiveRates;
@@ -228,6 +228,7 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
     let at_s = number(&latest["timestamp"]).context("the latest block has no timestamp")?;
     let now_s = u64::try_from(now().0.div_euclid(1_000_000))?;
     let age_s = now_s.saturating_sub(at_s);
+    let mut without_list = String::new();
     for token in config.chain_config(ChainNumber::FIRST, &[], String::new()).tokens {
         let key = format!("chain.{}", token.coin.currency().code().to_lowercase());
         anyhow::ensure!(has_code(node, token.address).await?, "{key}: no contract there");
@@ -235,6 +236,10 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
         let found = found.with_context(|| format!("{key}: its decimals"))?;
         let right = u64::from(right.minor_units());
         anyhow::ensure!(found == right, "{key}: it has {found} decimals, not {right}");
+        if !has_blacklist(node, &token).await {
+            let what = "its contract has no issuer's list that Corridor knows: payers and refund addresses are not looked up there";
+            without_list.push_str(&format!("; {key}: {what}"));
+        }
     }
     let chain = config.chain_config(ChainNumber::FIRST, &[], String::new());
     for (key, depth) in [
@@ -256,9 +261,13 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
         Err(_) => "does not know \"finalized\"".to_owned(),
     };
     let limit_s = config.block_age_max().to_duration().as_secs();
-    let level = if age_s > limit_s { Level::Wrong } else { Level::Ok };
+    let level = match age_s > limit_s {
+        true => Level::Wrong,
+        false if without_list.is_empty() => Level::Ok,
+        false => Level::Warning,
+    };
     let age = format!("latest block {block} is {age_s} s old, limit {limit_s} s");
-    Ok((level, format!("chain {chain_id}, {age}, {finalized}")))
+    Ok((level, format!("chain {chain_id}, {age}, {finalized}{without_list}")))
 }
 
 /// The height of a block with a name.
@@ -288,6 +297,17 @@ async fn returns_logs(node: &dyn Transport, hash: &Value) -> anyhow::Result<()> 
 pub(super) async fn has_code(node: &dyn Transport, address: Address) -> anyhow::Result<bool> {
     let code = ask(node, "eth_getCode", json!([address.to_string(), "latest"])).await?;
     Ok(code.as_str().is_some_and(|code| code.len() > 2))
+}
+
+/// Whether a token's contract answers who is on its issuer's list.
+async fn has_blacklist(node: &dyn Transport, token: &Token) -> bool {
+    for call in blacklist_calls(token.coin, &token.address) {
+        let answer = ask(node, "eth_call", json!([call, "latest"])).await;
+        if answer.is_ok_and(|answer| answer.as_str().is_some_and(|word| word.len() > 2)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The decimals of a token (ERC-20).

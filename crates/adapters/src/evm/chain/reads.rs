@@ -179,11 +179,16 @@ impl EvmChain {
         let known = self.tokens.iter().find(|known| known.address == token);
         let unknown =
             || malformed(format!("{token} is not a supported token")).at(self.first_name());
-        let data = abi::is_blacklisted(known.ok_or_else(unknown)?.coin, &account);
-        self.agreed_flag(token, data, || {
-            format!("whether {account} is on the blacklist of {token}")
-        })
-        .await
+        let coin = known.ok_or_else(unknown)?.coin;
+        let what = || format!("whether {account} is on the blacklist of {token}");
+        let mut answer = Err(unknown());
+        for data in abi::is_blacklisted(coin, &account) {
+            answer = self.agreed_flag(token, data, what).await;
+            if !matches!(answer, Err(ChainFault::Reverted { .. })) {
+                break;
+            }
+        }
+        answer
     }
 
     pub(super) async fn read_paused(&self, token: Address) -> Result<bool, ChainFault> {

@@ -548,6 +548,41 @@ async fn a_contract_that_reverts_is_told_from_a_node_that_does_not_answer() {
     is_unreachable(chain(&node().add("eth_call", Err(error))).token_balance(USDC, USDC).await);
 }
 
+/// Tether's later contracts have another list than the first one, and some tokens have none.
+#[tokio::test]
+async fn a_usdt_s_list_is_asked_for_by_each_of_its_names() {
+    let keys = Arc::new(TenantKeys::sandbox("seed".into()));
+    let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
+    let clock: Arc<dyn Clock> = Arc::new(Hands::default());
+    let tokens = vec![Token { coin: StableCoin::Usdt, address: USDC }];
+    let config = ChainConfig { tokens, ..config() };
+    let ask = async |node: &Arc<Node>| {
+        let nodes = vec![Arc::clone(node) as Arc<dyn Transport>];
+        let chain = EvmChain::new(&config, Arc::clone(&contracts), nodes, &clock);
+        let answer = chain.is_blacklisted(USDC, USDC).await;
+        let data = |(_, params): &(String, Value)| {
+            params[0]["data"].as_str().map(|it| it[..10].to_owned())
+        };
+        (answer, node.asked().iter().filter_map(data).collect::<Vec<_>>())
+    };
+    let word = |number: u128| json!(format!("0x{number:064x}"));
+    // isBlackListed and isBlocked.
+    let (first, later) = ("0xe47d6060", "0xfbac3951");
+    for listed in [false, true] {
+        let one = node().on("eth_call", word(listed.into()));
+        assert_eq!(ask(&one).await, (Ok(listed), vec![first.to_owned()]));
+        let reverts = node().refusing("eth_call", 3, "execution reverted");
+        let other = reverts.on("eth_call", word(listed.into()));
+        assert_eq!(ask(&other).await, (Ok(listed), vec![first.to_owned(), later.to_owned()]));
+    }
+    let (none, asked) = ask(&node().refusing("eth_call", 3, "execution reverted")).await;
+    assert!(matches!(none, Err(ChainFault::Reverted { .. })), "{none:?}");
+    assert_eq!(asked, [first, later]);
+    let (away, asked) = ask(&node().refusing("eth_call", -32_000, "away")).await;
+    is_unreachable(away);
+    assert_eq!(asked, [first], "it did not answer");
+}
+
 #[tokio::test]
 async fn token_answers_must_be_one_word() {
     let word = |number: u128| json!(format!("0x{number:064x}"));
