@@ -368,10 +368,16 @@ fn the_release_minimum_is_a_cost_or_an_amount() {
     };
     let node = ("chain.node_url", "https://node.example");
     let cost = terms(&[node]).expect("valid");
-    let at = |gwei: u128| cost.minor(Some(&Fees { max_fee: 2 * gwei * GWEI, max_priority_fee: 0 }));
+    let with_data = |gwei: u128, data_fee| {
+        cost.minor(Some((&Fees { max_fee: 2 * gwei * GWEI, max_priority_fee: 0 }, data_fee)))
+    };
+    let at = |gwei| with_data(gwei, 0);
     // 162,333 gas at 5 gwei and 3,000 dollars.
     assert_eq!((at(5), at(0), at(1_000)), (2_434_995, ReleaseMin::LEAST, ReleaseMin::MOST));
     assert_eq!(cost.minor(None), ReleaseMin::LEAST, "a node that does not answer");
+    // Half a million gwei more for the data on a rollup.
+    assert_eq!(with_data(5, 500_000 * GWEI), 2_434_995 + 1_500_000);
+    assert_eq!(with_data(0, u128::MAX), ReleaseMin::MOST);
     assert_eq!(
         terms(&[]).expect("valid"),
         ReleaseMin::Fixed(1_000),

@@ -127,7 +127,7 @@ pub struct ChainConfig {
 pub enum ReleaseMin {
     /// Fixed number of minor units (10^-6 of a token, valued at one dollar).
     Fixed(i64),
-    /// The gas cost of the release.
+    /// The cost of the release.
     Cost {
         /// Value of one unit of the chain's native currency, in millionths of a dollar.
         gas_coin_micros: i64,
@@ -144,14 +144,16 @@ impl ReleaseMin {
     /// turns payments into dust.
     pub const MOST: i64 = 5_000_000;
 
-    /// The amount in minor units at these fees; the lower limit if the fees are unknown.
-    pub fn minor(self, fees: Option<&Fees>) -> i64 {
+    /// The amount in minor units at these fees, with those in wei beside the gas for a transaction's
+    /// data; the lower limit if the fees are unknown.
+    pub fn minor(self, fees: Option<(&Fees, u128)>) -> i64 {
         const WEI: u128 = 1_000_000_000_000_000_000;
         match (self, fees) {
             (ReleaseMin::Fixed(minor), _) => minor,
             (ReleaseMin::Cost { .. }, None) => ReleaseMin::LEAST,
-            (ReleaseMin::Cost { gas_coin_micros }, Some(fees)) => {
+            (ReleaseMin::Cost { gas_coin_micros }, Some((fees, data_fee))) => {
                 let cost = ReleaseMin::RELEASE_GAS.saturating_mul(fees.now());
+                let cost = cost.saturating_add(data_fee);
                 let cost =
                     cost.saturating_mul(u128::from(gas_coin_micros.unsigned_abs())).div_ceil(WEI);
                 i64::try_from(cost)

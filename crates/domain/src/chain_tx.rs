@@ -21,7 +21,9 @@ pub use intent::{
     EXECUTED_ALREADY, PAUSE_TIMEOUT, RetryPolicy, TRIES_MAX, deploy_id, sponsored_id,
 };
 pub use lane::lane_of;
-pub use sequence::{Ended, LOOK_EVERY, STUCK, Taking, TxRefusal, call, capped, fill, raised, take};
+pub use sequence::{
+    Ended, LOOK_EVERY, STUCK, Taking, TxRefusal, bytes_of, call, capped, fill, raised, take,
+};
 
 names! {
     /// State of an intent.

@@ -31,19 +31,20 @@ pub struct SponsorTerms {
     pub per_request: u8,
     /// Maximum sum of gas limits per tenant and day (UTC).
     pub daily_gas: u64,
-    /// Maximum cost of the gas, in percent of the amount.
+    /// Maximum cost of the transaction, in percent of the amount.
     pub max_fee_percent: u8,
     /// Value of one unit of the chain's native currency, in millionths of a dollar.
     pub gas_coin_micros: i64,
 }
 
 impl SponsorTerms {
-    /// Whether an amount is large enough to pay this much gas for it at these fees.
-    pub fn is_worth(&self, minor: i64, gas: u64, fees: &Fees) -> bool {
+    /// Whether an amount is large enough to pay this much gas for it at these fees, with those in wei
+    /// beside the gas for a transaction's data.
+    pub fn is_worth(&self, minor: i64, gas: u64, (fees, data_fee): (&Fees, u128)) -> bool {
         if minor < self.min_minor {
             return false;
         }
-        let cost = u128::from(gas).saturating_mul(fees.now());
+        let cost = u128::from(gas).saturating_mul(fees.now()).saturating_add(data_fee);
         let cost = cost.saturating_mul(u128::from(self.gas_coin_micros.unsigned_abs()));
         let share = u128::from(minor.unsigned_abs()).saturating_mul(self.max_fee_percent.into());
         cost.div_ceil(WEI).saturating_mul(PERCENT) <= share

@@ -147,6 +147,11 @@ pub fn raised(last: Fees, asked: Fees, most: Fees) -> Option<Fees> {
     (allowed && enough).then_some(Fees { max_fee, max_priority_fee })
 }
 
+/// Size of a signed transaction with this many intents in its call, in bytes, rounded up.
+pub const fn bytes_of(intents: usize) -> usize {
+    400 + 160 * intents
+}
+
 /// Fees of the first signature: the fees asked, up to `most`. The tip is limited to half of its
 /// maximum, so that replacements can pay more.
 pub fn capped(asked: Fees, most: Fees) -> Fees {

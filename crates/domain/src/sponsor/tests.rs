@@ -104,13 +104,18 @@ fn numbers_of_a_request_make_distinct_intents() {
 fn a_transfer_is_worth_its_gas_up_to_a_share_of_the_amount() {
     // 100,000 gas at 1 gwei and 3,000 dollars are 30 cents.
     let fees = Fees { max_fee: 1_500_000_000, max_priority_fee: 500_000_000 };
-    assert!(TERMS.is_worth(15_000_000, 100_000, &fees));
-    assert!(!TERMS.is_worth(14_999_999, 100_000, &fees));
+    assert!(TERMS.is_worth(15_000_000, 100_000, (&fees, 0)));
+    assert!(!TERMS.is_worth(14_999_999, 100_000, (&fees, 0)));
+    // 20 cents more for the data on a rollup.
+    let data_fee = 200_000_000_000_000 / 3;
+    assert!(TERMS.is_worth(25_000_000, 100_000, (&fees, data_fee)));
+    assert!(!TERMS.is_worth(24_999_999, 100_000, (&fees, data_fee)));
+    assert!(!TERMS.is_worth(i64::MAX, 100_000, (&fees, u128::MAX)));
     let free = SponsorTerms { gas_coin_micros: 0, ..TERMS };
-    assert!(free.is_worth(10_000_000, 100_000, &fees));
-    assert!(!free.is_worth(9_999_999, 100_000, &fees), "the smallest amount");
+    assert!(free.is_worth(10_000_000, 100_000, (&fees, 0)));
+    assert!(!free.is_worth(9_999_999, 100_000, (&fees, 0)), "the smallest amount");
     let most = Fees { max_fee: u128::MAX, max_priority_fee: u128::MAX };
-    assert!(!TERMS.is_worth(i64::MAX, u64::MAX, &most));
+    assert!(!TERMS.is_worth(i64::MAX, u64::MAX, (&most, 0)));
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(super) struct TokenReading {
     /// `None` = the token has no authorizations.
     domain: Option<SigningDomain>,
     fees: Fees,
+    /// What the data of a transaction costs beside the gas, in wei.
+    data_fee: u128,
     read_at: Timestamp,
 }
 
@@ -197,7 +199,7 @@ impl Wallets {
             return Err(SponsorDenied::Field { field: "nonce", rule: "was used before" });
         }
         let gas = self.simulated_gas(world, request, &order).await?;
-        if !terms.is_worth(ask.minor, gas, &reading.fees) {
+        if !terms.is_worth(ask.minor, gas, (&reading.fees, reading.data_fee)) {
             return Err(SponsorDenied::NotOffered);
         }
         let order = SponsorOrder { gas_limit: sponsor::gas_limit(gas), ..order };
@@ -277,7 +279,7 @@ impl Wallets {
             None => self.read_token(world, ask.coin, token).await?,
         };
         let domain = reading.domain.ok_or(SponsorDenied::NotOffered)?;
-        match terms.is_worth(ask.minor, sponsor::TRANSFER_GAS, &reading.fees) {
+        match terms.is_worth(ask.minor, sponsor::TRANSFER_GAS, (&reading.fees, reading.data_fee)) {
             true => Ok(domain),
             false => Err(SponsorDenied::NotOffered),
         }
@@ -304,9 +306,10 @@ impl Wallets {
             true => None,
             false => self.promptly(world.chain.signing_domain(token)).await?,
         };
-        let (fees, read_at) =
-            (self.promptly(world.chain.fees()).await?, self.world.wall_clock.now());
-        let reading = TokenReading { domain, fees, read_at };
+        let fees = self.promptly(world.chain.fees()).await?;
+        let data_fee = self.promptly(world.chain.data_fee(chain_tx::bytes_of(1))).await?;
+        let read_at = self.world.wall_clock.now();
+        let reading = TokenReading { domain, fees, data_fee, read_at };
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         tokens.insert((chain, coin), reading.clone());
         Ok(reading)

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::chain::ChainFault;
+use domain::chain_tx;
 use domain::deposit::dust::RIDERS_MAX;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, TenantId};
@@ -178,8 +179,13 @@ impl Workers {
         if amounts.all(|minor| terms.is_always_worth(minor)) {
             return terms.minor(None);
         }
-        match wallets.chain.fees().await {
-            Ok(fees) => terms.minor(Some(&fees)),
+        let chain = &wallets.chain;
+        let read = async {
+            let data_fee = chain.data_fee(chain_tx::bytes_of(1)).await?;
+            Ok::<_, ChainFault>((chain.fees().await?, data_fee))
+        };
+        match read.await {
+            Ok((fees, data_fee)) => terms.minor(Some((&fees, data_fee))),
             Err(fault) => {
                 tracing::warn!(%fault, "fee read failed, using the minimum release cost");
                 terms.minor(None)

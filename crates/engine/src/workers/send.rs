@@ -50,9 +50,6 @@ const CLAIM_BELIEVED: Span = Span::secs(60);
 const CLAIM_FORGOTTEN: Span = Span::hours(1);
 /// A signer that cannot pay for this many transactions like the current one is low on gas.
 const LOW_GAS_TRANSACTIONS: u128 = 20;
-/// Size of a signed transaction without its intents, and of an intent in its call, both rounded up.
-const TRANSACTION_BYTES: usize = 400;
-const INTENT_BYTES: usize = 160;
 
 /// An intent to be sent, with its job's fence.
 type Held = (Intent, i64);
@@ -652,7 +649,7 @@ impl Workers {
         let asked = wallets.chain.fees().await?;
         self.compare_fees(wallets, lane.tenant, asked).await;
         let fees = capped(asked, wallets.config.most_fees());
-        let bytes = TRANSACTION_BYTES + INTENT_BYTES * intents.len();
+        let bytes = chain_tx::bytes_of(intents.len());
         // It only decides about an alert.
         let data_fee = wallets.chain.data_fee(bytes).await.unwrap_or_else(|fault| {
             tracing::warn!(%fault, "data fee read failed");

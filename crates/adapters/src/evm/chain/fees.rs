@@ -19,8 +19,6 @@ const ORACLE: Address = {
     (address[0], address[19]) = (0x42, 0x0f);
     Address(address)
 };
-/// The chains of the OP Stack that have presets: Optimism and Base, and their test networks.
-const OP_STACK: [u64; 4] = [10, 8_453, 11_155_420, 84_532];
 /// Number of recent blocks whose tips are sampled.
 const BLOCKS: u128 = 10;
 /// Percentile of the tips in each block: the median.
@@ -41,7 +39,14 @@ impl EvmChain {
     }
 
     pub(super) async fn read_data_fee(&self, bytes: usize) -> Result<u128, ChainFault> {
-        if !OP_STACK.contains(&self.chain_id) {
+        let has_oracle = match self.has_oracle.get() {
+            Some(known) => *known,
+            None => {
+                let found = self.read_deployed(ORACLE).await?;
+                *self.has_oracle.get_or_init(|| found)
+            }
+        };
+        if !has_oracle {
             return Ok(0);
         }
         let data = hex::data(&abi::data_fee(bytes));

@@ -11,7 +11,7 @@ mod sightings;
 mod simulate;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog,
@@ -40,6 +40,8 @@ pub struct EvmChain {
     /// Smallest priority fee that is offered, in wei per gas.
     min_tip: u128,
     contracts: Arc<EvmContracts>,
+    /// Whether the chain has the OP Stack's fee oracle; read once.
+    has_oracle: OnceLock<bool>,
     /// Blooms of the newest headers.
     blooms: Mutex<VecDeque<(Block, Option<Bloom>)>>,
 }
@@ -63,7 +65,8 @@ impl EvmChain {
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         let (tokens, chain_id) = (config.tokens.clone(), config.chain_id);
         let min_tip = config.min_tip;
-        EvmChain { nodes, tokens, chain_id, min_tip, contracts, blooms: Mutex::default() }
+        let (has_oracle, blooms) = (OnceLock::new(), Mutex::default());
+        EvmChain { nodes, tokens, chain_id, min_tip, contracts, has_oracle, blooms }
     }
 
     const fn ours<'a>(&'a self, controllers: &'a [Address]) -> Ours<'a> {

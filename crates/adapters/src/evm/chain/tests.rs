@@ -501,13 +501,17 @@ async fn a_chain_of_the_op_stack_names_what_the_data_costs() {
     let keys = Arc::new(TenantKeys::sandbox("seed".into()));
     let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
     let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-    for (chain_id, expected) in [(8_453, 12_345), (CHAIN_ID, 0)] {
-        let first = node().on("eth_call", json!(format!("0x{:064x}", 12_345)));
-        *first.chain_id.lock().expect("chain") = Some(format!("{chain_id:#x}"));
-        let config = ChainConfig { chain_id, ..config() };
+    for (code, expected) in [("0x60", 12_345), ("0x", 0)] {
+        let answer = json!(format!("0x{:064x}", 12_345));
+        let first = node().on("eth_getCode", json!(code)).on("eth_call", answer);
         let nodes = vec![Arc::clone(&first) as Arc<dyn Transport>];
-        let chain = EvmChain::new(&config, Arc::clone(&contracts), nodes, &clock);
+        let chain = EvmChain::new(&config(), Arc::clone(&contracts), nodes, &clock);
         assert_eq!(chain.data_fee(556).await, Ok(expected));
+        assert_eq!(chain.data_fee(556).await, Ok(expected));
+        let asked = first.asked.lock().expect("asked");
+        let of_code = asked.iter().filter(|(method, _)| method == "eth_getCode");
+        assert_eq!(of_code.count(), 1, "the contract is not looked for again");
+        drop(asked);
         if expected > 0 {
             let asked = first.asked.lock().expect("asked");
             let call = &asked.last().expect("a call").1[0];
