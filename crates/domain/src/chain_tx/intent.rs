@@ -105,7 +105,7 @@ impl Intent {
             self.tx = None;
             self.enter(state, now);
             effects.jobs.push((self.id.0, JobChange::Done));
-            effects.ended.extend(self.retry_alert());
+            effects.ended.extend(self.own_alerts());
             return (true, effects);
         }
         // Retries do not fix a missing key or other faults that need an operator: raise one alert
@@ -125,21 +125,19 @@ impl Intent {
         (false, effects)
     }
 
-    /// The alerts about its retries, which end with them.
-    pub fn retry_alert(&self) -> Option<Alert> {
-        let what = self.retry_words();
-        let alert = Alert { kind: AlertKind::Transaction, subject: self.subject, what };
-        self.failure.is_some().then_some(alert)
+    /// The alerts about its retries and its hold, which end with it, however that ends: a
+    /// reorganisation may have undone the execution that it was held for.
+    pub fn own_alerts(&self) -> Vec<Alert> {
+        let alert = |kind, what| Alert { kind, subject: self.subject, what };
+        let retries = alert(AlertKind::Transaction, self.retry_words());
+        let hold = alert(AlertKind::ChainMismatch, self.held_words());
+        self.failure.is_some().then_some(retries).into_iter().chain([hold]).collect()
     }
 
     /// Beginning of the alert that it is held: the controller has executed it in a transaction that
     /// these books do not have.
     pub fn held_words(&self) -> String {
         format!("the intent to {} is held: {EXECUTED_ALREADY}", words(self.kind().name()))
-    }
-
-    fn held_alert(&self) -> Alert {
-        Alert { kind: AlertKind::ChainMismatch, subject: self.subject, what: self.held_words() }
     }
 
     fn retry_words(&self) -> String {
@@ -175,8 +173,7 @@ impl Intent {
         if let Move::To(state) = self.state.on(IntentTrigger::Restored) {
             self.enter(state, now);
             effects.jobs.push((self.id.0, JobChange::Done));
-            effects.ended.extend(self.retry_alert());
-            effects.ended.push(self.held_alert());
+            effects.ended.extend(self.own_alerts());
         }
         effects
     }
@@ -216,8 +213,7 @@ impl Intent {
         };
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
-        effects.ended.extend(self.retry_alert());
-        effects.ended.push(self.held_alert());
+        effects.ended.extend(self.own_alerts());
         (true, effects)
     }
 

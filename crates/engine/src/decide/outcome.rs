@@ -387,7 +387,7 @@ pub(super) fn finish(
         effects.alerts.push(Alert { kind: AlertKind::ChainMismatch, subject: id.0, what });
     }
     effects.alerts.extend(fee_alert(&intent, fee, rules.wallet));
-    effects.ended.extend(intent.retry_alert());
+    effects.ended.extend(intent.own_alerts());
     ws.intents.put((tenant, id), intent);
     match &key.subject {
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
