@@ -167,9 +167,7 @@ async fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
             ];
             let none = match args.all {
                 true => "No proposals yet.",
-                false => {
-                    "No proposal waits for a second user. `corridor review list` shows what waits for a first one."
-                }
+                false => "No proposals are waiting. `corridor review list` shows the review queue.",
             };
             output::rows_or(&columns, listed.iter().map(row).collect(), none)
         }
@@ -320,7 +318,7 @@ async fn show(
     output::rows_or(
         &[text("what"), text("before"), text("after")],
         rows.collect(),
-        "The proposal names no values.",
+        "This proposal lists no changes.",
     )
 }
 

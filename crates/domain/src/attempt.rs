@@ -414,11 +414,13 @@ impl Attempt {
     }
 
     /// A bank reports a payout that these books have not sent, while this attempt may still be paid or
-    /// refused: once it is refused, that one is not sent again. The latest report stays.
+    /// refused: once it is refused, that one is not sent again. The latest report stays, with the
+    /// amount of an earlier one over the same rail if it has none.
     pub fn note_reported(&mut self, payout: &ReportedPayout) {
         let ReportedPayout { rail, sender, paid, why } = payout;
         let sender = sender.map_or_else(|| NONE.to_owned(), |sender| sender.0.to_string());
-        let paid = paid.filter(|paid| paid.amount.currency == self.amount.currency);
+        let known = || self.reported().filter(|known| known.rail == *rail)?.paid;
+        let paid = paid.filter(|paid| paid.amount.currency == self.amount.currency).or_else(known);
         let minor = paid.map_or_else(|| NONE.to_owned(), |paid| paid.amount.minor.to_string());
         let charged = if paid.is_some_and(|paid| paid.may_have_charges) { CHARGED } else { NONE };
         let why = one_line(why, REPORT_MAX_CHARS);
@@ -443,10 +445,11 @@ impl Attempt {
         })
     }
 
-    /// Whether its rail may still refuse it, which would permit another attempt.
+    /// Whether its rail may still refuse it, which would permit another attempt: also one that the
+    /// rail has accepted, by way of an unclear outcome.
     pub fn may_be_refused(&self) -> bool {
-        matches!(self.state, AttemptState::Sending | AttemptState::Indeterminate)
-            && !self.is_unrecorded()
+        use AttemptState::{Accepted, Indeterminate, Sending};
+        matches!(self.state, Sending | Accepted | Indeterminate) && !self.is_unrecorded()
     }
 
     /// The bank's references of the return, as it was booked, that differ from the payout's own and

@@ -159,6 +159,8 @@ mod tests {
                 "console.latest_requests",
                 "console.latest_deposits",
                 "console.latest_orders",
+                "console.latest_payment_references",
+                "console.latest_wallet_references",
                 "console.latest_deliveries",
                 "chain.headers",
                 "approval.newest_of",

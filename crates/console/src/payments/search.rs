@@ -57,8 +57,7 @@ async fn find(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     Ok(found)
 }
 
-/// Records with an id, reference, address or transaction that begins with this text; if there are
-/// none, those with it somewhere in a reference.
+/// Records with an id, reference, address or transaction that begins with this text.
 async fn find_start(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     if text.chars().count() < ID_START_CHARS {
@@ -74,10 +73,15 @@ async fn find_start(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     if is_start(bytes) {
         found.extend(store.find_bytes_start(tenant, bytes).await?);
     }
-    if found.is_empty() {
-        found = store.find_reference_part(tenant, text).await?;
-    }
     Ok(found)
+}
+
+/// Records with this text somewhere in a reference.
+async fn find_part(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
+    if text.chars().count() < ID_START_CHARS {
+        return Ok(Vec::new());
+    }
+    Ok(visit.console().store().find_reference_part(visit.tenant_id()?, text).await?)
 }
 
 /// Whether the text is the beginning of an id or a hash.
@@ -181,6 +185,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             let asked = Asked::of(text, visit.console().now());
             let (payments, more) = find_known(&visit, asked).await?;
             found.extend(payments);
+            found.extend(find_part(&visit, text).await?);
             notes = more;
         }
     }

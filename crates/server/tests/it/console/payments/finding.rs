@@ -297,14 +297,14 @@ async fn a_sender_is_found_by_name_telephone_and_address(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("C-sender").await;
     let request = bank.request(&wallet, "25", "USDC").await;
-    bank.introduced(&request, sender("Asha", "Qibble")).await;
+    bank.introduced(&request, sender("Asha", "Samplekhan")).await;
     bank.paid(&request, "").await;
     let deposit = bank.newest(&wallet, "COMPLETED").await["transaction_id"].text().to_owned();
     let request = request["payment_request_id"].text();
     let compliance = Officer::of(&bank, &[Role::Compliance]).await;
     let today = bank.bank.running.now().date();
     for text in [
-        "Asha Qibble".to_owned(),
+        "Asha Samplekhan".to_owned(),
         "%2B971500000001".to_owned(),
         "Sender@example.com".to_owned(),
         format!("sender@example.com 25 USDC {today}"),

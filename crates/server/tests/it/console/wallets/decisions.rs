@@ -432,8 +432,8 @@ async fn alerts_are_filtered_and_paged(on: On) {
 
 async fn the_queue_goes_on_behind_a_deposit(on: On) {
     let bank = WalletBank::new(on).await;
-    let wallet = bank.wallet("C-behind").await;
-    let (one, two) = (waiting(&bank, &wallet).await, waiting(&bank, &wallet).await);
+    let (wallet, other) = (bank.wallet("C-behind").await, bank.wallet("C-behind-2").await);
+    let (one, two) = (waiting(&bank, &wallet).await, waiting(&bank, &other).await);
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let id = domain::ids::DepositId::parse(&one).expect("an id");
     let first = store.deposit(tenant, id).await.expect("read").expect("there");
@@ -450,7 +450,7 @@ async fn the_queue_goes_on_behind_a_deposit(on: On) {
     let history = officer.get(&format!("/wallets/{wallet}?after={mark}")).await.page();
     let history = history.split_once(">History<").expect("a section").1;
     let history = history.split_once("<section").map_or(history, |(part, _)| part);
-    assert!(!history.contains(&one) && !history.contains(&two), "{history}");
+    assert!(!history.contains(&one), "{history}");
 }
 
 async fn a_payment_in_review_is_decided_once(on: On) {

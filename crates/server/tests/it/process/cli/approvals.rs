@@ -62,7 +62,7 @@ async fn a_proposal_of_the_console_is_decided_on_the_command_line() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let store = store_of(&installation).await;
     let none = installation.run(&["approvals", "list"]);
-    assert!(none.code == 0 && none.stderr.contains("No proposal waits"), "{none:?}");
+    assert!(none.code == 0 && none.stderr.contains("No proposals are waiting"), "{none:?}");
     let wallet = text(&installation.json(&["wallets", "get"])[0], "wallet_id");
     let id = proposed(&installation, &store, &wallet).await;
     let listed = installation.json(&["approvals", "list", "--tenant", "demobank"]).remove(0);
