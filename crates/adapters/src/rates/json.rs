@@ -17,7 +17,7 @@ use super::sheet::{
 };
 use node::{Node, number, plain, text_at, value_at};
 use reported::reported;
-use units::{Scale, of_one_unit, scale, scaled, units};
+use units::{Scale, of_one_unit, scale, scaled, units_of};
 
 /// Stablecoins by the ids of widespread publishers, besides their codes.
 const COINS: [(&str, StableCoin); 2] =
@@ -113,49 +113,63 @@ impl Walk<'_, '_> {
         scope: Scope,
     ) -> Result<(), SheetError> {
         self.check_scale(members)?;
-        let named = pair_named(members);
-        let row = self.row_code(node).filter(|_| named.is_none());
-        let base = match self.base_of(node) {
+        let (own, quote) = (self.base_of(node), quote_named(members)?);
+        // What a row states of itself goes before what is fixed for the document.
+        let both = own.as_ref().ok().copied().flatten().zip(quote);
+        let named = pair_named(members)?.or(both);
+        let row = self.row_code(node, scope.base).filter(|_| named.is_none());
+        let own = match own {
             Ok(base) => base,
+            Err(SheetError::Currency { code, .. })
+                if named.is_none() && quote.is_some() && is_currency_code(&code) =>
+            {
+                // A pair of a currency that this service does not have.
+                return Ok(());
+            }
             // A pair in one text needs no base, nor does a row beside a fixed currency; the rest may
             // be a country's or a currency's name.
             Err(_) if named.is_some() || row.is_some() => None,
             // A part about another base, such as one of many coins, is passed over.
             Err(_) => return Ok(()),
         };
+        let inherited = scope.base;
         let scope =
-            Scope { base: self.fixed.base.or(base).or(scope.base), ..self.with_time(node, scope) };
-        let named = match row {
-            Some(Some(code)) => self.pair_with(code, scope),
-            Some(None) => return Ok(()),
-            None => named.or_else(|| scope.base.zip(quote_named(members))),
+            Scope { base: self.fixed.base.or(own).or(inherited), ..self.with_time(node, scope) };
+        let (found, is_of_base) = match (named, row) {
+            (Some(pair), _) => (Some(pair), true),
+            (None, Some(Some(code))) => {
+                let own = own.filter(|own| *own != code).or(inherited);
+                let found = self.pair_with(code, self.fixed.base.or(own));
+                (found, found.is_some_and(|(base, _)| base == code))
+            }
+            (None, Some(None)) => return Ok(()),
+            (None, None) => (scope.base.zip(quote), false),
         };
-        let Some((base, quote)) = named else {
-            of_one_unit(members)?;
+        let about = about_row(members);
+        let Some((base, quote)) = found else {
+            of_one_unit(&about)?;
             return members.iter().try_for_each(|(name, value)| self.member(name, value, scope));
         };
         match price(node) {
             Some(price) => {
-                let price = Price { units: units(&about_row(members))?, ..price };
+                let price = Price { units: units_of(&about, is_of_base)?, ..price };
                 self.add(Form::Pairs, (base, quote), &price, scope)
             }
             None => Err(SheetError::Missing(format!("the rate of {}", pair(base, quote)))),
         }
     }
 
-    /// The pair of a currency that a document states rates of.
-    fn pair_with(&self, code: Currency, scope: Scope) -> Option<(Currency, Currency)> {
+    /// The pair of a currency that a document states rates of, given the base that it states.
+    fn pair_with(&self, code: Currency, base: Option<Currency>) -> Option<(Currency, Currency)> {
         match self.fixed_quote {
-            Some(quote) if quote != code => Some((code, quote)),
-            // It is 1 in itself.
-            Some(quote) => Some((scope.base.unwrap_or(quote), code)),
-            None => scope.base.map(|base| (base, code)),
+            Some(quote) if base.is_none_or(|base| base == quote) => Some((code, quote)),
+            _ => base.map(|base| (base, code)),
         }
     }
 
     /// The currency that a row of a table is about besides the fixed one; `Some(None)` is one that
     /// this service does not have.
-    fn row_code(&self, node: &Node) -> Option<Option<Currency>> {
+    fn row_code(&self, node: &Node, base: Option<Currency>) -> Option<Option<Currency>> {
         let fixed = self.fixed_quote.or(self.fixed.base)?;
         let Node::Object(members) = node else { return None };
         let is_part = |(name, value): &(String, Node)| {
@@ -165,9 +179,14 @@ impl Walk<'_, '_> {
             return None;
         }
         let about = about_row(members);
-        let mut codes = codes_besides(fixed, &about, is_code);
+        let mut codes = codes_besides(Some(fixed), &about, is_code);
         if codes.is_empty() {
-            codes = codes_besides(fixed, &about, |name| names::base_rank(name) == Some(0));
+            codes = codes_besides(Some(fixed), &about, |name| names::base_rank(name) == Some(0));
+        }
+        // In a table of another base, it is the fixed one's turn, too.
+        let has_turn = self.fixed_quote.is_some() && base.is_some_and(|base| base != fixed);
+        if codes.is_empty() && has_turn && price(node).is_some() {
+            codes = codes_besides(None, &about, is_code);
         }
         let first = *codes.first()?;
         codes.iter().all(|code| code.eq_ignore_ascii_case(first)).then(|| code_of(first))
@@ -181,15 +200,12 @@ impl Walk<'_, '_> {
             let is_other = self.fixed_quote.is_some() && is_currency_code(name) && price.is_some();
             return if is_other { Ok(()) } else { self.visit(value, scope) };
         }
+        let found = pair.or_else(|| self.pair_with(code?, scope.base));
         if let Node::Object(members) = value {
             self.check_scale(members)?;
-            // Whose units these are is open if the document's base is another currency.
-            match &mut price {
-                Some(price) if pair.is_some() || self.fixed_quote.is_some() => {
-                    price.units = units(&about_row(members))?;
-                }
-                _ => of_one_unit(members)?,
-            }
+            let is_of_base = pair.is_some() || found.is_some_and(|(base, _)| Some(base) == code);
+            let units = units_of(&about_row(members), is_of_base && price.is_some())?;
+            price = price.map(|price| Price { units, ..price });
         }
         if let Some(pair) = pair {
             return match price {
@@ -199,7 +215,7 @@ impl Walk<'_, '_> {
         }
         let Some(code) = code else { return Ok(()) };
         let scope = self.with_time(value, scope);
-        match (price, self.pair_with(code, scope), value) {
+        match (price, found, value) {
             (Some(price), Some(pair), _) => self.add(self.form, pair, &price, scope),
             (Some(_), None, _) => {
                 self.lacks_base = true;
@@ -317,13 +333,33 @@ fn pair_of(name: &str) -> Option<(Currency, Currency)> {
 }
 
 /// The pair that an element of a list names in one text.
-fn pair_named(members: &[(String, Node)]) -> Option<(Currency, Currency)> {
-    pair_of(text_of(members, is_pair)?)
+fn pair_named(members: &[(String, Node)]) -> Result<Option<(Currency, Currency)>, SheetError> {
+    named_once(members, is_pair, pair_of)
 }
 
 /// The second currency that an element of a list names.
-fn quote_named(members: &[(String, Node)]) -> Option<Currency> {
-    Currency::parse(&text_of(members, is_quote)?.to_ascii_uppercase())
+fn quote_named(members: &[(String, Node)]) -> Result<Option<Currency>, SheetError> {
+    named_once(members, is_quote, |code| Currency::parse(&code.to_ascii_uppercase()))
+}
+
+/// What the members of these names state, of which some may be signs or words.
+fn named_once<T: PartialEq>(
+    members: &[(String, Node)],
+    is_it: impl Fn(&str) -> bool,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, SheetError> {
+    let mut named = members.iter().filter(|(name, _)| is_it(name)).filter_map(|(_, value)| {
+        let text = plain(value)?;
+        Some((text, read(text)?))
+    });
+    let Some((text, first)) = named.next() else { return Ok(None) };
+    match named.find(|(_, other)| *other != first) {
+        None => Ok(Some(first)),
+        Some((other, _)) => {
+            let both = format!("{} and {}", shown(text), shown(other));
+            Err(SheetError::Form(format!("a rate of two currencies: {both}")))
+        }
+    }
 }
 
 /// The members of a row of a table that are no parts with members of their own, and those of its
@@ -337,16 +373,16 @@ fn about_row(members: &[(String, Node)]) -> Vec<&(String, Node)> {
     about.collect()
 }
 
-/// The codes of other currencies than `fixed` in the members whose names are those of codes.
+/// The codes of currencies other than `fixed` in the members whose names are those of codes.
 fn codes_besides<'n>(
-    fixed: Currency,
+    fixed: Option<Currency>,
     about: &[&'n (String, Node)],
     is_it: impl Fn(&str) -> bool,
 ) -> Vec<&'n str> {
     let codes = about.iter().copied().filter_map(|(name, value)| {
         let Node::Text(code) = value else { return None };
         let is_publisher = joined(name) == ORIGIN && code_of(code).is_none();
-        let is_other = is_currency_code(code) && code_of(code) != Some(fixed);
+        let is_other = is_currency_code(code) && (fixed.is_none() || code_of(code) != fixed);
         (is_it(name) && is_other && !is_publisher).then_some(code.as_str())
     });
     codes.collect()
@@ -394,9 +430,4 @@ fn unusable((base, quote): (Currency, Currency), value: &Node) -> SheetError {
         Node::Object(_) => "an object without a rate".to_owned(),
     };
     SheetError::Form(format!("{}: {found} is not a number", pair(base, quote)))
-}
-
-fn text_of(members: &[(String, Node)], is_it: impl Fn(&str) -> bool) -> Option<&str> {
-    let mut named = members.iter().filter(|(name, _)| is_it(name));
-    named.find_map(|(_, value)| plain(value))
 }

@@ -311,13 +311,14 @@ impl Reading<'_> {
             return Err(SheetError::Twice { pair: pair(base, quote) });
         }
         let number = |text: &str| number(base, quote, text, price.units);
-        let sides = match &price.sides {
-            Some((bid, ask)) => match (number(bid)?, number(ask)?) {
-                // The lower one is what we would get.
-                (buy, sell) if price.is_open && buy > sell => Some((sell, buy)),
-                sides => Some(sides),
-            },
-            None => None,
+        let sides = price.sides.as_ref().map(|(bid, ask)| Ok((number(bid)?, number(ask)?)));
+        // Beside a mid, what is named `buy` and `sell` may be something else, or empty.
+        let may_be_others = price.is_open && price.mid.is_some();
+        let sides = match sides.transpose() {
+            Err(_) if may_be_others => None,
+            // The lower one is what we would get.
+            Ok(Some((buy, sell))) if price.is_open && buy > sell => Some((sell, buy)),
+            sides => sides?,
         };
         let rate =
             match (&price.mid, sides) {
@@ -326,22 +327,24 @@ impl Reading<'_> {
                     .ok_or_else(|| SheetError::Spread { pair: pair(base, quote), bid, ask })?,
                 (None, None) => return Err(SheetError::Missing(pair(base, quote))),
             };
+        let sides = sides.filter(|sides| !may_be_others || are_sides(*sides, rate));
         let (bid, ask) = sides.unwrap_or((rate, rate));
-        // The last trade may be a little outside of what is bid and asked now.
-        let is_far = |side| super::moved_beyond(rate, side, MAX_SPREAD_BPS);
-        let nearest = rate.clamp(bid.min(ask), ask.max(bid));
-        let is_outside = super::moved_beyond(nearest, rate, MAX_OUTSIDE_BPS);
-        if bid > ask
-            || super::moved_beyond(bid, ask, MAX_SPREAD_BPS)
-            || is_far(bid)
-            || is_far(ask)
-            || is_outside
-        {
+        if !are_sides((bid, ask), rate) {
             return Err(SheetError::Spread { pair: pair(base, quote), bid, ask });
         }
         self.rates.push(DirectRate { base, quote, mid: Mid { rate, as_of }, bid, ask });
         Ok(())
     }
+}
+
+/// Whether these may be the bid and ask of a mid rate.
+fn are_sides((bid, ask): (Decimal, Decimal), mid: Decimal) -> bool {
+    // The last trade may be a little outside of what is bid and asked now.
+    let nearest = mid.clamp(bid.min(ask), ask.max(bid));
+    let spreads = [(bid, ask), (mid, bid), (mid, ask)];
+    bid <= ask
+        && !spreads.iter().any(|(from, to)| super::moved_beyond(*from, *to, MAX_SPREAD_BPS))
+        && !super::moved_beyond(nearest, mid, MAX_OUTSIDE_BPS)
 }
 
 fn halfway(bid: Decimal, ask: Decimal) -> Option<Decimal> {

@@ -72,8 +72,15 @@ const MAX_EXPONENT: u64 = 18;
 /// number are decimals.
 const DECIMALS: [&str; 5] = ["decimals", "decimal", "precision", "digits", "fraction"];
 
-/// The number of units of the base currency that a rate is of; `None` = one.
-pub(super) fn units(members: &[&(String, Node)]) -> Result<Option<Decimal>, SheetError> {
+/// The number of units that a rate is of; `None` = one. If they are not of its base (`is_of_base`), only
+/// one is accepted.
+pub(super) fn units_of(
+    members: &[&(String, Node)],
+    is_of_base: bool,
+) -> Result<Option<Decimal>, SheetError> {
+    if !is_of_base {
+        return of_one_unit(members).map(|()| None);
+    }
     let stated = members.iter().filter(|(name, _)| is_unit(name));
     let stated: Vec<_> = stated.filter_map(|(name, value)| Some((name, number(value)?))).collect();
     let Some((_, several)) = stated.iter().find(|(_, units)| !is_one_unit(units)) else {
@@ -88,7 +95,7 @@ pub(super) fn units(members: &[&(String, Node)]) -> Result<Option<Decimal>, Shee
 }
 
 /// Refuses an object that states a number of units other than one. A unit may also be a name.
-pub(super) fn of_one_unit(members: &[(String, Node)]) -> Result<(), SheetError> {
+pub(super) fn of_one_unit(members: &[&(String, Node)]) -> Result<(), SheetError> {
     let units = members.iter().filter(|(name, _)| is_unit(name));
     let mut units = units.filter_map(|(_, value)| number(value));
     units.find(|units| !is_one_unit(units)).map_or(Ok(()), |units| Err(of_units(units)))

@@ -81,6 +81,127 @@ fn what_leaves_a_fixed_quotes_direction_or_units_open_is_refused() {
 }
 
 #[test]
+fn a_pair_that_a_row_states_goes_before_what_is_fixed() {
+    let based_on =
+        |code: &str| JsonShape { fixed_base: Some(code.to_owned()), ..JsonShape::default() };
+    let time = "2026-11-20T00:00:00Z";
+    let cases: [(JsonShape, &'static str, &'static [&'static str]); 6] = [
+        (
+            based_on("USD"),
+            r#"[{"date":"2026-11-20","base_currency":"USDT","quote_currency":"USD","price":"0.996"}]"#,
+            &["USDT/USD 0.996"],
+        ),
+        (
+            based_on("USD"),
+            r#"[{"date":"2026-11-20","from":"EUR","to":"PKR","rate":323}]"#,
+            &["EUR/PKR 323"],
+        ),
+        (
+            based_on("USD"),
+            r#"[{"date":"2026-11-20","base":"PKR","quote":"USD","rate":0.0036}]"#,
+            &["PKR/USD 0.0036"],
+        ),
+        (
+            quoted_in("AED"),
+            r#"[{"from":"AED","to":"SAR","rate":1.0211,"date":"2026-11-20"}]"#,
+            &["AED/SAR 1.0211"],
+        ),
+        (
+            quoted_in("USD"),
+            r#"[{"base":"EUR","quote":"USDT","price":1.16,"date":"2026-11-20"}]"#,
+            &["EUR/USDT 1.16"],
+        ),
+        // Its units are those of the pair that it states.
+        (
+            based_on("AED"),
+            r#"[{"from":"SAR","to":"AED","unit":100,"rate":97.93,"date":"2026-11-20"}]"#,
+            &["SAR/AED 0.9793"],
+        ),
+    ];
+    for (shape, text, rates) in cases {
+        assert_read((text, Form::Pairs, rates, time), &shape);
+    }
+    let other = r#"[{"date":"2026-11-20","base":"JPY","quote":"PKR","rate":1.8}]"#;
+    let error = read_as(other, None, &based_on("USD")).expect_err("another base").to_string();
+    assert!(error.contains("states no rate"), "{error}");
+}
+
+#[test]
+fn another_base_that_a_document_states_is_that_of_its_rates() {
+    let time = "2026-11-20T00:00:00Z";
+    let rates: &[&str] = &["SAR/AED 0.9793", "SAR/QAR 0.9707"];
+    let object =
+        r#"{"base":"SAR","date":"2026-11-20","rates":{"SAR":1,"AED":0.9793,"QAR":0.9707}}"#;
+    assert_read((object, Form::Rates, rates, time), &quoted_in("AED"));
+    let rows = r#"{"base":"SAR","date":"2026-11-20","rates":[{"code":"AED","rate":0.9793},{"code":"QAR","rate":0.9707}]}"#;
+    assert_read((rows, Form::Pairs, rates, time), &quoted_in("AED"));
+    let coins = r#"{"time":"2026-11-20","tether":{"eur":0.862,"usd":1.0002}}"#;
+    let prices: &[&str] = &["USDT/EUR 0.862", "USDT/USD 1.0002"];
+    assert_read((coins, Form::Coins, prices, time), &quoted_in("EUR"));
+}
+
+#[test]
+fn units_of_which_currency_is_open_are_refused() {
+    let row = r#"[{"date":"2026-11-20","code":"SAR","unit":100,"rate":97.93}]"#;
+    let inner = r#"[{"date":"2026-11-20","currency":{"iso3":"SAR","unit":100},"rate":97.93}]"#;
+    let based =
+        r#"{"base":"SAR","date":"2026-11-20","rates":[{"code":"AED","unit":100,"rate":102.11}]}"#;
+    let member = r#"{"base":"SAR","date":"2026-11-20","rates":{"AED":{"unit":100,"rate":102.11}}}"#;
+    let inherited =
+        r#"{"base":"AED","date":"2026-11-20","rates":[{"quote":"SAR","unit":100,"rate":97.93}]}"#;
+    let aed = JsonShape { fixed_base: Some("AED".to_owned()), ..JsonShape::default() };
+    for (text, shape) in [
+        (row, &aed),
+        (inner, &aed),
+        (based, &quoted_in("AED")),
+        (member, &quoted_in("AED")),
+        (inherited, &JsonShape::default()),
+    ] {
+        let error = read_as(text, None, shape).expect_err(text).to_string();
+        assert!(error.contains("the rates are of 100 units"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn what_is_no_side_beside_a_mid_is_not_read_as_one() {
+    let text = |sides: &str| {
+        format!(r#"[{{"pair":"USD/PKR","date":"2026-11-20","rate":278.75,{sides}}}]"#)
+    };
+    for none in [r#""buy":0,"sell":0"#, r#""buy":278.5,"sell":0"#, r#""buy":12,"sell":9"#] {
+        let sheet = read(&text(none)).expect(none);
+        let rate = sheet.rates[0];
+        assert_eq!((rate.bid, rate.ask), (rate.mid.rate, rate.mid.rate), "{none}");
+    }
+    let sheet = read(&text(r#""buy":279,"sell":278.5"#)).expect("sides");
+    assert_eq!(sheet.rates[0].ask, dec("279"));
+    for strict in [r#""bid":0,"ask":0"#, r#""bid":12,"ask":9"#] {
+        assert!(read(&text(strict)).is_err(), "{strict}");
+    }
+    let alone = r#"[{"pair":"USD/PKR","date":"2026-11-20","buy":0,"sell":0}]"#;
+    assert!(read(alone).is_err(), "no rate");
+}
+
+#[test]
+fn the_first_text_that_is_a_currency_is_one() {
+    let time = "2026-11-20T00:00:00Z";
+    for case in [
+        r#"[{"date":"2026-11-20","base":"USD","term":"SPOT","quote":"PKR","rate":278.75}]"#,
+        r#"[{"date":"2026-11-20","base":"USD","quoteSymbol":"₨","quoteCurrency":"PKR","rate":278.75}]"#,
+        r#"[{"date":"2026-11-20","symbol":"$","pair":"USD/PKR","rate":278.75}]"#,
+        r#"[{"date":"2026-11-20","symbol":"USDPKR","pair":"USD/PKR","rate":278.75}]"#,
+    ] {
+        assert_read((case, Form::Pairs, &["USD/PKR 278.75"], time), &JsonShape::default());
+    }
+    for two in
+        [r#""base":"USD","quote":"PKR","target":"AED""#, r#""symbol":"USDPKR","pair":"USD/AED""#]
+    {
+        let text = format!(r#"[{{"date":"2026-11-20",{two},"rate":278.75}}]"#);
+        let error = read(&text).expect_err(two).to_string();
+        assert!(error.contains("a rate of two currencies"), "{error}");
+    }
+}
+
+#[test]
 fn names_are_read_in_any_spelling() {
     let time = "2026-11-21T06:57:48Z";
     for case in [
