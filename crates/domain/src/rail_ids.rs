@@ -123,7 +123,7 @@ impl Candidate {
     }
 
     /// Whether a report names one of its recalls, as the original message or in place of the payment.
-    pub(crate) fn is_recalled_by(&self, ids: &ReportIds) -> bool {
+    pub fn is_recalled_by(&self, ids: &ReportIds) -> bool {
         ids.strong().chain(ids.messages()).any(|id| self.is_recall(id))
     }
 

@@ -8,8 +8,8 @@ use domain::attempt::AttemptState;
 use domain::ids::{AttemptId, TenantId};
 use domain::money::Money;
 use domain::rail::{
-    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus,
-    RecallRequest, Submission,
+    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RecallRequest,
+    Submission,
 };
 use domain::rail_ids::{Candidate, Candidates, SentIn};
 
@@ -103,7 +103,7 @@ pub(super) fn inquiries(
                 InquiryAnswer::WithRecall(Box::new((answer, of_recall)))
             }
             (answer, Some(Err(why))) => {
-                tracing::warn!(%rail, attempt = %inquiry.attempt, %why, "the rail's answer about a recall is unclear, ignored");
+                tracing::warn!(%rail, attempt = %inquiry.attempt, %why, "recall answer contradicts itself, ignored; the recall stays open");
                 answer
             }
             (answer, None) => answer,
@@ -127,13 +127,7 @@ pub(super) fn recall(rail: &RailId, recall: &RecallRequest, delivery: Delivery) 
         }
     };
     let said = said.and_then(|mut said| {
-        let own =
-            match (said.of_recalls.remove(&recall.attempt), said.about.remove(&recall.attempt)) {
-                (Some(_), Some(_)) => {
-                    Some(Err("it contradicts itself about the recall".to_owned()))
-                }
-                (of_recall, other) => of_recall.or(other),
-            };
+        let own = said.of_recalls.remove(&recall.attempt);
         own.unwrap_or_else(|| Err(said.doubt.unwrap_or("it does not mention the recall".into())))
     });
     said.map_or_else(Submission::Indeterminate, Submission::Reported)
@@ -210,7 +204,16 @@ impl Answered {
 
     fn take(&mut self, rail: &RailId, entry: &BankReport, candidates: &Candidates) {
         match entry.of_attempts(candidates) {
-            Ok(found) => found.into_iter().for_each(|(_, report)| self.keep(report)),
+            Ok(found) => {
+                // Whatever a resolution states is about the recall, and so is what names its message.
+                let is_resolution =
+                    entry.said.source.split(' ').next() == Some(Kind::Camt029.name());
+                for (it, report) in found {
+                    let is_of_recall =
+                        is_resolution || entry.ids().any(|ids| it.is_recalled_by(ids));
+                    self.keep(report, is_of_recall);
+                }
+            }
             Err(why) => {
                 let (source, ids) = (
                     &entry.said.source,
@@ -223,12 +226,9 @@ impl Answered {
         }
     }
 
-    fn keep(&mut self, report: RailReport) {
+    fn keep(&mut self, report: RailReport, is_of_recall: bool) {
         let attempt = report.attempt;
-        let known = match report.status {
-            RailStatus::Recall(_) => &mut self.of_recalls,
-            _ => &mut self.about,
-        };
+        let known = if is_of_recall { &mut self.of_recalls } else { &mut self.about };
         let outcome = match known.get(&attempt) {
             Some(Ok(earlier)) if earlier.status == report.status => return,
             Some(_) => {
@@ -242,7 +242,7 @@ impl Answered {
 
 #[cfg(test)]
 mod tests {
-    use domain::rail::RecallAnswer;
+    use domain::rail::{RailStatus, RecallAnswer};
 
     use super::super::scripted::inquiry;
     use super::*;
@@ -319,19 +319,29 @@ mod tests {
             asked.attempt.instruction_id(),
             asked.payment.end_to_end_id()
         );
-        let documents = format!(
-            "<All><Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pacs.002.001.10\"><FIToFIPmtStsRpt><GrpHdr><MsgId>B-1</MsgId></GrpHdr>\
+        let answer = |code: &str| {
+            let documents = format!(
+                "<All><Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pacs.002.001.10\"><FIToFIPmtStsRpt><GrpHdr><MsgId>B-1</MsgId></GrpHdr>\
              <TxInfAndSts>{ids}<TxSts>ACSC</TxSts></TxInfAndSts></FIToFIPmtStsRpt></Document>\
-             <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.029.001.09\"><RsltnOfInvstgtn><Assgnmt><Id>B-2</Id></Assgnmt><Sts><Conf>RJCR</Conf></Sts>\
-             <CxlDtls><TxInfAndSts>{ids}<TxCxlSts>RJCR</TxCxlSts></TxInfAndSts></CxlDtls></RsltnOfInvstgtn></Document></All>"
-        );
-        let rail = RailId::new("pak-raast");
-        let answer =
-            inquiries(&rail, &[asked], Delivery::Answered(documents.into_bytes())).remove(0);
-        let (payout, of_recall) = answer.apart();
-        let InquiryAnswer::Reported(payout) = payout else { panic!("{payout:?}") };
-        assert_eq!(payout.status, RailStatus::Settled);
-        let of_recall = of_recall.map(|report| report.status);
-        assert_eq!(of_recall, Some(RailStatus::Recall(RecallAnswer::Refused)));
+             <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.029.001.09\"><RsltnOfInvstgtn><Assgnmt><Id>B-2</Id></Assgnmt><Sts><Conf>{code}</Conf></Sts>\
+             <CxlDtls><TxInfAndSts>{ids}<TxCxlSts>{code}</TxCxlSts></TxInfAndSts></CxlDtls></RsltnOfInvstgtn></Document></All>"
+            );
+            let rail = RailId::new("pak-raast");
+            let answers = inquiries(
+                &rail,
+                std::slice::from_ref(&asked),
+                Delivery::Answered(documents.into_bytes()),
+            );
+            let (payout, of_recall) = answers.into_iter().next().expect("one").apart();
+            let InquiryAnswer::Reported(payout) = payout else { panic!("{code}: {payout:?}") };
+            (payout.status, of_recall.map(|report| report.status))
+        };
+        let refused = RailStatus::Recall(RecallAnswer::Refused);
+        assert_eq!(answer("RJCR"), (RailStatus::Settled, Some(refused)));
+        for unusual in ["PECR", "UWFW", "MODI", "CCNR"] {
+            let (payout, of_recall) = answer(unusual);
+            assert_eq!(payout, RailStatus::Settled, "{unusual}");
+            assert!(matches!(of_recall, Some(RailStatus::Unrecognised(_))), "{of_recall:?}");
+        }
     }
 }
