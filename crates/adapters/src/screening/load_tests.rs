@@ -1,6 +1,6 @@
 //! The publishers' formats, in small documents of invented names that follow the published files.
 
-use super::load::{Document, LoadError, load};
+use super::load::{Document, LoadError, MAX_ENTRIES, load};
 use super::*;
 use jiff::civil::date;
 
@@ -250,6 +250,15 @@ fn a_wallet_is_listed_with_its_holder_wherever_the_file_has_it() {
     let addresses: Vec<_> = addresses.map(|it| (it.asset.as_str(), it.address.as_str())).collect();
     assert_eq!(addresses, [("ETH", "0xa1"), ("ETH", "0xa12"), ("ETH", "0xa2"), ("ETH", "0xa22")]);
     assert!(list.unreadable.is_empty(), "{:?}", list.unreadable);
+}
+
+#[test]
+fn wallets_count_as_entries() {
+    let wallet = "{\"id\":\"w\",\"schema\":\"CryptoWallet\",\"target\":false,\"properties\":{\"holder\":[\"p\"],\"publicKey\":[\"x\"]}}\n";
+    let person = "{\"id\":\"p\",\"schema\":\"Person\",\"target\":true,\"properties\":{\"name\":[\"Zorblax\"]}}\n";
+    let text = person.to_owned() + &wallet.repeat(MAX_ENTRIES);
+    let refused = load(&[document("targets", &text)]).expect_err("too many").to_string();
+    assert!(refused.contains("more than 500000 entries"), "{refused}");
 }
 
 /// Unreadable entries are reported one by one; a list with too many is rejected.

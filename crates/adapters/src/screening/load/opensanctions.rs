@@ -81,12 +81,15 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
             }
             part.take(read);
         } else if entity["schema"] == WALLET {
-            wallets.push((holders(&entity), self::entity(&entity, kind, line)));
+            wallets.push((line, holders(&entity), self::entity(&entity, kind, line)));
         }
     }
-    let of_targets =
-        |(holders, _): &(Vec<String>, _)| holders.iter().any(|it| targets.contains(it));
-    wallets.into_iter().filter(of_targets).for_each(|(_, read)| part.take(read));
+    for (line, holders, read) in wallets {
+        if holders.iter().any(|holder| targets.contains(holder)) {
+            limited(&part.entries, line)?;
+            part.take(read);
+        }
+    }
     Ok(part)
 }
 
