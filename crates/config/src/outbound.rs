@@ -118,6 +118,7 @@ pub struct Outbound {
     pub client_authentication: ClientAuthenticationKind,
     pub scope: String,
     pub audience: String,
+    pub assertion_audience: String,
     pub signature: SignatureKind,
     pub signature_header: String,
     pub signature_algorithm: AlgorithmKind,
@@ -218,7 +219,8 @@ impl Outbound {
                     ClientAuthenticationKind::Basic => ClientAuthentication::Basic,
                     ClientAuthenticationKind::Body => ClientAuthentication::Body,
                     ClientAuthenticationKind::PrivateKeyJwt => {
-                        ClientAuthentication::PrivateKeyJwt(self.jws_key())
+                        let audience = self.assertion_audience.clone();
+                        ClientAuthentication::PrivateKeyJwt { key: self.jws_key(), audience }
                     }
                 },
                 scope: self.scope.clone(),
@@ -263,7 +265,7 @@ impl Outbound {
         }
     }
 
-    /// Whether its key signs what gets it tokens.
+    /// Whether the client authenticates with a signed assertion.
     fn has_assertions(&self) -> bool {
         self.authentication == AuthenticationKind::OAuth2
             && self.client_authentication == ClientAuthenticationKind::PrivateKeyJwt
@@ -390,6 +392,11 @@ fn authentication(name: &str, table: &Outbound, faults: &mut Faults) {
         key("client_secret"),
         table.client_secret.is_empty() || !table.has_assertions(),
         "has no effect while client_authentication is \"private_key_jwt\": the key of signature_key_file takes its place",
+    );
+    faults.check(
+        key("assertion_audience"),
+        table.assertion_audience.is_empty() || table.has_assertions(),
+        "has no effect unless client_authentication is \"private_key_jwt\"",
     );
     faults.check(
         key("token_url"),

@@ -158,7 +158,7 @@ pub(super) fn watched(settings: &Settings) -> Vec<PathBuf> {
         files.push(key.file.clone());
     }
     if let Authentication::OAuth2(oauth) = &settings.authentication
-        && let ClientAuthentication::PrivateKeyJwt(key) = &oauth.client_authentication
+        && let ClientAuthentication::PrivateKeyJwt { key, .. } = &oauth.client_authentication
     {
         files.push(key.file.clone());
     }

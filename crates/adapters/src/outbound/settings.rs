@@ -121,8 +121,12 @@ pub enum Grant {
 pub enum ClientAuthentication {
     Basic,
     Body,
-    /// An assertion that the client signs (RFC 7523), instead of a secret.
-    PrivateKeyJwt(JwsKey),
+    /// An assertion that the client signs (RFC 7523), instead of a secret; an empty `audience` is the
+    /// token URL.
+    PrivateKeyJwt {
+        key: JwsKey,
+        audience: String,
+    },
 }
 
 /// A key of JWS signatures.

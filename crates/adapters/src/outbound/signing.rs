@@ -97,12 +97,14 @@ impl Signer {
 impl Assertions {
     pub(super) fn of(settings: &Settings) -> Result<Option<Assertions>, SetupError> {
         let Authentication::OAuth2(oauth) = &settings.authentication else { return Ok(None) };
-        let ClientAuthentication::PrivateKeyJwt(key) = &oauth.client_authentication else {
+        let ClientAuthentication::PrivateKeyJwt { key, audience } = &oauth.client_authentication
+        else {
             return Ok(None);
         };
+        let audience = if audience.is_empty() { &oauth.token_url } else { audience };
         Ok(Some(Assertions {
             client_id: oauth.client_id.clone(),
-            audience: oauth.token_url.clone(),
+            audience: audience.clone(),
             protected: protected(key, false),
             key: Key::read(settings, key)?,
         }))

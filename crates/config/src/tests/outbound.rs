@@ -132,6 +132,11 @@ fn wrong_combinations_are_named() {
         (of(&with_url, "grant = \"password\""), "user", "is missing while"),
         (of(&with_url, "user = \"u\""), "user", "has no effect while"),
         (
+            of(&with_url, "assertion_audience = \"a\""),
+            "assertion_audience",
+            "has no effect unless client_authentication is",
+        ),
+        (
             of(&with_url, "client_authentication = \"private_key_jwt\""),
             "signature_key_file",
             "is missing while client_authentication is",
@@ -202,13 +207,14 @@ fn one_key_signs_assertions_and_bodies() {
     let file = format!(
         "{RAIL}[outbound.bank]\nauthentication = \"oauth2\"\ntoken_url = \"https://i\"\nclient_id = \"c\"\n\
          client_authentication = \"private_key_jwt\"\nsignature = \"jws\"\nsignature_algorithm = \"PS256\"\n\
-         signature_key_file = \"k.pem\"\nsignature_key_id = \"k1\"\n"
+         signature_key_file = \"k.pem\"\nsignature_key_id = \"k1\"\nassertion_audience = \"https://issuer\"\n"
     );
     let bank = rail_settings(&load(&file, &[], &[]).expect("valid"));
     let Authentication::OAuth2(oauth) = bank.authentication else { panic!("oauth2") };
-    let ClientAuthentication::PrivateKeyJwt(key) = oauth.client_authentication else {
+    let ClientAuthentication::PrivateKeyJwt { key, audience } = oauth.client_authentication else {
         panic!("private_key_jwt");
     };
+    assert_eq!(audience, "https://issuer");
     let Some(Signing::Jws { key: of_bodies, .. }) = bank.signing else { panic!("jws") };
     for key in [key, of_bodies] {
         assert_eq!((key.algorithm, key.id.as_str()), (JwsAlgorithm::Ps256, "k1"));

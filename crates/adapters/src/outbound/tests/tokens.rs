@@ -114,7 +114,7 @@ async fn a_client_authenticates_with_an_assertion_that_its_key_signs() {
     let key = JwsKey { algorithm: JwsAlgorithm::Ps256, file: file.clone(), id };
     let signed = OAuth2 {
         client_secret: "".into(),
-        client_authentication: ClientAuthentication::PrivateKeyJwt(key),
+        client_authentication: ClientAuthentication::PrivateKeyJwt { key, audience: String::new() },
         ..oauth(&server)
     };
     let client = client(&settings(signed), &url);
@@ -130,13 +130,29 @@ async fn a_client_authenticates_with_an_assertion_that_its_key_signs() {
     std::fs::write(&file, other.serialize_pem()).expect("written");
     server.revoke();
     assert_eq!(get(&client, &url).await, Ok(200));
-    let key = JwsKey { algorithm: JwsAlgorithm::Ps256, file, id: String::new() };
+    let key = JwsKey { algorithm: JwsAlgorithm::Ps256, file: file.clone(), id: String::new() };
     let wrong = OAuth2 {
-        client_authentication: ClientAuthentication::PrivateKeyJwt(key),
+        client_authentication: ClientAuthentication::PrivateKeyJwt { key, audience: String::new() },
         ..oauth(&server)
     };
     let refused = Client::new(&settings(wrong), "test.url", &[]).expect_err("another key");
     assert_eq!(refused.key, "outbound.default.signature_key_file", "{refused}");
+
+    // An audience of its own.
+    let key = rcgen::KeyPair::from_pem(include_str!("rfc7515-a2.pem")).expect("a key");
+    std::fs::write(&file, key.serialize_pem()).expect("written");
+    server.accept_assertions(move |jwt| {
+        claims(jwt, &key).is_some_and(|claims| claims["aud"] == "https://issuer.example")
+    });
+    server.revoke();
+    let key = JwsKey { algorithm: JwsAlgorithm::Ps256, file, id: "key-7".to_owned() };
+    let audience = "https://issuer.example".to_owned();
+    let own = OAuth2 {
+        client_authentication: ClientAuthentication::PrivateKeyJwt { key, audience },
+        ..oauth(&server)
+    };
+    let of_issuer = self::client(&settings(own), &url);
+    assert_eq!(get(&of_issuer, &url).await, Ok(200));
 }
 
 #[tokio::test]
