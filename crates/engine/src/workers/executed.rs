@@ -23,6 +23,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet::Wallet;
 use domain::wallet_effects::{Alert, AlertKind};
 
+pub(super) use self::elsewhere::CaughtUp;
 use self::elsewhere::Known;
 use super::Workers;
 use crate::alerts;
@@ -359,7 +360,8 @@ impl Workers {
         let (Some(debit), Some(wallets)) = (order.debit.filter(|_| is_late), wallets) else {
             return false;
         };
-        let Ok(of) = wallets.contracts.controller(order.tenant) else { return false };
+        // The next start may configure it.
+        let Ok(of) = wallets.contracts.controller(order.tenant) else { return true };
         let read = async {
             if !wallets.chain.is_deployed(of.address).await? {
                 return Ok(IntentOnChain::Unknown);

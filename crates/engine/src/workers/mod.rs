@@ -93,6 +93,7 @@ pub struct Workers {
     usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
     unsent: unsent::Unsent,
     searches: executed::Searches,
+    caught_up: executed::CaughtUp,
     unaccepted: unaccepted::Unaccepted,
     unfunded: unfunded::Unfunded,
     unsigned: unsigned::Unsigned,
@@ -113,6 +114,7 @@ impl Workers {
         let most = world.tuning.calls_in_flight;
         let (shares, calls) = (shares::Shares::new(most), calls::Calls::new(most));
         let unsent = unsent::Unsent::default();
+        let caught_up = executed::CaughtUp::since(world.clock.now());
         Arc::new(Workers {
             store,
             engine,
@@ -124,6 +126,7 @@ impl Workers {
             usual_fees,
             unsent,
             searches: executed::Searches::default(),
+            caught_up,
             unaccepted: unaccepted::Unaccepted::default(),
             unfunded: unfunded::Unfunded::default(),
             unsigned: unsigned::Unsigned::default(),

@@ -260,15 +260,22 @@ impl Workers {
             }
             return;
         };
+        self.sending_failed(&lane, &held, &fault).await;
+    }
+
+    /// Puts off intents for a fault, with an alert if it lasts.
+    async fn sending_failed(&self, lane: &Lane, held: &[Held], fault: &ChainFault) {
+        let (tenant, key) = (lane.tenant, lane.key());
+        let ids = held.iter().map(|(intent, _)| intent.id);
         tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
         if let ChainFault::Disagreement(_) | ChainFault::Reverted { .. } = fault {
             let what = self.said_of(lane.chain, fault.to_string());
             let alert = Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what };
             self.raise(tenant, alert).await;
-        } else if self.unsent.failed(key, ids(), self.clock().now()) {
+        } else if self.unsent.failed(key, ids, self.clock().now()) {
             self.raise(tenant, self.unsent_alert(key)).await;
         }
-        self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
+        self.tell_all(held, || Verdict::PutOff { after: SOON, halt: None }).await;
     }
 
     /// The configuration lacks the key or the controller that these intents need. Whether the chain has
@@ -354,18 +361,17 @@ impl Workers {
                     .gas_limit()
                     .unwrap_or_else(|| gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN));
                 let works = |at: usize| each.get(at).copied().unwrap_or(true);
-                let mut taken = Vec::with_capacity(held.len());
+                let mut working = Vec::with_capacity(held.len());
                 for (at, one) in held.iter().enumerate() {
                     if let Some(verdict) = self.refund_is_listed(wallets, &one.0).await? {
                         self.tell_verdict(one, verdict).await;
                     } else if works(at) || one.0.unchecked {
-                        if !self.has_left_before(wallets, (&one.0, one.1)).await? {
-                            taken.push((IntentKey::of(&one.0), one.1));
-                        }
+                        working.push(one);
                     } else {
                         self.tell_why(wallets, lane, one, "the controller rejects it").await?;
                     }
                 }
+                let taken = self.not_left_before(wallets, lane, working).await?;
                 self.take(wallets, lane, gas_limit, taken).await
             }
             // They fail together: each is diagnosed on its own.
@@ -376,6 +382,42 @@ impl Workers {
                 Ok(())
             }
         }
+    }
+
+    /// Those whose amount the chain has not moved before. While that cannot be known, releases and refunds
+    /// are put off.
+    async fn not_left_before(
+        &self,
+        wallets: &ChainContext,
+        lane: &Lane,
+        working: Vec<&Held>,
+    ) -> Result<Vec<(IntentKey, i64)>, ChainFault> {
+        let concerns_any = working.iter().any(|(intent, _)| intent.plan.pays_from_escrow());
+        let is_caught_up = !concerns_any || self.is_caught_up(wallets).await?;
+        let suspected =
+            join_all(working.iter().map(|(intent, _)| self.may_have_left_before(intent))).await;
+        let mut taken = Vec::with_capacity(working.len());
+        // One after the other: what one of them is found to be is not the next one's of the same escrow.
+        for (one, suspected) in working.into_iter().zip(suspected) {
+            let (intent, fence) = one;
+            if !is_caught_up && intent.plan.pays_from_escrow() {
+                self.tell_verdict(one, Verdict::PutOff { after: SOON, halt: None }).await;
+                continue;
+            }
+            let has_left = match (suspected, wallets.contracts.controller(lane.tenant)) {
+                (Ok(true), Ok(of)) => self.is_executed_before(wallets, &of, (intent, *fence)).await,
+                (Ok(true), Err(fault)) => Err(ChainFault::Unreachable(fault.to_string())),
+                (suspected, _) => suspected,
+            };
+            match has_left {
+                Ok(true) => {}
+                Ok(false) => taken.push((IntentKey::of(intent), *fence)),
+                Err(fault) => {
+                    self.sending_failed(lane, std::slice::from_ref(one), &fault).await;
+                }
+            }
+        }
+        Ok(taken)
     }
 
     /// Handles a lane whose operator the controller does not know: until it does, the first

@@ -86,6 +86,8 @@ pub struct QuietChain {
     /// Of every token; 0 = there is no contract, 255 = it reverts.
     pub decimals: AtomicU8,
     pub height: AtomicU8,
+    /// Seconds by which its blocks are older than the world.
+    pub old_s: AtomicU8,
     /// Blocks above the first one, and from `forks_at` on, differ between branches.
     pub branch: AtomicU8,
     pub forks_at: AtomicU8,
@@ -120,7 +122,7 @@ impl QuietChain {
             number: number.into(),
             hash: hash(number),
             parent: hash(number.saturating_sub(1)),
-            at: START,
+            at: START - Span::secs(self.old_s.load(Ordering::SeqCst).into()),
         }
     }
 

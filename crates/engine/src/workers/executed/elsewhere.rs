@@ -2,17 +2,27 @@
 //! refunded after the backup that the books were restored from. A later release or refund would be paid
 //! from the escrow's other deposits.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use domain::chain::{
-    ChainFault, Executed, IntentOnChain, Movement, Plan, Receipt, TxHash, Word, intent_word, vault,
+    ChainFault, ChainNumber, Executed, IntentOnChain, Movement, Plan, Receipt, TxHash, Word,
+    intent_word, vault,
 };
 use domain::chain_tx::Intent;
-use domain::deposit::Deposit;
+use domain::coin_amount;
+use domain::deposit::{Deposit, VaultLog};
 use domain::ids::DepositId;
 use domain::ports::Controller;
+use domain::time::Timestamp;
 
 use super::super::Workers;
-use super::{Found, Judged, RANGE_MAX, Sought, Wanted};
+use super::{Found, Judged, Sought, Wanted};
 use crate::context::ChainContext;
+
+/// Why an intent is held whose escrow has lost tokens by a movement that is not like it.
+const LESS_THAN_HELD: &str =
+    "tokens have left the escrow that these books do not know of: it has less than they hold there";
 
 /// Movements out of the escrows of a deposit's request that these books have.
 pub(super) struct Known {
@@ -21,12 +31,17 @@ pub(super) struct Known {
     /// Other deposits of the same amount in the same escrow that have left it, each with the transaction
     /// and the controller's ids of its intents.
     taken: Vec<(TxHash, Vec<Word>)>,
+    /// Block of the deposit: what left the escrow before is not its amount.
+    since: u64,
 }
 
 impl Known {
     /// The log of a transaction by which the amount has left the escrow, to any address.
     pub(super) fn log_of(&self, wanted: &Wanted, receipt: &Receipt) -> Option<Executed> {
         let (vault, token, _, amount) = wanted.movement?;
+        if receipt.block_number < self.since {
+            return None;
+        }
         let is_it = |log: &&Executed| {
             matches!(log.as_what, IntentOnChain::Released | IntentOnChain::Refunded)
                 && (log.about, log.vault, log.token, log.amount)
@@ -74,6 +89,23 @@ fn movement(intent: &Intent, of_deposit: &[Intent]) -> Option<(Movement, IntentO
     }
 }
 
+/// The chains whose vault logs include everything that an earlier life of the installation has sent.
+pub(in super::super) struct CaughtUp {
+    /// When this process started: the earlier life was over.
+    since: Timestamp,
+    chains: Mutex<BTreeSet<ChainNumber>>,
+}
+
+impl CaughtUp {
+    pub(in super::super) fn since(since: Timestamp) -> CaughtUp {
+        CaughtUp { since, chains: Mutex::default() }
+    }
+
+    fn chains(&self) -> MutexGuard<'_, BTreeSet<ChainNumber>> {
+        self.chains.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A deposit in an escrow, and all of its request's.
 struct InEscrow {
     deposit: Deposit,
@@ -83,10 +115,63 @@ struct InEscrow {
 }
 
 impl InEscrow {
+    /// Whether another deposit leaves the same escrow by a movement of the same amount. Dust leaves it
+    /// with the deposit that it is released with.
     fn is_like_it(&self, other: &Deposit) -> bool {
-        let place = |it: &Deposit| (it.to, it.coin, it.minor);
-        other.id != self.deposit.id && place(other) == place(&self.deposit)
+        let place = |it: &Deposit| (it.to, it.coin);
+        let is_rider = self.all.iter().any(|it| {
+            it.riders.contains(&other.id)
+                && it.release_tx.is_some_and(|tx| left_in(other) == Some(tx))
+        });
+        let riders = self.all.iter().filter(|it| {
+            other.release_tx.is_some()
+                && other.riders.contains(&it.id)
+                && it.release_tx == other.release_tx
+        });
+        let minor = other.minor + riders.map(|it| it.minor).sum::<i64>();
+        let is_other = other.id != self.deposit.id && !is_rider;
+        is_other
+            && place(other) == place(&self.deposit)
+            && u64::try_from(minor) == Ok(self.movement.amount)
     }
+
+    /// First block by which it can have left.
+    fn since(&self) -> u64 {
+        self.deposit.place.map_or(0, |place| place.number)
+    }
+
+    /// What the books hold in the escrow, in minor units of its coin.
+    fn held(&self) -> i64 {
+        let is_there = |it: &&Deposit| {
+            (it.to, it.coin) == (self.deposit.to, self.deposit.coin) && it.is_held_in_escrow()
+        };
+        self.all.iter().filter(is_there).map(|it| it.minor).sum()
+    }
+
+    /// Transactions by which more has left the escrow than the books know.
+    fn unknown(&self, logs: &[VaultLog]) -> BTreeSet<TxHash> {
+        let (coin, since) = (self.deposit.coin, self.since());
+        let of_it = |it: &&Deposit| (it.to, it.coin) == (self.deposit.to, coin);
+        let known = self.all.iter().filter(of_it);
+        let known = known.filter_map(|it| Some((left_in(it)?, it.minor)));
+        let logs = logs.iter().filter(|log| log.coin == coin && log.place.number >= since);
+        left_unknown(logs, known)
+    }
+}
+
+/// Transactions whose logs take more out of a vault than the deposits that are known to have left by them.
+fn left_unknown<'a>(
+    logs: impl Iterator<Item = &'a VaultLog>,
+    known: impl Iterator<Item = (TxHash, i64)>,
+) -> BTreeSet<TxHash> {
+    let mut left = BTreeMap::<TxHash, i64>::new();
+    for log in logs.filter(|log| log.minor < 0) {
+        *left.entry(log.tx).or_default() -= log.minor;
+    }
+    for (tx, minor) in known {
+        left.entry(tx).and_modify(|left| *left -= minor);
+    }
+    left.into_iter().filter(|(_, left)| *left > 0).map(|(tx, _)| tx).collect()
 }
 
 /// The transaction by which a deposit left its escrow.
@@ -99,17 +184,33 @@ fn unreadable(error: store::StoreError) -> ChainFault {
 }
 
 impl Workers {
-    /// Handles an intent whose amount has left its escrow under another id; `false` if it has not.
-    pub(in super::super) async fn has_left_before(
+    /// Whether the vault logs of a chain include what an earlier life of the installation has sent: the
+    /// watcher's newest block is not older than this process. A sandbox moves its clock, and does not wait.
+    pub(in super::super) async fn is_caught_up(
         &self,
         wallets: &ChainContext,
-        (intent, fence): (&Intent, i64),
     ) -> Result<bool, ChainFault> {
-        let Some(it) = self.in_escrow(intent).await.map_err(unreadable)? else { return Ok(false) };
-        let of = wallets.contracts.controller(intent.tenant);
-        let of = of.map_err(|fault| ChainFault::Unreachable(fault.to_string()))?;
-        Ok(self.may_have_left(wallets, &of, &it).await?
-            && self.is_executed_before(wallets, &of, (intent, fence)).await?)
+        let chain = wallets.config.number;
+        if wallets.sandbox || self.caught_up.chains().contains(&chain) {
+            return Ok(true);
+        }
+        let tip = self.store.chain_headers(chain, 1).await.map_err(unreadable)?;
+        let is_caught_up = tip.first().is_some_and(|tip| tip.at >= self.caught_up.since);
+        if is_caught_up {
+            self.caught_up.chains().insert(chain);
+        }
+        Ok(is_caught_up)
+    }
+
+    /// Whether an intent's amount may have left its escrow under another id.
+    pub(in super::super) async fn may_have_left_before(
+        &self,
+        intent: &Intent,
+    ) -> Result<bool, ChainFault> {
+        match self.in_escrow(intent).await.map_err(unreadable)? {
+            Some(it) => self.may_have_left(&it).await,
+            None => Ok(false),
+        }
     }
 
     /// A movement of the same amount out of the same escrow, under an id that these books do not have: the
@@ -121,11 +222,14 @@ impl Workers {
         intent: &Intent,
     ) -> Result<Option<Judged>, ChainFault> {
         let Some(it) = self.in_escrow(intent).await.map_err(unreadable)? else { return Ok(None) };
+        if !self.is_caught_up(wallets).await? {
+            return Ok(Some(Judged::Shallow));
+        }
         let Movement { reference, recipient, token, amount, .. } = it.movement;
         let vault = vault::address(&of.address, &of.implementation, &recipient, &reference);
-        if wallets.chain.token_balance(token, vault).await? >= amount
-            && !self.may_have_left(wallets, of, &it).await?
-        {
+        let balance = wallets.chain.token_balance(token, vault).await?;
+        let may_have_left = self.may_have_left(&it).await?;
+        if balance >= amount && !may_have_left {
             return Ok(None);
         }
         let wanted = Wanted {
@@ -139,6 +243,11 @@ impl Workers {
         Ok(match self.look_down(wallets, of, &sought).await? {
             Found::Judged(judged) => Some(judged),
             Found::Unfinished => Some(Judged::Shallow),
+            Found::Nowhere if may_have_left && i128::from(balance) < i128::from(it.held()) => {
+                let [has, held] = [i64::try_from(balance).unwrap_or(i64::MAX), it.held()];
+                let [has, held] = [has, held].map(coin_amount::show);
+                Some(Judged::Disagrees(format!("{LESS_THAN_HELD}: {has} of {held}")))
+            }
             Found::Nowhere => None,
         })
     }
@@ -167,43 +276,59 @@ impl Workers {
             let tx = left_in(deposit).filter(|_| it.is_like_it(deposit));
             taken.extend(tx.map(|tx| (tx, own)));
         }
-        Ok(Known { intents, taken })
+        Ok(Known { intents, taken, since: it.since() })
     }
 
-    /// Whether tokens have left the escrow in a transaction by which no deposit of these books did,
-    /// or may have in a block that the watcher has yet to ingest.
-    async fn may_have_left(
-        &self,
-        wallets: &ChainContext,
-        of: &Controller,
-        it: &InEscrow,
-    ) -> Result<bool, ChainFault> {
-        let (chain, vault) = (it.deposit.chain, it.deposit.to);
-        let logs = self.store.vault_logs(chain, vault).await.map_err(unreadable)?;
-        let is_known = |tx| it.all.iter().any(|deposit| left_in(deposit) == Some(tx));
-        if logs.iter().any(|log| log.minor < 0 && !is_known(log.tx)) {
-            return Ok(true);
-        }
-        let tip = self.store.chain_headers(chain, 1).await.map_err(unreadable)?;
-        let next = tip.first().map_or(0, |tip| tip.number + 1);
-        let head = wallets.chain.head().await?;
-        if next > head {
+    /// Whether more tokens have left the escrow in a transaction than the deposits that left by it, unless
+    /// it is one of these books' that is yet to be booked.
+    async fn may_have_left(&self, it: &InEscrow) -> Result<bool, ChainFault> {
+        let logs = self.store.vault_logs(it.deposit.chain, it.deposit.to).await;
+        let unknown = it.unknown(&logs.map_err(unreadable)?);
+        if unknown.is_empty() {
             return Ok(false);
         }
-        if head - next >= RANGE_MAX {
-            let what = format!("blocks {next} to {head} have yet to be ingested");
-            return Err(ChainFault::Unreachable(what));
-        }
-        let reference = it.movement.reference;
-        Ok(!wallets.chain.executing(of.address, reference, next, head).await?.is_empty())
+        let open = self.store.open_chain_txs(usize::MAX).await.map_err(unreadable)?;
+        let is_own = |tx| open.iter().flat_map(|it| &it.attempts).any(|it| it.hash == tx);
+        Ok(unknown.into_iter().any(|tx| !is_own(tx)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::chain::Address;
+    use domain::chain::{Address, BlockHash};
+    use domain::chain_tx::BlockRef;
+    use domain::currency::StableCoin;
 
     use super::*;
+
+    /// A batch releases several deposits of an escrow in one transaction.
+    #[test]
+    fn a_transaction_is_known_only_as_far_as_booked_deposits_left_by_it() {
+        let [tx, another] = [1, 2].map(|it| TxHash([it; 32]));
+        let log = |tx, log_index, minor| VaultLog {
+            chain: ChainNumber::FIRST,
+            place: BlockRef { number: 1, block: BlockHash([1; 32]) },
+            log_index,
+            tx,
+            ordinal: log_index,
+            vault: Address([1; 20]),
+            coin: StableCoin::Usdt,
+            minor,
+        };
+        // The contract kept a fee of 1 from each.
+        let logs = [(0, 100), (1, -24), (2, -1), (3, -24), (4, -1)];
+        let logs = logs.map(|(at, minor)| log(tx, at, minor));
+        for (known, expected) in [
+            (vec![], true),
+            (vec![(tx, 25)], true),
+            (vec![(tx, 25), (another, 25)], true),
+            (vec![(tx, 25), (tx, 25)], false),
+            (vec![(tx, 50)], false),
+        ] {
+            let found = left_unknown(logs.iter(), known.iter().copied());
+            assert_eq!(found.contains(&tx), expected, "{known:?}");
+        }
+    }
 
     /// One transaction may have made several releases of one amount to one escrow's recipient.
     #[test]
@@ -231,15 +356,17 @@ mod tests {
             refusals: Vec::new(),
             executed: vec![log(own, 1), log(other, 2)],
         };
-        for (taken, expected) in [
-            (vec![], Some(other)),
+        for (taken, since, expected) in [
+            (vec![], 1, Some(other)),
+            // The deposit is newer.
+            (vec![], 2, None),
             // It is the log under its own id.
-            (vec![(tx, vec![absent, own])], Some(other)),
-            (vec![(another, vec![absent])], Some(other)),
-            (vec![(tx, vec![absent])], None),
-            (vec![(tx, vec![])], None),
+            (vec![(tx, vec![absent, own])], 1, Some(other)),
+            (vec![(another, vec![absent])], 1, Some(other)),
+            (vec![(tx, vec![absent])], 1, None),
+            (vec![(tx, vec![])], 1, None),
         ] {
-            let known = Known { intents: vec![own, absent], taken: taken.clone() };
+            let known = Known { intents: vec![own, absent], taken: taken.clone(), since };
             let wanted = Wanted {
                 intent: absent,
                 as_what: IntentOnChain::Released,
