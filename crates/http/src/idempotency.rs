@@ -193,12 +193,13 @@ mod tests {
             || Request::post("/v2/quote").header(&IDEMPOTENCY_KEY, "k").body(Body::empty());
         let turn = async || {
             let (request, deadline) = Deadline::of(request().expect("a request"), within);
+            let deadline = deadline.expect("an API's");
             let (parts, _body) = request.into_parts();
             let asked = of(&parts, b"{}").expect("a key");
             tokio::select! {
                 biased;
                 turn = under_way.turn_of(bank, &parts, asked.as_ref()) => turn.map(drop),
-                () = deadline.expect("an API's").passed() => panic!("the deadline has passed"),
+                () = deadline.passed() => panic!("the deadline has passed"),
             }
         };
         assert_eq!(turn().await, Ok(()), "no other request has the key");

@@ -39,18 +39,27 @@ impl EvmChain {
     }
 
     pub(super) async fn read_data_fee(&self, bytes: usize) -> Result<u128, ChainFault> {
-        let has_oracle = match self.has_oracle.get() {
-            Some(known) => *known,
-            None => {
-                let found = self.read_deployed(ORACLE).await?;
-                *self.has_oracle.get_or_init(|| found)
-            }
-        };
-        if !has_oracle {
+        if self.has_oracle.get().is_none() && !self.read_deployed(ORACLE).await? {
+            self.has_oracle.get_or_init(|| false);
+        }
+        if self.has_oracle.get() == Some(&false) {
             return Ok(0);
         }
         let data = hex::data(&abi::data_fee(bytes));
-        self.first(|node| Box::pin(wei(node, ORACLE, &data))).await
+        match self.first(|node| Box::pin(wei(node, ORACLE, &data))).await {
+            // Another contract, or an older one.
+            Err(fault @ ChainFault::Reverted { .. }) => {
+                if self.has_oracle.set(false).is_ok() {
+                    tracing::warn!(%fault, "the fee for transactions' data is unknown and counts as 0");
+                }
+                Ok(0)
+            }
+            Ok(fee) => {
+                self.has_oracle.get_or_init(|| true);
+                Ok(fee)
+            }
+            fault => fault,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use domain::chain::{
     Address, Block, BlockAt, BlockHash, ChainFault, Heads, IntentOnChain, NonceReports, Word,
 };
+use domain::currency::StableCoin;
 use serde_json::{Value, json};
 
 use super::EvmChain;
@@ -183,12 +184,26 @@ impl EvmChain {
         let what = || format!("whether {account} is on the blacklist of {token}");
         let mut answer = Err(unknown());
         for data in abi::is_blacklisted(coin, &account) {
-            answer = self.agreed_flag(token, data, what).await;
+            answer = self.agreed_listing((token, coin), data, what).await;
             if !matches!(answer, Err(ChainFault::Reverted { .. })) {
                 break;
             }
         }
         answer
+    }
+
+    async fn agreed_listing(
+        &self,
+        (token, coin): (Address, StableCoin),
+        data: Vec<u8>,
+        what: impl Fn() -> String,
+    ) -> Result<bool, ChainFault> {
+        let data = hex::data(&data);
+        let data = data.as_str();
+        let said = self.agreed(what, |node| {
+            Box::pin(async move { or_reverts(listed(node, (token, coin), data).await) })
+        });
+        said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
     }
 
     pub(super) async fn read_paused(&self, token: Address) -> Result<bool, ChainFault> {
@@ -339,8 +354,24 @@ fn or_reverts<T>(said: Result<T, RpcFault>) -> Result<Result<T, Reverts>, RpcFau
 }
 
 pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
-    let answer = call(node, contract, data).await?;
-    abi::flag(&one_word(contract, &answer)?)
+    as_flag(contract, &call(node, contract, data).await?)
+}
+
+/// A USDT contract without the function answers with nothing, if it does not revert.
+async fn listed(
+    node: &Endpoint,
+    (token, coin): (Address, StableCoin),
+    data: &str,
+) -> Result<bool, RpcFault> {
+    let answer = call(node, token, data).await?;
+    if answer.is_empty() && coin == StableCoin::Usdt {
+        return Err(RpcFault::empty(token));
+    }
+    as_flag(token, &answer)
+}
+
+fn as_flag(contract: Address, answer: &[u8]) -> Result<bool, RpcFault> {
+    abi::flag(&one_word(contract, answer)?)
         .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
 }
 

@@ -519,6 +519,13 @@ async fn a_chain_of_the_op_stack_names_what_the_data_costs() {
             assert!(call["data"].as_str().expect("data").ends_with("22c"), "{call}");
         }
     }
+    // Another contract at its address.
+    let other = node().on("eth_getCode", json!("0x60"));
+    let nodes = vec![other.refusing("eth_call", 3, "execution reverted") as Arc<dyn Transport>];
+    let chain = EvmChain::new(&config(), contracts, nodes, &clock);
+    for _ in 0..2 {
+        assert_eq!(chain.data_fee(556).await, Ok(0));
+    }
 }
 
 /// A contract that reverts has answered: the node serves.
@@ -579,9 +586,12 @@ async fn a_usdt_s_list_is_asked_for_by_each_of_its_names() {
         let other = reverts.on("eth_call", word(listed.into()));
         assert_eq!(ask(&other).await, (Ok(listed), vec![first.to_owned(), later.to_owned()]));
     }
-    let (none, asked) = ask(&node().refusing("eth_call", 3, "execution reverted")).await;
-    assert!(matches!(none, Err(ChainFault::Reverted { .. })), "{none:?}");
-    assert_eq!(asked, [first, later]);
+    let reverts = || node().refusing("eth_call", 3, "execution reverted");
+    for none in [reverts(), node().on("eth_call", json!("0x"))] {
+        let (none, asked) = ask(&none).await;
+        assert!(matches!(none, Err(ChainFault::Reverted { .. })), "{none:?}");
+        assert_eq!(asked, [first, later]);
+    }
     let (away, asked) = ask(&node().refusing("eth_call", -32_000, "away")).await;
     is_unreachable(away);
     assert_eq!(asked, [first], "it did not answer");
@@ -596,6 +606,8 @@ async fn token_answers_must_be_one_word() {
     assert_eq!(chain(&first).decimals(USDC).await, Ok(Some(7)));
     let undeployed = node().on("eth_call", json!("0x"));
     assert_eq!(chain(&undeployed).decimals(USDC).await, Ok(None));
+    // USDC has always had its list.
+    is_unreachable(chain(&undeployed).is_blacklisted(USDC, USDC).await);
     let first = node().on("eth_call", word(1));
     assert_eq!(chain(&first).is_blacklisted(USDC, USDC).await, Ok(true));
     assert_eq!(chain(&first).is_paused(USDC).await, Ok(true));

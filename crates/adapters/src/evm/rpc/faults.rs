@@ -61,6 +61,13 @@ impl RpcFault {
         }
     }
 
+    /// A contract without the called function that answered with nothing, as if it had reverted.
+    pub(crate) fn empty(contract: Address) -> RpcFault {
+        let message = "empty answer".to_owned();
+        let error = NodeError { code: REVERTED, message, data: None, is_of_logs: false };
+        RpcFault::Reverted { contract, error }
+    }
+
     /// Whether the node is unhealthy. A node that rejects a request is healthy; an oversized answer
     /// is due to the request.
     pub(crate) fn is_failure(&self) -> bool {
