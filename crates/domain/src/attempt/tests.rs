@@ -288,7 +288,8 @@ fn a_payout_that_was_reported_beside_an_attempt_is_read_as_it_was_noted() {
         (sender, None, None),
         (sender, paid(pkr(5), false), paid(pkr(5), false)),
         (None, paid(pkr(5), true), paid(pkr(5), true)),
-        (None, paid(unknown, true), None),
+        // Its amount is known from before.
+        (None, paid(unknown, true), paid(pkr(5), true)),
     ] {
         let (rail, why) = (RailId::new("pak-ibft"), "camt.054 B-1 reports settled".to_owned());
         let payout = ReportedPayout { rail, sender, paid, why };

@@ -357,7 +357,7 @@ async fn logs_are_those_of_the_block_or_a_fault() {
         asked.asked().into_iter().find(|(method, _)| method == "eth_getLogs").expect("asked").1;
     assert_eq!(filter[0]["blockHash"], json!(BLOCK.to_string()));
     assert_eq!(filter[0]["address"], Value::Null, "of every contract");
-    assert_eq!(filter[0]["topics"][0].as_array().map(Vec::len), Some(23));
+    assert_eq!(filter[0]["topics"][0].as_array().map(Vec::len), Some(25));
 
     let other = BlockHash([8; 32]);
     for (header_answer, logs_answer, said) in [

@@ -456,7 +456,7 @@ fn only_a_queued_payment_without_an_attempt_under_way_is_held() {
         });
         match state {
             AttemptState::Refused => assert_eq!(held.expect("may").number, 2),
-            AttemptState::Sending | AttemptState::Indeterminate => {
+            AttemptState::Sending | AttemptState::Accepted | AttemptState::Indeterminate => {
                 let noted = held.expect("it may be refused");
                 assert_eq!((noted.id, noted.state), (case.attempt.id, state));
             }

@@ -2,6 +2,7 @@
 //! effect.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::middleware::from_fn;
@@ -202,7 +203,12 @@ async fn a_payment_is_repeated_though_its_country_was_withdrawn(on: On) {
     policy.countries.remove(&Country::Pak);
     let store = bank.running.store();
     store.set_tenant_policy(bank.tenant.id, &policy, "an operator").await.expect("set");
-    let is_withdrawn = || async { quote(&bank, "new", "100").await.status == 403 };
+    // An accepted one would be repeated under its key.
+    let asked = AtomicU32::new(0);
+    let is_withdrawn = || async {
+        let key = format!("new {}", asked.fetch_add(1, Ordering::Relaxed));
+        quote(&bank, &key, "100").await.status == 403
+    };
     assert!(testkit::wait::until_async(testkit::wait::AT_MOST, is_withdrawn).await);
     let again = quote(&bank, "q", "100").await;
     assert_eq!((again.status, is_replay(&again), &again.body), (200, true, &quoted.body));

@@ -4,7 +4,7 @@ use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::order::example;
-use domain::wallet::Wallet;
+use domain::wallet::{Wallet, WalletRefusal};
 use engine::command::Refused;
 use engine::wallets::{Denied, NewOrderAsked, Wallets};
 use futures_util::FutureExt;
@@ -100,9 +100,12 @@ impl Programs {
         }
         match answer {
             Ok(reply) => Some(reply.made),
-            Err(Denied::Refused(Refused::Exchange(
-                OrderRefusal::InsufficientBalance { .. } | OrderRefusal::Frozen(_),
-            ))) => None,
+            Err(Denied::Refused(
+                Refused::Exchange(
+                    OrderRefusal::InsufficientBalance { .. } | OrderRefusal::Frozen(_),
+                )
+                | Refused::Wallet(WalletRefusal::Frozen(_)),
+            )) => None,
             Err(denied) => {
                 self.truth.complain(format!("an order was refused: {denied:?}"));
                 None

@@ -104,9 +104,10 @@ fn every_detail_of_an_error_is_documented() {
 fn the_rules_of_fields_are_those_of_the_source() {
     let mut texts = wire();
     // What requests and orders ask of the domain and of the rails.
+    // Authorizations for sponsored transfers come from payment pages alone.
     for room in ["../domain/src/payment_request", "../domain/src/exchange", "../engine/src/wallets"]
     {
-        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(room), &[], &mut texts);
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(room), &["sponsor"], &mut texts);
     }
     // Accounts by the rules of their countries, under v2's names, of all that an exchange may pay to.
     let of_orders_alone = ["check", "example", "field", "fields", "forms", "party"];
