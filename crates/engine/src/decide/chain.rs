@@ -196,7 +196,7 @@ fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Resul
 
 /// Whether everything that a transaction does is still wanted. What took effect before a
 /// reorganization is, except a release or refund whose deposit, or dust, was reorganized away, or a
-/// release which is no longer its deposit's: it would be paid from the escrow's other deposits.
+/// release that its deposit has replaced: it would be paid from the escrow's other deposits.
 fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: &Cx<'_>) -> bool {
     let is_there = |intent| !abreast || is_there(ws, tx.tenant, intent);
     let is_wanted = |intent| tx.settled.is_some() || is_wanted(ws, tx.tenant, intent, cx);

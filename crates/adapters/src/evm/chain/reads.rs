@@ -183,8 +183,9 @@ impl EvmChain {
         let coin = known.ok_or_else(unknown)?.coin;
         let what = || format!("whether {account} is on the blacklist of {token}");
         let mut answer = Err(unknown());
+        let on_empty = if coin == StableCoin::Usdt { OnEmpty::Reverts } else { OnEmpty::Fails };
         for data in abi::is_blacklisted(coin, &account) {
-            answer = self.agreed_listing((token, coin), data, what).await;
+            answer = self.agreed_flag(token, data, what, on_empty).await;
             if !matches!(answer, Err(ChainFault::Reverted { .. })) {
                 break;
             }
@@ -192,22 +193,9 @@ impl EvmChain {
         answer
     }
 
-    async fn agreed_listing(
-        &self,
-        (token, coin): (Address, StableCoin),
-        data: Vec<u8>,
-        what: impl Fn() -> String,
-    ) -> Result<bool, ChainFault> {
-        let data = hex::data(&data);
-        let data = data.as_str();
-        let said = self.agreed(what, |node| {
-            Box::pin(async move { or_reverts(listed(node, (token, coin), data).await) })
-        });
-        said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
-    }
-
     pub(super) async fn read_paused(&self, token: Address) -> Result<bool, ChainFault> {
-        self.agreed_flag(token, abi::paused(), || format!("whether {token} is paused")).await
+        let what = || format!("whether {token} is paused");
+        self.agreed_flag(token, abi::paused(), what, OnEmpty::Fails).await
     }
 
     pub(super) async fn read_decimals(&self, token: Address) -> Result<Option<u64>, ChainFault> {
@@ -236,11 +224,12 @@ impl EvmChain {
         contract: Address,
         data: Vec<u8>,
         what: impl Fn() -> String,
+        on_empty: OnEmpty,
     ) -> Result<bool, ChainFault> {
         let data = hex::data(&data);
         let data = data.as_str();
         let said = self.agreed(what, |node| {
-            Box::pin(async move { or_reverts(flag(node, contract, data).await) })
+            Box::pin(async move { or_reverts(read_flag(node, contract, data, on_empty).await) })
         });
         said.await?.map_err(|Reverts(fault)| fault.at(self.first_name()))
     }
@@ -353,25 +342,29 @@ fn or_reverts<T>(said: Result<T, RpcFault>) -> Result<Result<T, Reverts>, RpcFau
     }
 }
 
+/// What an answer without data means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnEmpty {
+    Fails,
+    /// A USDT contract without the function answers with nothing, if it does not revert.
+    Reverts,
+}
+
 pub(super) async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
-    as_flag(contract, &call(node, contract, data).await?)
+    read_flag(node, contract, data, OnEmpty::Fails).await
 }
 
-/// A USDT contract without the function answers with nothing, if it does not revert.
-async fn listed(
+async fn read_flag(
     node: &Endpoint,
-    (token, coin): (Address, StableCoin),
+    contract: Address,
     data: &str,
+    on_empty: OnEmpty,
 ) -> Result<bool, RpcFault> {
-    let answer = call(node, token, data).await?;
-    if answer.is_empty() && coin == StableCoin::Usdt {
-        return Err(RpcFault::empty(token));
+    let answer = call(node, contract, data).await?;
+    if answer.is_empty() && on_empty == OnEmpty::Reverts {
+        return Err(RpcFault::empty(contract));
     }
-    as_flag(token, &answer)
-}
-
-fn as_flag(contract: Address, answer: &[u8]) -> Result<bool, RpcFault> {
-    abi::flag(&one_word(contract, answer)?)
+    abi::flag(&one_word(contract, &answer)?)
         .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
 }
 
